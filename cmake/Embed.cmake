@@ -1,0 +1,15 @@
+# cmake -DOUT=file.cc -DFILES=a|b -P Embed.cmake: writes the files' bytes as a C++ table.
+string(REPLACE "|" ";" FILES "${FILES}")
+set(arrays "")
+set(rows "")
+set(index 0)
+foreach(file ${FILES})
+  file(READ ${file} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  get_filename_component(name ${file} NAME)
+  string(APPEND arrays "constexpr unsigned char kFile${index}[] = {${bytes}};\n")
+  string(APPEND rows "    {\"${name}\", {reinterpret_cast<const char*>(kFile${index}), sizeof(kFile${index})}},\n")
+  math(EXPR index "${index} + 1")
+endforeach()
+file(WRITE ${OUT} "#include \"bandana/lab/embedded.h\"\n\nnamespace bandana::lab {\nnamespace {\n${arrays}}  // namespace\n
+std::span<const EmbeddedFile> EmbeddedFiles() {\n  static const EmbeddedFile files[] = {\n${rows}  };\n  return files;\n}\n\n}  // namespace bandana::lab\n")

@@ -1,0 +1,95 @@
+#include "bandana/algorithms/phase_regression.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "Eigen/Cholesky"
+#include "bandana/core/check.h"
+
+namespace bandana {
+namespace {
+
+struct Ranking {
+  Vector values;     // <estimate, x> of the active actions
+  Eigen::Index best; // the first of the largest
+};
+
+Ranking Rank(const ActionMatrix& actions, const Vector& estimate, std::span<const ArmId> active) {
+  Ranking ranking{Vector(static_cast<Eigen::Index>(active.size())), 0};
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    ranking.values[static_cast<Eigen::Index>(i)] = actions.row(active[i]).dot(estimate);
+  }
+  ranking.values.maxCoeff(&ranking.best);
+  return ranking;
+}
+
+}  // namespace
+
+PhaseRegression::PhaseRegression(const ActionMatrix& actions, const Design& design, std::span<const Pull> pulls)
+    : actions_(actions), basis_(design.basis) {
+  BANDANA_CHECK(pulls.size() == design.support.size());
+  const auto size = static_cast<Eigen::Index>(pulls.size());
+  support_.resize(size, basis_.cols());
+  counts_.resize(size);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    support_.row(i) = actions.row(pulls[i].arm) * basis_;
+    counts_[i] = static_cast<double>(pulls[i].count);
+  }
+  const Matrix gram = support_.transpose() * counts_.asDiagonal() * support_;
+  gram_inverse_ = gram.llt().solve(Matrix::Identity(gram.rows(), gram.cols()));
+}
+
+Vector PhaseRegression::Estimate(std::span<const double> averages) const {
+  const Eigen::Map<const Vector> y(averages.data(), static_cast<Eigen::Index>(averages.size()));
+  return basis_ * (gram_inverse_ * (support_.transpose() * counts_.cwiseProduct(y)));
+}
+
+PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estimate, std::span<const ArmId> active,
+                                                             const PhaseErrors& errors, double level) const {
+  const bool clipped = errors.clip_excess > 0;
+  const double log_inverse_level = std::log((clipped ? 2 : 1) / level);  // the clip has the other half
+  const double clients = static_cast<double>(errors.clients);
+  const Matrix weights = counts_.asDiagonal() * support_ * gram_inverse_;  // a = weights v
+  const Matrix proxy = gram_inverse_ * (errors.reward_proxy * errors.reward_proxy / clients) +
+                       Matrix::Identity(basis_.cols(), basis_.cols()) *
+                           (errors.client_sd * errors.client_sd / clients) +
+                       weights.transpose() * weights * (errors.privacy_stddev * errors.privacy_stddev);
+  const Eigen::Map<const Vector> spreads(errors.spreads.data(), static_cast<Eigen::Index>(errors.spreads.size()));
+
+  const Ranking ranking = Rank(actions_, estimate, active);
+  const Eigen::RowVectorXd best = actions_.row(active[ranking.best]);
+  Survivors survivors;
+  constexpr std::size_t kBlock = 256;
+  ActionMatrix differences;
+  for (std::size_t begin = 0; begin < active.size(); begin += kBlock) {
+    const std::span<const ArmId> block = active.subspan(begin, std::min(kBlock, active.size() - begin));
+    differences.resize(static_cast<Eigen::Index>(block.size()), actions_.cols());
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      differences.row(static_cast<Eigen::Index>(i)) = best - actions_.row(block[i]);
+    }
+    const Matrix v = differences * basis_;
+    const Vector squared = (v * proxy).cwiseProduct(v).rowwise().sum().cwiseMax(0);
+    Vector widths = (2 * log_inverse_level * squared).cwiseSqrt();
+    if (clipped) widths += errors.clip_excess * ((v * weights.transpose()).cwiseAbs() * spreads);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const double width = widths[static_cast<Eigen::Index>(i)];
+      const double lead = ranking.values[ranking.best] - ranking.values[static_cast<Eigen::Index>(begin + i)];
+      survivors.widest = std::max(survivors.widest, width);
+      if (!(lead > width)) survivors.active.push_back(block[i]);
+    }
+  }
+  return survivors;
+}
+
+PhaseRegression::Survivors PhaseRegression::EliminateBy(double width, const Vector& estimate,
+                                                        std::span<const ArmId> active) const {
+  const Ranking ranking = Rank(actions_, estimate, active);
+  Survivors survivors{{}, width};
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const double lead = ranking.values[ranking.best] - ranking.values[static_cast<Eigen::Index>(i)];
+    if (!(lead > width)) survivors.active.push_back(active[i]);
+  }
+  return survivors;
+}
+
+}  // namespace bandana

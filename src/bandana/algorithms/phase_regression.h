@@ -1,0 +1,59 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bandana/bandit/optimal_design.h"
+#include "bandana/core/ids.h"
+#include "bandana/core/linear_algebra.h"
+#include "bandana/core/reward.h"
+
+namespace bandana {
+
+/// The error of a phase's averages, given the design and the past: all public. A coordinate's average over clients is
+/// <theta, x> + reward noise + <mean xi, x> + privacy noise + clipping.
+struct PhaseErrors {
+  Count clients = 0;
+  double reward_proxy = 0;       ///< sub-Gaussian, of one reward
+  double client_sd = 0;          ///< sub-Gaussian, of xi in any unit direction
+  double privacy_stddev = 0;     ///< Gaussian, of each coordinate's average
+  double clip_excess = 0;        ///< ClipExcess(), at half of the level
+  std::vector<double> spreads;   ///< ClipRule::Spread() of each coordinate; empty if nothing is clipped
+};
+
+/// Least squares on one phase of a design, in the span of its actions (P1, Algorithm 1, lines 17-19).
+///
+/// With V = sum T(x) x x' and a_x = T(x) <V^-1 v, x>, the error in a direction v of the span is
+///   <estimate - theta, v> = sum_x a_x (average(x) - <theta, x>),
+/// which is sub-Gaussian up to clipping, with squared proxy
+///   (reward_proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients + privacy_stddev^2 |a|^2,
+/// since sum_x a_x x = v. Clipping moves it by at most clip_excess sum_x |a_x| spread_x (docs/proofs/clipping-width.md).
+class PhaseRegression {
+ public:
+  /// `pulls` are the design's support in its order.
+  PhaseRegression(const ActionMatrix& actions, const Design& design, std::span<const Pull> pulls);
+
+  /// theta, up to what is orthogonal to every active action.
+  Vector Estimate(std::span<const double> averages) const;
+
+  /// Active actions that survive: x goes if <estimate, b - x> exceeds its bound for the empirically best b. The best
+  /// action is lost with probability at most `level` for each b: the union is over pairs (b, best).
+  struct Survivors {
+    std::vector<ArmId> active;
+    double widest = 0;  ///< the largest width that was compared with
+  };
+  Survivors EliminateExactly(const Vector& estimate, std::span<const ArmId> active, const PhaseErrors& errors,
+                             double level) const;
+
+  /// The same with one width for all pairs (P1's 2 W_l).
+  Survivors EliminateBy(double width, const Vector& estimate, std::span<const ArmId> active) const;
+
+ private:
+  const ActionMatrix& actions_;
+  const Matrix& basis_;
+  Matrix support_;      // actions of the support in the basis, one a row
+  Vector counts_;       // T(x)
+  Matrix gram_inverse_; // V^-1 in the basis
+};
+
+}  // namespace bandana

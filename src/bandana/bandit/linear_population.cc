@@ -1,0 +1,81 @@
+#include "bandana/bandit/linear_population.h"
+
+#include <cmath>
+#include <utility>
+
+#include "bandana/core/check.h"
+#include "bandana/core/distributions.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+
+LinearPopulation::LinearPopulation(Params params)
+    : params_(std::move(params)), means_(params_.reward.means()), client_theta_(params_.problem->theta()) {}
+
+absl::StatusOr<LinearPopulation> LinearPopulation::Create(Params params) {
+  BANDANA_CHECK(params.problem != nullptr);
+  if (!(params.client_sd >= 0 && std::isfinite(params.client_sd))) {
+    return InvalidOption("environment.client_sd", params.client_sd, "a finite number >= 0");
+  }
+  if (!(params.reward.sd >= 0 && std::isfinite(params.reward.sd))) {
+    return InvalidOption("environment.reward_sd", params.reward.sd, "a finite number >= 0");
+  }
+  if (!(params.size >= 1)) {
+    return InvalidOption("environment.population", static_cast<double>(params.size), "a whole number >= 1");
+  }
+  LinearPopulation population(std::move(params));
+  const Vector& means = population.params_.problem->means();
+  for (Eigen::Index arm = 0; arm < means.size(); ++arm) {
+    if (!(means[arm] >= population.means_.low && means[arm] <= population.means_.high)) {
+      return population.MeanOutOfRange(kServerNode, static_cast<ArmId>(arm), means[arm]);
+    }
+  }
+  return population;
+}
+
+absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
+                                      std::span<RewardSum> rewards) {
+  BANDANA_CHECK(pulls.size() == rewards.size());
+  BANDANA_CHECK(client.value >= 1 && client.value <= params_.size);
+  DrawParameter(client);
+  PhiloxSource bits({params_.seed, params_.replicate, client, epoch, Stream::kReward});
+  CoinGen coin(bits);
+  const ActionMatrix& actions = params_.problem->actions();
+  for (std::size_t i = 0; i < pulls.size(); ++i) {
+    const auto [arm, count] = pulls[i];
+    const double mean = actions.row(arm).dot(client_theta_);
+    if (!(mean >= means_.low && mean <= means_.high)) return MeanOutOfRange(client, arm, mean);
+    double sum = 0;
+    if (params_.path == Path::kSums) {
+      sum = params_.reward.DrawSum(mean, count, coin);
+    } else {
+      for (Count pull = 0; pull < count; ++pull) sum += params_.reward.Draw(mean, coin);
+    }
+    rewards[i] = {count, sum};
+  }
+  return absl::OkStatus();
+}
+
+void LinearPopulation::DrawParameter(NodeId client) {
+  if (params_.client_sd == 0) return;
+  PhiloxSource bits({params_.seed, params_.replicate, client, 0, Stream::kClientParameter});
+  CoinGen coin(bits);
+  const Vector& theta = params_.problem->theta();
+  for (Eigen::Index i = 0; i < theta.size(); ++i) {
+    client_theta_[i] = theta[i] + params_.client_sd * StandardNormal(coin);
+  }
+}
+
+absl::Status LinearPopulation::MeanOutOfRange(NodeId client, ArmId arm, double mean) const {
+  const std::string whose = client == kServerNode ? "the population" : fmt::format("client {}", client.value);
+  return InvalidInput({.message = fmt::format("action {} has mean {:.6g} for {}, outside this reward model's range",
+                                              arm, mean, whose),
+                       .key = "environment.reward",
+                       .accepted = fmt::format("means in [{}, {}]: take a smaller environment.theta_norm or "
+                                               "environment.client_sd, environment.contexts = \"orthant\" for "
+                                               "bernoulli, or reward = \"gaussian\"",
+                                               means_.low, means_.high)});
+}
+
+}  // namespace bandana

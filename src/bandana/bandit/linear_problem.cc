@@ -1,0 +1,152 @@
+#include "bandana/bandit/linear_problem.h"
+
+#include <cmath>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "bandana/core/distributions.h"
+#include "bandana/core/generators.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+constexpr double kNormSlack = 1 + 1e-9;
+
+void FillNormal(Eigen::Ref<Vector> vector, CoinGen& coin) {
+  for (double& entry : vector) entry = StandardNormal(coin);
+}
+
+Vector DrawDirection(int dimension, double norm, bool non_negative, CoinGen& coin) {
+  Vector direction(dimension);
+  do {
+    FillNormal(direction, coin);
+  } while (!(direction.norm() > 0));
+  direction *= norm / direction.norm();
+  if (non_negative) direction = direction.cwiseAbs();
+  return direction;
+}
+
+absl::Status CheckThetaNorm(double norm) {
+  if (norm > 0 && norm <= 1) return absl::OkStatus();
+  return InvalidOption("environment.theta_norm", norm, "a number in (0, 1]");
+}
+
+PhiloxSource InstanceBits(std::uint64_t seed, std::uint32_t replicate) {
+  return PhiloxSource({.seed = seed, .replicate = replicate, .node = kServerNode, .stream = Stream::kInstance});
+}
+
+absl::Status BadActions(const std::string& message) {
+  return InvalidInput({.message = message,
+                       .key = "environment.actions",
+                       .accepted = "at least one action, finite, of norm at most 1, not all zero"});
+}
+
+absl::Status BadLine(const std::string& path, int line, const std::string& value, const std::string& message) {
+  return InvalidInput({.message = message,
+                       .file = path,
+                       .line = line,
+                       .key = "environment.file",
+                       .value = value,
+                       .accepted = "finite numbers separated by commas, as many on every line"});
+}
+
+}  // namespace
+
+LinearProblem::LinearProblem(ActionMatrix actions, Vector theta)
+    : actions_(std::move(actions)), theta_(std::move(theta)), means_(actions_ * theta_) {
+  Eigen::Index best;
+  means_.maxCoeff(&best);
+  best_ = static_cast<ArmId>(best);
+}
+
+absl::StatusOr<LinearProblem> LinearProblem::Create(ActionMatrix actions, Vector theta) {
+  if (actions.rows() == 0 || actions.cols() == 0) return BadActions("the action set is empty");
+  for (Eigen::Index i = 0; i < actions.rows(); ++i) {
+    const double norm = actions.row(i).norm();
+    if (!(norm <= kNormSlack)) return BadActions(fmt::format("action {} has norm {}", i, norm));
+  }
+  if (actions.isZero(0)) return BadActions("every action is zero");
+  if (theta.size() != actions.cols()) {
+    return absl::InvalidArgumentError(
+        fmt::format("theta has {} entries, actions have {}", theta.size(), actions.cols()));
+  }
+  if (!(theta.norm() <= kNormSlack)) {
+    return absl::InvalidArgumentError(fmt::format("theta has norm {}, accepted is at most 1", theta.norm()));
+  }
+  return LinearProblem(std::move(actions), std::move(theta));
+}
+
+absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& params, std::uint64_t seed,
+                                                  std::uint32_t replicate) {
+  if (!(params.dimension >= 1)) {
+    return InvalidOption("environment.dimension", params.dimension, "a whole number >= 1");
+  }
+  if (!(params.actions >= 1)) return InvalidOption("environment.actions", params.actions, "a whole number >= 1");
+  BANDANA_RETURN_IF_ERROR(CheckThetaNorm(params.theta_norm));
+  PhiloxSource bits = InstanceBits(seed, replicate);
+  CoinGen coin(bits);
+  const bool non_negative = params.law == ActionLaw::kOrthant;
+  Vector theta = DrawDirection(params.dimension, params.theta_norm, non_negative, coin);
+  ActionMatrix actions(params.actions, params.dimension);
+  for (int i = 0; i < params.actions; ++i) {
+    if (params.law == ActionLaw::kGaussian) {
+      Vector row(params.dimension);
+      FillNormal(row, coin);
+      actions.row(i) = row;
+    } else {
+      actions.row(i) = DrawDirection(params.dimension, 1, non_negative, coin);
+    }
+  }
+  if (params.law == ActionLaw::kGaussian) actions /= actions.rowwise().norm().maxCoeff();
+  return Create(std::move(actions), std::move(theta));
+}
+
+absl::StatusOr<LinearProblem> LinearProblem::DrawTheta(ActionMatrix actions, double theta_norm, std::uint64_t seed,
+                                                       std::uint32_t replicate) {
+  BANDANA_RETURN_IF_ERROR(CheckThetaNorm(theta_norm));
+  if (actions.cols() == 0) return BadActions("the action set is empty");
+  PhiloxSource bits = InstanceBits(seed, replicate);
+  CoinGen coin(bits);
+  Vector theta = DrawDirection(static_cast<int>(actions.cols()), theta_norm, false, coin);
+  return Create(std::move(actions), std::move(theta));
+}
+
+absl::StatusOr<ActionMatrix> ReadActions(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) {
+    return InvalidInput({.message = "cannot be opened", .key = "environment.file", .value = path,
+                         .accepted = "a readable file, one action a line"});
+  }
+  std::vector<double> entries;
+  std::size_t dimension = 0;
+  int line_number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++line_number;
+    const std::string text(absl::StripAsciiWhitespace(line));
+    if (text.empty() || text[0] == '#') continue;
+    std::size_t count = 0;
+    for (const absl::string_view field : absl::StrSplit(text, ',')) {
+      double value;
+      if (!absl::SimpleAtod(field, &value) || !std::isfinite(value)) {
+        return BadLine(path, line_number, std::string(field), "not a finite number");
+      }
+      entries.push_back(value);
+      ++count;
+    }
+    if (dimension == 0) dimension = count;
+    if (count != dimension) {
+      return BadLine(path, line_number, "",
+                     fmt::format("{} numbers, where the first action has {}", count, dimension));
+    }
+  }
+  if (entries.empty()) return BadLine(path, 0, "", "the file holds no action");
+  return ActionMatrix(Eigen::Map<const ActionMatrix>(
+      entries.data(), static_cast<Eigen::Index>(entries.size() / dimension), static_cast<Eigen::Index>(dimension)));
+}
+
+}  // namespace bandana

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/core/ids.h"
+#include "bandana/core/linear_algebra.h"
+
+namespace bandana {
+
+enum class ActionLaw {
+  kSphere,    ///< uniform on the unit sphere
+  kOrthant,   ///< its non-negative part, and theta too: all means are in [0, 1]
+  kGaussian,  ///< normal, scaled so that the longest has norm 1: lengths differ
+};
+
+struct LinearProblemParams {
+  int dimension = 0;
+  int actions = 0;
+  ActionLaw law = ActionLaw::kSphere;
+  double theta_norm = 1;  ///< in (0, 1]
+};
+
+/// Finitely many actions x, |x| <= 1, with mean reward <theta, x>, |theta| <= 1. It knows its own optimum.
+class LinearProblem {
+ public:
+  /// Checks that actions are finite, non-empty, not all zero, and of norm at most 1, theta too.
+  static absl::StatusOr<LinearProblem> Create(ActionMatrix actions, Vector theta);
+
+  /// The instance of a replicate: the same for everything that is compared on it.
+  static absl::StatusOr<LinearProblem> Draw(const LinearProblemParams& params, std::uint64_t seed,
+                                            std::uint32_t replicate);
+
+  /// The actions as given, and theta drawn for the replicate.
+  static absl::StatusOr<LinearProblem> DrawTheta(ActionMatrix actions, double theta_norm, std::uint64_t seed,
+                                                 std::uint32_t replicate);
+
+  const ActionMatrix& actions() const { return actions_; }
+  const Vector& theta() const { return theta_; }
+  const Vector& means() const { return means_; }
+  ArmId best() const { return best_; }
+  double Gap(ArmId arm) const { return means_[best_] - means_[arm]; }
+
+ private:
+  LinearProblem(ActionMatrix actions, Vector theta);
+  ActionMatrix actions_;
+  Vector theta_;
+  Vector means_;
+  ArmId best_;
+};
+
+/// One action a line, numbers separated by commas; empty lines and lines that start with # are skipped.
+absl::StatusOr<ActionMatrix> ReadActions(const std::string& path);
+
+}  // namespace bandana

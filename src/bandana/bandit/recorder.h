@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bandana/bandit/linear_problem.h"
+#include "bandana/core/reward.h"
+
+namespace bandana {
+
+/// The state of a run after round t.
+struct Checkpoint {
+  Count t = 0;
+  double regret = 0;  ///< pseudo-regret against theta
+  Count clients = 0;
+  Count reals = 0;         ///< numbers sent up
+  Count rounds = 0;        ///< of communication
+  double best_action_rate = 0;  ///< share of the rounds in which the best action was played
+};
+
+/// Follows a run and notes its state at given times. Plays inside a call go in the order given, so a checkpoint inside
+/// a long plan costs no more than one at its end.
+class Recorder {
+ public:
+  /// `checkpoints` ascending.
+  Recorder(const LinearProblem& problem, std::vector<Count> checkpoints);
+
+  void Play(std::span<const Pull> pulls);
+
+  /// One client's report of so many reals in a round of communication.
+  void Report(Epoch epoch, std::size_t reals);
+
+  const std::vector<Checkpoint>& checkpoints() const { return passed_; }
+  const Checkpoint& now() const { return now_; }
+
+  /// The checkpoint at the very end is noted before the last reports are in; this brings it up to date.
+  void Finish();
+
+ private:
+  const LinearProblem& problem_;
+  std::vector<Count> times_;
+  std::vector<Checkpoint> passed_;
+  Checkpoint now_;
+  Count best_plays_ = 0;
+  Epoch last_epoch_ = 0;
+};
+
+}  // namespace bandana

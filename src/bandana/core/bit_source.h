@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bandana/core/ids.h"
+
+namespace bandana {
+
+/// Where random bits come from. Generators buffer, so a virtual call is paid once per buffer.
+class BitSource {
+ public:
+  virtual ~BitSource() = default;
+  virtual void Refill(std::span<std::uint64_t> words) = 0;
+  /// True if an adversary who knows everything but the bits themselves cannot predict them.
+  virtual bool secure() const = 0;
+};
+
+/// What a draw is for. Two draws with different purposes never share bits. Values are part of the
+/// reproducibility contract: never renumber.
+enum class Stream : std::uint64_t {
+  kInstance = 1,         ///< actions and theta
+  kClientParameter = 2,  ///< theta_u
+  kReward = 3,
+  kExploration = 4,      ///< a role's own coins
+  kClientSampling = 5,
+  kPrivacy = 6,
+  kTest = 7,
+};
+
+/// Every draw is addressed by this key and its position, never by the order in which things happen, so that
+/// results do not depend on threads, on processes or on where a run was resumed.
+struct StreamKey {
+  std::uint64_t seed = 0;
+  std::uint32_t replicate = 0;
+  NodeId node;
+  Epoch epoch = 0;
+  Stream stream = Stream::kTest;
+};
+
+/// Counter-based bits: Philox4x64-10 (Salmon et al., SC 2011) with key (seed, replicate) and counter
+/// (block, node, epoch, stream). Reproducible, and so not secure: who knows the seed knows the noise.
+class PhiloxSource final : public BitSource {
+ public:
+  explicit PhiloxSource(const StreamKey& key) : key_(key) {}
+  void Refill(std::span<std::uint64_t> words) override;
+  bool secure() const override { return false; }
+
+ private:
+  StreamKey key_;
+  std::uint64_t block_ = 0;
+};
+
+/// Cryptographic bits: ChaCha20 (OpenSSL) under a key and nonce from the operating system's entropy.
+class SecureSource final : public BitSource {
+ public:
+  SecureSource();
+  ~SecureSource() override;
+  SecureSource(const SecureSource&) = delete;
+  SecureSource& operator=(const SecureSource&) = delete;
+  void Refill(std::span<std::uint64_t> words) override;
+  bool secure() const override { return true; }
+
+ private:
+  void* cipher_;  // EVP_CIPHER_CTX
+};
+
+}  // namespace bandana

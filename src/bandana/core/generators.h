@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "bandana/core/bit_source.h"
+
+namespace bandana {
+
+/// A buffered uniform random bit generator over a BitSource, which must outlive it. `Use` keeps privacy noise
+/// and everything else apart at compile time: neither kind converts to the other.
+template <class Use>
+class Generator final {
+ public:
+  using result_type = std::uint64_t;
+
+  explicit Generator(BitSource& source) : source_(&source) {}
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+
+  result_type operator()() {
+    if (next_ == buffer_.size()) [[unlikely]] {
+      source_->Refill(buffer_);
+      next_ = 0;
+    }
+    return buffer_[next_++];
+  }
+
+  bool secure() const { return source_->secure(); }
+
+ private:
+  BitSource* source_;
+  std::array<std::uint64_t, 32> buffer_;
+  std::size_t next_ = buffer_.size();
+};
+
+using CoinGen = Generator<struct CoinUse>;    ///< exploration, environments, sampling of clients
+using NoiseGen = Generator<struct NoiseUse>;  ///< privacy noise, and nothing else
+
+}  // namespace bandana

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "bandana/core/check.h"
+#include "bandana/core/distributions.h"
+#include "bandana/core/generators.h"
+
+namespace bandana {
+
+/// Draws 0 .. size-1 in uniformly random order, each once. A Fisher-Yates shuffle that remembers only the
+/// displaced entries: memory and time go with what was drawn, not with the size.
+class WithoutReplacement {
+ public:
+  explicit WithoutReplacement(std::uint64_t size) : size_(size) {}
+
+  std::uint64_t remaining() const { return size_ - drawn_; }
+
+  std::uint64_t Draw(CoinGen& coin) {
+    BANDANA_CHECK(remaining() > 0);
+    const std::uint64_t pick = drawn_ + UniformBelow(remaining(), coin);
+    const std::uint64_t value = At(pick);
+    if (pick != drawn_) displaced_[pick] = At(drawn_);
+    displaced_.erase(drawn_);
+    ++drawn_;
+    return value;
+  }
+
+ private:
+  std::uint64_t At(std::uint64_t index) const {
+    const auto it = displaced_.find(index);
+    return it == displaced_.end() ? index : it->second;
+  }
+
+  std::uint64_t size_;
+  std::uint64_t drawn_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> displaced_;
+};
+
+}  // namespace bandana

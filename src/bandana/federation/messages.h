@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "bandana/core/ids.h"
+#include "bandana/core/reward.h"
+#include "bandana/privacy/privatizer.h"
+#include "bandana/privacy/report.h"
+
+namespace bandana {
+
+/// Down: what is played in an epoch, and so what a client watches, and the question put to it. Public.
+struct Plan {
+  Epoch epoch = 0;
+  std::vector<Pull> pulls;
+  MeanQuery query;  ///< one coordinate a pull
+};
+
+/// Up: one client's randomized contribution.
+struct Share {
+  Epoch epoch = 0;
+  int hops = 0;
+  Report report;
+};
+
+/// A plan goes to thousands of clients and is never changed, so it travels by reference.
+using Payload = std::variant<std::shared_ptr<const Plan>, Share>;
+
+/// Delivered in (slot, origin, seq) order where the driver has a choice. Delivery is at least once: receivers drop
+/// repeats by (origin, kind, epoch).
+struct Message {
+  NodeId from;
+  NodeId origin;
+  Slot slot = 0;
+  Seq seq = 0;
+  Payload body;
+};
+
+}  // namespace bandana

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "bandana/core/reward.h"
+#include "bandana/federation/context.h"
+#include "bandana/federation/messages.h"
+#include "bandana/privacy/raw.h"
+
+namespace bandana {
+
+/// A role: all it does is answer. An error ends the run.
+class Node {
+ public:
+  virtual ~Node() = default;
+
+  /// Once, before any message.
+  virtual absl::Status OnStart(Context&) { return absl::OkStatus(); }
+  virtual absl::Status OnMessage(Context& context, const Message& message) = 0;
+};
+
+/// A role that also faces the bandit.
+class Player : public Node {
+ public:
+  /// What to pull now; empty: nothing. Asked after every message. Valid until the next call.
+  virtual std::span<const Pull> Act(Context& context) = 0;
+
+  /// What came of the pulls, in their order.
+  virtual absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) = 0;
+};
+
+}  // namespace bandana

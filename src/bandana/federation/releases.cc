@@ -1,0 +1,16 @@
+#include "bandana/federation/releases.h"
+
+#include "bandana/core/status.h"
+
+namespace bandana {
+
+absl::StatusOr<Report> Releases::Once(const ReleaseKey& key, const Charge& charge, NoiseGen& noise,
+                                      absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) {
+  if (const auto it = journal_.find(key); it != journal_.end()) return it->second;
+  BANDANA_RETURN_IF_ERROR(odometer_.Add(charge));
+  BANDANA_ASSIGN_OR_RETURN(Report report, draw(noise));
+  journal_.emplace(key, report);
+  return report;
+}
+
+}  // namespace bandana

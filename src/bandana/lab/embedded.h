@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace bandana::lab {
+
+/// A file of web/dist that is part of the program, so that a report needs nothing beside it.
+struct EmbeddedFile {
+  std::string_view name;
+  std::string_view content;
+};
+
+std::span<const EmbeddedFile> EmbeddedFiles();
+
+}  // namespace bandana::lab

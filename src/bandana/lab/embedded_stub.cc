@@ -1,0 +1,1 @@
+#include "bandana/lab/embedded.h"

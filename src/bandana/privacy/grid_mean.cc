@@ -1,0 +1,109 @@
+#include "bandana/privacy/grid_mean.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "bandana/core/check.h"
+#include "bandana/core/status.h"
+#include "bandana/privacy/access.h"
+#include "bandana/privacy/samplers/rounded_normal.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+double LowUnits(const Interval& bound) { return std::floor(bound.low / GridMean::kUnit); }
+double HighUnits(const Interval& bound) { return std::ceil(bound.high / GridMean::kUnit); }
+
+// Sums and roots of a few hundred doubles are right to far better than this.
+constexpr double kRoundingSlack = 1 + 1e-12;
+
+absl::Status CheckSize(const MeanQuery& query, const std::vector<std::int64_t>& units) {
+  if (units.size() == query.bounds.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("a report has {} coordinates, the plan has {}", units.size(), query.bounds.size()));
+}
+
+void AddNoise(std::uint64_t stddev, Sampler sampler, NoiseGen& noise, std::vector<std::int64_t>& units) {
+  if (stddev == 0) return;
+  for (std::int64_t& unit : units) {
+    unit += sampler == Sampler::kExact ? RoundedNormal(stddev, noise) : FastRoundedNormal(stddev, noise);
+  }
+}
+
+}  // namespace
+
+double GridMean::Sensitivity(const MeanQuery& query) {
+  double squares = 0;
+  for (const Interval& bound : query.bounds) {
+    const double range = HighUnits(bound) - LowUnits(bound);
+    squares += range * range;
+  }
+  return std::sqrt(squares) * kRoundingSlack;
+}
+
+absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, const MeanQuery& query) {
+  constexpr double kMost = 0x1p51;
+  const double units = std::ceil(multiplier * Sensitivity(query) * kRoundingSlack);
+  if (!(units <= kMost)) {
+    return InvalidInput({.message = fmt::format("the noise would have a standard deviation of {:.3g}", units * kUnit),
+                         .key = "privacy.epsilon",
+                         .accepted = fmt::format("a larger epsilon, or a smaller reward bound: noise up to {:.3g}",
+                                                 kMost * kUnit)});
+  }
+  return static_cast<std::uint64_t>(units);
+}
+
+absl::Status GridMean::Add(const MeanQuery& query, const Report& report, ReportSum& sum) const {
+  const std::vector<std::int64_t>& units = Access::Open(report);
+  BANDANA_RETURN_IF_ERROR(CheckSize(query, units));
+  std::vector<std::int64_t>& totals = Access::Units(sum);
+  totals.resize(units.size());
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (__builtin_add_overflow(totals[i], units[i], &totals[i])) {
+      return absl::OutOfRangeError(fmt::format("the sum of reports overflows in coordinate {}", i));
+    }
+  }
+  ++Access::Reports(sum);
+  return absl::OkStatus();
+}
+
+Report GridMean::Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev,
+                         Sampler sampler, NoiseGen& noise) const {
+  const RewardSums sums = Access::Open(rewards);
+  BANDANA_CHECK(sums.size() == query.bounds.size());
+  std::vector<std::int64_t> units(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Interval& bound = query.bounds[i];
+    double average = sums[i].sum / static_cast<double>(sums[i].count);
+    if (std::isnan(average)) average = (bound.low + bound.high) / 2;
+    units[i] = static_cast<std::int64_t>(std::nearbyint(std::clamp(average, bound.low, bound.high) / kUnit));
+  }
+  AddNoise(stddev, sampler, noise, units);
+  return Access::Seal(std::move(units));
+}
+
+absl::StatusOr<Report> GridMean::NoisySum(const MeanQuery& query, const ReportSum& sum, std::uint64_t stddev,
+                                          Sampler sampler, NoiseGen& noise) const {
+  if (sum.reports() != query.clients) {
+    return absl::FailedPreconditionError(fmt::format(
+        "{} of {} clients reported: nothing is released below the quorum", sum.reports(), query.clients));
+  }
+  std::vector<std::int64_t> units = Access::Units(sum);
+  AddNoise(stddev, sampler, noise, units);
+  return Access::Seal(std::move(units));
+}
+
+absl::StatusOr<Released<Mean>> GridMean::Release(const MeanQuery& query, const Report& sum,
+                                                 double noise_stddev) const {
+  const std::vector<std::int64_t>& units = Access::Open(sum);
+  BANDANA_RETURN_IF_ERROR(CheckSize(query, units));
+  Mean mean{std::vector<double>(units.size())};
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    mean.entries[i] = static_cast<double>(units[i]) * kUnit / static_cast<double>(query.clients);
+  }
+  return Access::Release(std::move(mean), noise_stddev);
+}
+
+}  // namespace bandana

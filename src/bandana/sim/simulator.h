@@ -1,0 +1,134 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "bandana/bandit/environment.h"
+#include "bandana/bandit/recorder.h"
+#include "bandana/core/generators.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/drive.h"
+#include "bandana/federation/releases.h"
+#include "bandana/federation/topology.h"
+
+namespace bandana::sim {
+
+struct SimParams {
+  std::uint64_t seed = 0;
+  std::uint32_t replicate = 0;
+  Topology topology;
+  DpGuarantee budget_per_client;
+};
+
+/// Runs a server and its clients in this process: messages take one slot and are delivered in (slot, origin, seq)
+/// order. A template over the concrete roles, so that a message is a call the compiler sees through.
+template <class Server, class Client>
+class Simulator {
+ public:
+  /// `privatizer` is what clients are made from. All references must outlive the simulator.
+  template <class Privatizer>
+  static absl::Status Run(const SimParams& params, Server& server, const Privatizer& privatizer,
+                          Environment& environment, Recorder& recorder) {
+    Simulator simulator(params, recorder);
+    RoleContext context(simulator, kServerNode);
+    BANDANA_RETURN_IF_ERROR(server.OnStart(context));
+    std::unordered_map<NodeId, Client> clients;
+    while (!simulator.outbox_.empty()) {
+      for (auto& [to, message] : simulator.NextSlot()) {
+        if (to == kServerNode) {
+          BANDANA_RETURN_IF_ERROR(server.OnMessage(context, message));
+          continue;
+        }
+        Client& client = clients.try_emplace(to, privatizer).first->second;
+        RoleContext client_context(simulator, to);
+        BANDANA_RETURN_IF_ERROR(
+            DriveMessage(client, client_context, message, environment, simulator.rewards_));
+      }
+    }
+    recorder.Finish();
+    return server.finished() ? absl::OkStatus()
+                             : absl::InternalError("the run ended with the server waiting for reports");
+  }
+
+ private:
+  struct Envelope {
+    NodeId to;
+    Message message;
+  };
+
+  class RoleContext final : public Context {
+   public:
+    RoleContext(Simulator& simulator, NodeId self)
+        : simulator_(simulator), links_(simulator.params_.topology.LinksOf(self)) {}
+
+    const Links& links() const override { return links_; }
+
+    void Send(NodeId to, Payload payload) override {
+      if (const auto* share = std::get_if<Share>(&payload)) {
+        simulator_.recorder_.Report(share->epoch, share->report.size());
+      }
+      simulator_.outbox_.push_back(
+          {to, {links_.self, links_.self, simulator_.slot_, simulator_.next_seq_++, std::move(payload)}});
+    }
+
+    void Play(std::span<const Pull> pulls) override { simulator_.recorder_.Play(pulls); }
+
+    CoinGen& coin(Epoch epoch) override {
+      if (!coin_ || coin_->epoch != epoch) coin_.emplace(simulator_.Key(links_.self, epoch, Stream::kExploration));
+      return coin_->generator;
+    }
+
+    absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
+                                       absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
+      PhiloxSource bits(simulator_.Key(key.node, key.epoch, Stream::kPrivacy));
+      NoiseGen noise(bits);
+      return simulator_.releases_.Once(key, charge, noise, draw);
+    }
+
+   private:
+    struct Coin {
+      explicit Coin(const StreamKey& key) : epoch(key.epoch), bits(key), generator(bits) {}
+      Epoch epoch;
+      PhiloxSource bits;
+      CoinGen generator;
+    };
+
+    Simulator& simulator_;
+    Links links_;
+    std::optional<Coin> coin_;
+  };
+
+  Simulator(const SimParams& params, Recorder& recorder)
+      : params_(params), recorder_(recorder), releases_(params.budget_per_client) {}
+
+  StreamKey Key(NodeId node, Epoch epoch, Stream stream) const {
+    return {params_.seed, params_.replicate, node, epoch, stream};
+  }
+
+  std::vector<Envelope>& NextSlot() {
+    ++slot_;
+    inbox_.clear();
+    inbox_.swap(outbox_);
+    const auto order = [](const Envelope& a, const Envelope& b) {
+      return std::pair(a.message.origin, a.message.seq) < std::pair(b.message.origin, b.message.seq);
+    };
+    if (!std::is_sorted(inbox_.begin(), inbox_.end(), order)) std::sort(inbox_.begin(), inbox_.end(), order);
+    return inbox_;
+  }
+
+  SimParams params_;
+  Recorder& recorder_;
+  Releases releases_;
+  Slot slot_ = 0;
+  Seq next_seq_ = 0;
+  std::vector<Envelope> outbox_;
+  std::vector<Envelope> inbox_;
+  std::vector<RewardSum> rewards_;
+};
+
+}  // namespace bandana::sim

@@ -1,0 +1,124 @@
+#include "bandana/core/generators.h"
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <type_traits>
+#include <vector>
+
+#include "Random123/philox.h"
+#include "bandana/core/bit_source.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace bandana {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+
+static_assert(!std::is_convertible_v<CoinGen&, NoiseGen&>);
+static_assert(!std::is_convertible_v<NoiseGen&, CoinGen&>);
+static_assert(!std::is_constructible_v<NoiseGen, CoinGen&>);
+static_assert(!std::is_constructible_v<CoinGen, NoiseGen&>);
+static_assert(!std::is_copy_constructible_v<NoiseGen>, "a copy would repeat the noise");
+static_assert(std::is_same_v<NoiseGen::result_type, std::uint64_t>);
+
+StreamKey SomeKey() {
+  StreamKey key;
+  key.seed = 0x0123456789abcdef;
+  key.replicate = 7;
+  key.node = NodeId{42};
+  key.epoch = 3;
+  key.stream = Stream::kReward;
+  return key;
+}
+
+std::vector<std::uint64_t> Words(BitSource& source, std::size_t total, std::size_t chunk) {
+  std::vector<std::uint64_t> words(total);
+  for (std::size_t i = 0; i < total; i += chunk) source.Refill(std::span(words).subspan(i, chunk));
+  return words;
+}
+
+// The "philox4x64 10" lines of Random123's kat_vectors.
+TEST(PhiloxTest, GivesThePublishedKnownAnswers) {
+  const r123::Philox4x64 philox;
+  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
+  EXPECT_THAT(philox({{0, 0, 0, 0}}, {{0, 0}}),
+              ElementsAre(0x16554d9eca36314c, 0xdb20fe9d672d0fdc, 0xd7e772cee186176b, 0x7e68b68aec7ba23b));
+  EXPECT_THAT(philox({{kOnes, kOnes, kOnes, kOnes}}, {{kOnes, kOnes}}),
+              ElementsAre(0x87b092c3013fe90b, 0x438c3c67be8d0224, 0x9cc7d7c69cd777b6, 0xa09caebf594f0ba0));
+  EXPECT_THAT(philox({{0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x082efa98ec4e6c89}},
+                     {{0x452821e638d01377, 0xbe5466cf34e90c6c}}),
+              ElementsAre(0xa528f45403e61d95, 0x38c72dbd566e9788, 0xa5a1610e72fd18b5, 0x57bd43b5e52b7fe6));
+}
+
+TEST(PhiloxSourceTest, IsPhiloxAtTheAddressOfTheKey) {
+  PhiloxSource source(SomeKey());
+  std::vector<std::uint64_t> expected;
+  for (std::uint64_t block = 0; block < 16; ++block) {
+    const auto words = r123::Philox4x64()({{block, 42, 3, 3}}, {{0x0123456789abcdef, 7}});
+    expected.insert(expected.end(), words.begin(), words.end());
+  }
+  EXPECT_THAT(Words(source, 64, 32), ElementsAreArray(expected));
+}
+
+TEST(PhiloxSourceTest, WordsDoNotDependOnHowManyBlocksAreAskedForAtOnce) {
+  PhiloxSource whole(SomeKey());
+  const std::vector<std::uint64_t> expected = Words(whole, 96, 96);
+  for (const std::size_t chunk : {4, 8, 12, 32, 48}) {
+    PhiloxSource source(SomeKey());
+    EXPECT_EQ(Words(source, 96, chunk), expected) << chunk;
+  }
+}
+
+TEST(PhiloxSourceTest, EveryFieldOfTheKeyGivesAnotherStream) {
+  std::vector<StreamKey> keys(6, SomeKey());
+  keys[1].seed ^= 1;
+  keys[2].replicate ^= 1;
+  keys[3].node = NodeId{43};
+  keys[4].epoch += 1;
+  keys[5].stream = Stream::kPrivacy;
+  std::set<std::uint64_t> seen;
+  for (const StreamKey& key : keys) {
+    PhiloxSource source(key);
+    for (const std::uint64_t word : Words(source, 64, 64)) EXPECT_TRUE(seen.insert(word).second);
+  }
+}
+
+TEST(GeneratorTest, GivesTheWordsOfItsSourceInOrder) {
+  PhiloxSource direct(SomeKey());
+  PhiloxSource buffered(SomeKey());
+  CoinGen gen(buffered);
+  for (const std::uint64_t word : Words(direct, 160, 160)) EXPECT_EQ(gen(), word);
+}
+
+TEST(GeneratorTest, TellsWhetherItsBitsAreSecure) {
+  PhiloxSource replayable(SomeKey());
+  SecureSource secret;
+  EXPECT_FALSE(replayable.secure());
+  EXPECT_TRUE(secret.secure());
+  EXPECT_FALSE(NoiseGen(replayable).secure());
+  EXPECT_TRUE(NoiseGen(secret).secure());
+}
+
+// 1,024 words of 64 bits repeat with probability 3e-14.
+TEST(SecureSourceTest, NeverRepeatsAWordWithinOrBetweenInstances) {
+  std::set<std::uint64_t> seen;
+  for (int i = 0; i < 8; ++i) {
+    SecureSource source;
+    for (const std::uint64_t word : Words(source, 128, 32)) EXPECT_TRUE(seen.insert(word).second);
+  }
+}
+
+// Six standard deviations: a false alarm has probability 2e-9.
+TEST(SecureSourceTest, HalfOfTheBitsAreSet) {
+  SecureSource source;
+  constexpr double kBits = 64 * 4096;
+  double set = 0;
+  for (const std::uint64_t word : Words(source, 4096, 32)) set += __builtin_popcountll(word);
+  EXPECT_NEAR(set, kBits / 2, 6 * std::sqrt(kBits / 4));
+}
+
+}  // namespace
+}  // namespace bandana

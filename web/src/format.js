@@ -1,0 +1,53 @@
+const minus = (text) => text.replace('-', '\u2212');
+const units = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+const finite = (x) => typeof x === 'number' && Number.isFinite(x);
+const scientific = (x, digits) => x.toExponential(digits).replace(/\.?0+e/, 'e').replace('e+', 'e');
+
+/// 12.3k, 0.0123, 1e-6; a dash for what is missing or not finite.
+export function number(x, digits = 3) {
+  if (!finite(x)) return '\u2013';
+  const size = Math.abs(x);
+  if (size === 0) return '0';
+  if (size >= 1e15 || size < 1e-3) return minus(scientific(x, digits - 1));
+  for (const [unit, name] of units) {
+    if (size >= unit * (1 - 0.5 * 10 ** -digits)) return minus(String(Number((x / unit).toPrecision(digits))) + name);
+  }
+  return minus(String(Number(x.toPrecision(digits))));
+}
+
+/// "12.34k ± 0.21k": both in one unit, rounded at the second digit of the error; `alone` leaves out the error.
+export function withError(x, error, alone = false) {
+  if (!finite(x)) return '\u2013';
+  if (!finite(error) || error === 0) return number(x, 4);
+  const size = Math.max(Math.abs(x), error);
+  if (size >= 1e15 || size < 1e-3) return alone ? number(x) : `${number(x)} ± ${number(error, 2)}`;
+  const [unit, name] = units.find(([value]) => size >= value) || [1, ''];
+  const decimals = Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(error / unit))));
+  const left = `${minus((x / unit).toFixed(decimals))}${name}`;
+  return alone ? left : `${left} ± ${(error / unit).toFixed(decimals)}${name}`;
+}
+
+export function duration(seconds) {
+  if (!finite(seconds)) return '\u2013';
+  if (seconds < 1) return `${number(seconds * 1000, 2)} ms`;
+  if (seconds < 120) return `${number(seconds)} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+}
+
+export const count = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
+export function value(x) {
+  if (typeof x === 'number') return number(x, 4);
+  if (x === null || x === undefined) return '\u2013';
+  return typeof x === 'object' ? JSON.stringify(x) : String(x);
+}
+
+export const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'bandana';
+
+const metricNames = {
+  regret: 'Regret', regret_per_agent: 'Regret per agent', communication_reals: 'Communication (reals)',
+  communication_bits: 'Communication (bits)', communication_cost: 'Communication (cost)', bytes_on_wire: 'Bytes on the wire',
+  clients: 'Clients', rounds: 'Rounds', syncs: 'Syncs', best_action_rate: 'Best action rate',
+};
+export const metricName = (name) => metricNames[name] || name.replace(/_/g, ' ');

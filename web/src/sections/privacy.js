@@ -1,0 +1,65 @@
+import { h } from '../dom.js';
+import { count, number } from '../format.js';
+import { finite } from '../data.js';
+
+const pair = (g) => (!g ? '–' : `ε = ${finite(g.epsilon) ? number(g.epsilon, 4) : '∞'}${finite(g.delta) ? (g.delta > 0 ? `, δ = ${number(g.delta, 3)}` : ', δ = 0') : ''}`);
+
+/// Points of one promise differ only in the numbers: they share a card.
+function cards(points) {
+  const found = new Map();
+  for (const p of points) {
+    const { delivered = [], void: why = null, nominal = null } = p.privacy;
+    const key = JSON.stringify([why, delivered.map((d) => [d.adversary, d.unit, d.neighbours, d.proof]), delivered.length ? 0 : Boolean(nominal)]);
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(p);
+  }
+  return [...found.values()].sort((a, b) => Boolean(b[0].privacy.void) - Boolean(a[0].privacy.void));
+}
+
+export const banner = (why, names) => h('div', { class: 'void', role: 'alert' }, h('strong', {}, 'Privacy claim void. '), h('span', {}, why), names && h('div', { class: 'small' }, names));
+
+export function voids(data) {
+  const reasons = new Map();
+  for (const p of data.points) if (p.privacy && p.privacy.void) reasons.set(p.privacy.void, [...(reasons.get(p.privacy.void) || []), p]);
+  return [...reasons].map(([why, list]) => banner(why, data.points.length > 1
+    ? `${list.length === data.points.length ? 'All' : `${list.length} of`} ${count(data.points.length, 'point')}${list.length <= 6 && list.length < data.points.length ? `: ${list.map((p) => p.name).join('; ')}` : ''}.` : null));
+}
+
+function promise(d) {
+  const parts = [h('strong', {}, d.adversary || 'unnamed adversary')];
+  return h('p', { class: 'promise' }, 'Against ', parts, '. Protected: ', h('strong', {}, d.unit || 'unit not stated'),
+    d.neighbours && [' (neighbouring inputs: ', h('strong', {}, d.neighbours), ')'], '. ', d.proof && ['Proof: ', h('code', {}, d.proof), '.']);
+}
+
+function guarantee(p, d) {
+  const asked = p.privacy.nominal;
+  const enough = (one) => finite(one.epsilon) && one.epsilon <= asked.epsilon * (1 + 1e-9);
+  const weaker = asked && finite(asked.epsilon) && finite(d.epsilon) && !enough(d);
+  return [h('td', {}, pair(d)), h('td', {}, finite(d.epsilon) ? `×${number(Math.exp(d.epsilon), 3)}` : h('strong', {}, 'no protection'), weaker && h('span', { class: 'warn' }, ' weaker than asked'))];
+}
+
+export function privacy(data) {
+  const points = data.points.filter((p) => p.privacy);
+  if (!points.length) return null;
+  return h('section', { id: 'privacy' }, h('h2', {}, 'Privacy statement'),
+    h('p', { class: 'prose' }, 'An (ε, δ) guarantee says: changing one protected unit changes the probability of anything the adversary can see by a factor of at most e^ε, up to an additive δ. Asked: what the spec sets. Delivered: what is proved for this run.'),
+    cards(points).map((list) => {
+      const { delivered = [], void: why, nominal } = list[0].privacy;
+      const names = list.map((p) => p.name).join('; ');
+      if (!delivered.length) {
+        return h('article', { class: 'card', 'data-privacy': 'none' }, why && banner(why), h('h3', {}, list.length > 8 ? count(list.length, 'point') : names),
+          h('p', { class: 'promise' }, h('strong', {}, 'No privacy is claimed.'), nominal ? ` Asked for: ${[...new Set(list.map((p) => pair(p.privacy.nominal)))].join('; ')}.` : ''),
+          list.length > 8 && h('details', {}, h('summary', {}, 'Which points'), h('p', { class: 'small' }, names)));
+      }
+      const groups = [...new Set(list.map((p) => p.group.name))];
+      const table = h('div', { class: 'scroll' }, h('table', { class: 'data' },
+        h('thead', {}, h('tr', {}, h('th', {}, 'Point'), h('th', {}, 'Asked'), delivered.length > 1 && h('th', {}, 'Against'), h('th', {}, 'Delivered'), h('th', {}, 'Probabilities change by at most'))),
+        h('tbody', {}, list.map((p) => p.privacy.delivered.map((d, i) => h('tr', {},
+          i === 0 && h('td', { rowspan: delivered.length }, p.name), i === 0 && h('td', { rowspan: delivered.length }, pair(p.privacy.nominal)),
+          delivered.length > 1 && h('td', {}, d.adversary), guarantee(p, d)))))));
+      return h('article', { class: 'card', 'data-privacy': 'claimed' }, why && banner(why),
+        h('h3', {}, list.length === 1 ? list[0].name : groups.length <= 4 ? groups.join('; ') : count(list.length, 'point')),
+        why && h('p', { class: 'promise' }, 'The numbers below do not hold for the reason above.'),
+        delivered.map(promise), list.length > 12 ? h('details', {}, h('summary', {}, `All ${list.length} points`), table) : table);
+    }));
+}
