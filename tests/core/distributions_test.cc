@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <tuple>
 #include <vector>
 
 #include "absl/functional/function_ref.h"

@@ -1,8 +1,9 @@
 #include "bandana/core/generators.h"
 
-#include <array>
+#include <cmath>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <type_traits>
 #include <vector>
 

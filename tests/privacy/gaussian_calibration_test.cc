@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
+#include <tuple>
 
 #include "bandana/core/status.h"
 #include "bandana/privacy/calibration/gaussian.h"

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -141,7 +143,7 @@ class ScriptedSource final : public BitSource {
   std::vector<std::uint64_t> script_;
 };
 
-// 3 x = 0.333..., times 3: after each word of 0x5555... the product is short of 1 by one unit of the last
+// x is near 1/3, times 3: after each word of 0x5555... the product is short of 1 by one unit of the last
 // place.
 TEST(RoundedNormalTest, ReadsFurtherDigitsUntilTheFloorIsDecided) {
   constexpr std::uint64_t kThird = 0x5555555555555555;

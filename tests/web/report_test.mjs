@@ -172,6 +172,15 @@ test('sixty points: some are shown, all can be', async () => using(await made('m
   assert.ok((await page.innerText('header [role=alert]')).includes('the determinant decides'));
 }));
 
+test('variants that share their keys keep a line each', async () => using(await made('variants', (doc) => {
+  const only = (p, name) => ({ ...p, point: { 'privacy.epsilon': p.point['privacy.epsilon'] }, label: `${name}, privacy.epsilon = ${p.point['privacy.epsilon']}` });
+  doc.summary.points = [...doc.summary.points.slice(1, 6).map((p) => only(p, 'exact')), ...doc.summary.points.slice(6, 11).map((p) => only(p, 'paper'))];
+  doc.swept = ['privacy.epsilon'];
+}), { viewport: { width: 500, height: 800 } }, async (page) => {
+  assert.deepEqual(await page.locator('#epsilon .key span').allInnerTexts(), ['exact', 'paper']);
+  assert.ok((await page.innerText('#privacy')).includes('paper, ε 0.5'));
+}));
+
 test('missing parts leave their sections out, markup stays text', async () => using(await made('bare', (doc) => {
   const p = doc.summary.points[1];
   doc.summary = { name: '<b>bold</b> & </script>', points: [{ point: {}, algorithm: 'pe', replicates: 1, metrics: { regret: { mean: null, sd: null, se: null, n: 1, values: [null] } }, curve: { t: p.curve.t, regret: { mean: p.curve.regret.mean.map((v, i) => (i % 5 ? v : null)) } } }] };

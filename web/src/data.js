@@ -41,7 +41,9 @@ function keyNamer(keys) {
 function rampKey({ keys, points, epsilon }) {
   const numeric = keys.filter((key) => points.every((p) => p.point[key] === undefined || p.point[key] === null || finite(p.point[key])));
   const size = (key) => distinct(points.map((p) => p.point[key])).length;
-  if (keys.length > 1 && epsilon) return epsilon;
+  const alone = (key) => distinct(points.map((p) => p.point[key])).length === points.length && distinct(points.map((p) => p.algorithm)).length === 1
+    && points.every((p) => finite(p.point[key]));
+  if (epsilon && (keys.length > 1 || !alone(epsilon))) return epsilon;
   const longest = [...numeric].sort((a, b) => size(b) - size(a))[0] || null;
   if (keys.length > 1) return longest;
   return longest && size(longest) > 8 ? longest : null;
@@ -53,6 +55,14 @@ export function saying(data, key, x) {
   return typeof x === 'string' ? x : `${data.keyName(key)} ${value(x)}`;
 }
 
+/// A label without what it says of the shaded key ("exact, privacy.epsilon = 1" is "exact").
+function bare(label, key, x) {
+  if (!key || !finite(x)) return label;
+  const plain = (s) => s.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const said = [key, key.split('.').pop(), names[key]].filter(Boolean).map(plain).join('|');
+  return label.replace(new RegExp(`[\\s,;/]*(${said})\\s*[=:]?\\s*${plain(String(x))}(\\.0+)?(?![\\d.])`, 'g'), '').replace(/^[\s,;/]+/, '');
+}
+
 function group(data) {
   const { points, keys, ramp } = data;
   const others = keys.filter((key) => key !== ramp);
@@ -61,7 +71,7 @@ function group(data) {
   const ways = [
     given,
     (p) => [algorithms ? p.algorithm : '', given(p)].filter(Boolean).join(', '),
-    (p) => p.label || given(p),
+    (p) => bare(p.label, ramp, p.point[ramp]) || given(p),
     (p) => `${p.label || given(p)} #${p.id + 1}`,
   ];
   const clear = (way) => distinct(points.map((p) => `${way(p)}|${ramp ? text(p.point[ramp]) : ''}`)).length === points.length
@@ -75,10 +85,10 @@ function group(data) {
     p.group = g;
     p.step = ramp && finite(p.point[ramp]) ? p.point[ramp] : null;
     p.short = p.step === null ? name : `${data.keyName(ramp)} ${value(p.step)}`;
-    p.name = p.step === null ? name : others.length ? `${name}, ${p.short}` : p.short;
     g.points.push(p);
   }
   data.groups = [...found.values()];
+  for (const p of points) p.name = p.step === null ? p.group.name : data.groups.length > 1 ? `${p.group.name}, ${p.short}` : p.short;
   for (const g of data.groups) if (ramp) g.points.sort((a, b) => (a.step ?? 0) - (b.step ?? 0));
 }
 

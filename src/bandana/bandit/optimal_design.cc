@@ -73,6 +73,7 @@ struct ActiveRows {
   Index size() const { return std::ssize(arms); }
   Index dim() const { return actions.cols(); }
   const double* row(Index i) const { return actions.data() + arms[i] * dim(); }
+  auto scaled(Index i) const { return Eigen::Map<const Vector>(row(i), dim()) * scale; }
 };
 
 absl::Status BadActions(std::string message) {
@@ -107,8 +108,8 @@ absl::StatusOr<ActiveRows> CheckedRows(const ActionMatrix& actions, std::span<co
     }
     greatest = std::max(greatest, entry);
   }
-  if (!(greatest > 0)) return BadActions("every action is zero");
-  rows.scale = std::ldexp(1.0, -std::clamp(std::ilogb(greatest), -1000, 1000));
+  if (!(greatest > 1e-300)) return BadActions("every action is zero, or too short to tell from it (1e-300)");
+  rows.scale = std::ldexp(1.0, -std::min(std::ilogb(greatest), 1000));
   return rows;
 }
 
@@ -124,7 +125,7 @@ class GreedyVolume {
         stage_(rows.size(), 0),
         residual_(rows.dim()) {
     for (Index i = 0; i < rows.size(); ++i) {
-      residual_ = Eigen::Map<const Vector>(rows.row(i), rows.dim()) * rows.scale;
+      residual_ = rows.scaled(i);
       square_[i] = exact_[i] = Dot(residual_.data(), residual_.data(), rows.dim());
     }
     const Index most = std::min(rows.size(), rows.dim());
@@ -143,12 +144,10 @@ class GreedyVolume {
   /// become unit vectors, whatever the scales of the actions; leverages are the same in any coordinates.
   ActionMatrix Coordinates() const {
     const Index r = rank();
-    Matrix upper(r, r);
+    Matrix upper = Matrix::Zero(r, r);
     for (Index j = 0; j < r; ++j) {
-      for (Index i = 0; i < r; ++i) {
-        upper(i, j) =
-            i <= j ? Dot(basis_.col(i).data(), rows_.row(pivots_[j]), rows_.dim()) * rows_.scale : 0;
-      }
+      const Vector pivot = rows_.scaled(pivots_[j]);
+      for (Index i = 0; i <= j; ++i) upper(i, j) = Dot(basis_.col(i).data(), pivot.data(), rows_.dim());
     }
     ActionMatrix map = ActionMatrix::Zero(rows_.dim(), Padded(r));
     map.leftCols(r) = upper.triangularView<Eigen::Upper>()
@@ -182,7 +181,7 @@ class GreedyVolume {
   }
 
   void ComputeResidual(Index i) {
-    residual_ = Eigen::Map<const Vector>(rows_.row(i), rows_.dim()) * rows_.scale;
+    residual_ = rows_.scaled(i);
     for (int pass = 0; pass < 2; ++pass) {
       for (Index j = 0; j < rank(); ++j) {
         residual_ -= Dot(basis_.col(j).data(), residual_.data(), rows_.dim()) * basis_.col(j);

@@ -48,7 +48,8 @@ int DesignSupportBound(int rank);
 /// (Wynn, 1970; Atwood, 1973; Todd, "Minimum-Volume Ellipsoids", 2016); where that does not arrive, Fedorov's
 /// exchange (1972), for which the two guarantees are proved in the source.
 ///
-/// An empty set, a non-finite entry, or nothing but zeros is an InvalidInput on "environment.actions".
+/// An empty set, a non-finite entry, or nothing but zeros (to 1e-300) is an InvalidInput on
+/// "environment.actions".
 absl::StatusOr<Design> NearOptimalDesign(const ActionMatrix& actions, std::span<const ArmId> active,
                                          const DesignParams& params = {});
 

@@ -11,6 +11,7 @@ namespace bandana {
 class BitSource {
  public:
   virtual ~BitSource() = default;
+  /// The next words of the stream; always a multiple of four of them.
   virtual void Refill(std::span<std::uint64_t> words) = 0;
   /// True if an adversary who knows everything but the bits themselves cannot predict them.
   virtual bool secure() const = 0;

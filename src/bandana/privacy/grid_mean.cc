@@ -96,12 +96,13 @@ absl::StatusOr<Report> GridMean::NoisySum(const MeanQuery& query, const ReportSu
 }
 
 absl::StatusOr<Released<Mean>> GridMean::Release(const MeanQuery& query, const Report& sum,
-                                                 double noise_stddev) const {
+                                                 double noise_stddev, Count draws) const {
   const std::vector<std::int64_t>& units = Access::Open(sum);
   BANDANA_RETURN_IF_ERROR(CheckSize(query, units));
   Mean mean{std::vector<double>(units.size())};
   for (std::size_t i = 0; i < units.size(); ++i) {
-    mean.entries[i] = static_cast<double>(units[i]) * kUnit / static_cast<double>(query.clients);
+    mean.entries[i] = (static_cast<double>(units[i]) + static_cast<double>(draws) / 2) * kUnit /
+                      static_cast<double>(query.clients);
   }
   return Access::Release(std::move(mean), noise_stddev);
 }

@@ -39,7 +39,9 @@ class GridMean {
   absl::StatusOr<Report> NoisySum(const MeanQuery& query, const ReportSum& sum, std::uint64_t stddev,
                                   Sampler sampler, NoiseGen& noise) const;
 
-  absl::StatusOr<Released<Mean>> Release(const MeanQuery& query, const Report& sum, double noise_stddev) const;
+  /// `draws` is how many rounded normals are in each entry of the sum: each has mean -1/2 unit, which is put back.
+  absl::StatusOr<Released<Mean>> Release(const MeanQuery& query, const Report& sum, double noise_stddev,
+                                         Count draws) const;
 
  private:
   GridMean() = default;

@@ -27,7 +27,7 @@ absl::StatusOr<Report> NoPrivacyMean::Seal(const MeanQuery& query, const ReportS
 }
 
 absl::StatusOr<Released<Mean>> NoPrivacyMean::Open(const MeanQuery& query, const Report& sealed) const {
-  return Release(query, sealed, 0.0);
+  return Release(query, sealed, 0.0, 0);
 }
 
 absl::StatusOr<CentralGaussianMean> CentralGaussianMean::Create(const GaussianParams& params) {
@@ -53,7 +53,7 @@ absl::StatusOr<Report> CentralGaussianMean::Seal(const MeanQuery& query, const R
 
 absl::StatusOr<Released<Mean>> CentralGaussianMean::Open(const MeanQuery& query, const Report& sealed) const {
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t of_sum, NoiseUnits(setting_.multiplier, query));
-  return Release(query, sealed, static_cast<double>(of_sum) * kUnit / static_cast<double>(query.clients));
+  return Release(query, sealed, static_cast<double>(of_sum) * kUnit / static_cast<double>(query.clients), 1);
 }
 
 absl::StatusOr<LocalGaussianMean> LocalGaussianMean::Create(const GaussianParams& params) {
@@ -80,7 +80,8 @@ absl::StatusOr<Report> LocalGaussianMean::Seal(const MeanQuery& query, const Rep
 absl::StatusOr<Released<Mean>> LocalGaussianMean::Open(const MeanQuery& query, const Report& sealed) const {
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t of_report, NoiseUnits(setting_.multiplier, query));
   return Release(query, sealed,
-                 static_cast<double>(of_report) * kUnit / std::sqrt(static_cast<double>(query.clients)));
+                 static_cast<double>(of_report) * kUnit / std::sqrt(static_cast<double>(query.clients)),
+                 query.clients);
 }
 
 }  // namespace bandana

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -23,6 +24,7 @@ struct SimParams {
   std::uint32_t replicate = 0;
   Topology topology;
   DpGuarantee budget_per_client;
+  const std::atomic<bool>* stop = nullptr;  ///< looked at once a slot
 };
 
 /// Runs a server and its clients in this process: messages take one slot and are delivered in (slot, origin, seq)
@@ -39,6 +41,7 @@ class Simulator {
     BANDANA_RETURN_IF_ERROR(server.OnStart(context));
     std::unordered_map<NodeId, Client> clients;
     while (!simulator.outbox_.empty()) {
+      if (params.stop != nullptr && *params.stop) return absl::CancelledError("interrupted");
       for (auto& [to, message] : simulator.NextSlot()) {
         if (to == kServerNode) {
           BANDANA_RETURN_IF_ERROR(server.OnMessage(context, message));

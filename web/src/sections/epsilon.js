@@ -18,7 +18,7 @@ export function epsilon(data) {
   const lines = new Map();
   for (const p of data.points) {
     if (!finite(p.point[key])) continue;
-    const name = data.ramp === key ? p.group : data.keys.length > 1 ? p.group : 'all';
+    const name = data.ramp === key ? p.group : 'all';
     if (!lines.has(name)) lines.set(name, []);
     lines.get(name).push(p);
   }

@@ -1,0 +1,83 @@
+#include "bandana/cli/output.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana::cli {
+namespace {
+
+int ExitCode(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+      return 2;
+    case absl::StatusCode::kResourceExhausted:
+      return 3;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kAborted:
+      return 4;
+    case absl::StatusCode::kCancelled:
+      return 130;
+    default:
+      return 1;
+  }
+}
+
+lab::Json TextOrNull(const std::string& text) { return text.empty() ? lab::Json(nullptr) : lab::Json(text); }
+
+}  // namespace
+
+int Fail(const absl::Status& status, const Global& global) {
+  const std::string message(status.message());
+  if (global.json) {
+    const InputError error = InputErrorOf(status).value_or(InputError{.message = message});
+    const lab::Json json = {{"error",
+                             {{"message", error.message},
+                              {"file", TextOrNull(error.file)},
+                              {"line", error.line > 0 ? lab::Json(error.line) : lab::Json(nullptr)},
+                              {"key", TextOrNull(error.key)},
+                              {"value", TextOrNull(error.value)},
+                              {"accepted", TextOrNull(error.accepted)}}}};
+    fmt::print("{}\n", json.dump(1, ' ', false, lab::Json::error_handler_t::replace));
+  } else {
+    fmt::print(stderr, "bandana: {}\n", message);
+  }
+  return ExitCode(status);
+}
+
+std::string Table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += i == 0 ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string Figure(double value) {
+  if (!std::isfinite(value)) return fmt::format("{}", value);
+  static constexpr const char* kSuffixes[] = {"", "k", "M", "G", "T"};
+  std::size_t step = 0;
+  while (std::abs(value) >= 999.5 && step + 1 < std::size(kSuffixes)) {
+    value /= 1000;
+    ++step;
+  }
+  return fmt::format("{:.3g}{}", value, kSuffixes[step]);
+}
+
+}  // namespace bandana::cli

@@ -1,0 +1,77 @@
+#include <cstdio>
+
+#include "bandana/cli/commands.h"
+#include "bandana/cli/interrupt.h"
+#include "bandana/lab/runner.h"
+#include "fmt/format.h"
+
+namespace bandana::cli {
+namespace {
+
+// A folder's name from an experiment's.
+std::string Slug(const std::string& name) {
+  std::string slug;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                       c == '_' || c == '-';
+    slug += plain ? c : '-';
+  }
+  return slug.find_first_not_of("-.") == std::string::npos ? "experiment" : slug;
+}
+
+std::string Quoted(const std::string& text) {
+  const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=+,:") ==
+                     std::string::npos;
+  if (plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string Delivered(const lab::Json& privacy) {
+  if (privacy["delivered"].empty()) return "none";
+  const lab::Json& first = privacy["delivered"][0];
+  return fmt::format("({:.4g}, {:.3g})", first["epsilon"].get<double>(), first["delta"].get<double>());
+}
+
+std::string Results(const lab::Json& summary) {
+  std::vector<std::vector<std::string>> rows = {
+      {"point", "regret", "+- se", "clients", "reals sent", "best action", "privacy (epsilon, delta)"}};
+  for (const lab::Json& point : summary["points"]) {
+    const lab::Json& metrics = point["metrics"];
+    const auto mean = [&](const char* name) { return metrics[name]["mean"].get<double>(); };
+    rows.push_back({point["label"].get<std::string>(), Figure(mean("regret")),
+                    Figure(metrics["regret"]["se"].get<double>()), Figure(mean("clients")),
+                    Figure(mean("communication_reals")), fmt::format("{:.1f} %", 100 * mean("best_action_rate")),
+                    Delivered(point["privacy"])});
+  }
+  return Table(rows);
+}
+
+}  // namespace
+
+int RunCommand(const RunArguments& arguments, const Global& global) {
+  const absl::StatusOr<lab::Spec> spec = lab::LoadSpec(arguments.spec, arguments.set);
+  if (!spec.ok()) return Fail(spec.status(), global);
+  const std::string out = arguments.out.empty() ? "results/" + Slug(spec->name) : arguments.out;
+  std::string command = "bandana run " + Quoted(arguments.spec);
+  for (const std::string& assignment : arguments.set) command += " --set " + Quoted(assignment);
+
+  InstallInterrupt();
+  const absl::StatusOr<lab::Json> summary = lab::RunExperiment(
+      *spec, {out, arguments.threads, arguments.resume, global.quiet, command}, Interrupted());
+  if (absl::IsCancelled(summary.status())) {
+    fmt::print(stderr, "bandana: interrupted; go on with: {} --out {} --resume\n", command, Quoted(out));
+    return 130;
+  }
+  if (!summary.ok()) return Fail(summary.status(), global);
+  if (global.json) {
+    fmt::print("{}\n", summary->dump(1));
+  } else {
+    fmt::print("{}\n{:.2f} s ({:.2f} s of CPU). Report: {}/report.html\n", Results(*summary),
+               (*summary)["wall_s"].get<double>(), (*summary)["cpu_s"].get<double>(), out);
+  }
+  return 0;
+}
+
+}  // namespace bandana::cli

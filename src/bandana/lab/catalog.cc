@@ -1,0 +1,56 @@
+#include "bandana/lab/catalog.h"
+
+#include <map>
+
+#include "bandana/core/status.h"
+
+namespace bandana::lab {
+namespace {
+
+// Options of a table that apply once its deciding key has this value.
+std::vector<const Option*> OptionsUnder(const std::string& table, const std::string& key, const std::string& value) {
+  Settings settings;
+  settings.Set(key, Value(value));
+  std::vector<const Option*> options;
+  for (const Option& option : Vocabulary()) {
+    // Whatever else decides, show it: a choice that has a default is taken at each of its values.
+    bool applies = option.applies(settings);
+    for (const Option& decider : Vocabulary()) {
+      if (decider.type != OptionType::kChoice || decider.key == key || !decider.applies(settings)) continue;
+      for (const std::string& choice : decider.choices) {
+        Settings other = settings;
+        other.Set(decider.key, Value(choice));
+        applies = applies || option.applies(other);
+      }
+    }
+    if (applies && option.key.starts_with(table + ".") && option.key != key) options.push_back(&option);
+  }
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
+  static const std::map<std::string, std::vector<Entry>> catalog = {
+      {"algorithms",
+       {{"dp-dpe",
+         "P1, Algorithm 1: distributed phased elimination; models none, central and local (Gaussian)",
+         OptionsUnder("algorithm", "algorithm.name", "dp-dpe")}}},
+      {"environments",
+       {{"linear",
+         "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi",
+         OptionsUnder("environment", "environment.kind", "linear")}}},
+      {"privatizers",
+       {{"none", "averages as they are: no privacy is claimed", OptionsUnder("privacy", "privacy.model", "none")},
+        {"central", "a trusted server adds noise to the clients' sum; (epsilon, delta) per client, replace-one",
+         OptionsUnder("privacy", "privacy.model", "central")},
+        {"local", "every client adds noise to its own averages; (epsilon, delta) per client against the server",
+         OptionsUnder("privacy", "privacy.model", "local")}}},
+      {"exhibits", {}},
+  };
+  const auto it = catalog.find(kind);
+  if (it != catalog.end()) return it->second;
+  return InvalidOption("list", kind, "algorithms, environments, privatizers, exhibits");
+}
+
+}  // namespace bandana::lab

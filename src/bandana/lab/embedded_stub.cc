@@ -1,1 +1,0 @@
-#include "bandana/lab/embedded.h"

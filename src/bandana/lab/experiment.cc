@@ -1,0 +1,115 @@
+#include "bandana/lab/experiment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bandana/lab/spec.h"
+#include "bandana/sim/simulator.h"
+
+namespace bandana::lab {
+namespace {
+
+RewardModel MakeRewardModel(const Settings& settings) {
+  const std::string& kind = settings.Text("environment.reward");
+  if (kind == "rademacher") return {.kind = RewardKind::kRademacher};
+  if (kind == "bernoulli") return {.kind = RewardKind::kBernoulli};
+  if (kind == "uniform") return {.kind = RewardKind::kUniform};
+  return {.kind = RewardKind::kGaussian, .sd = settings.Number("environment.reward_sd")};
+}
+
+std::optional<double> RewardBound(const Settings& settings) {
+  if (!settings.Has("environment.reward_bound")) return std::nullopt;
+  const std::optional<double> given = settings.NumberOrAuto("environment.reward_bound");
+  const bool paper = settings.Has("privacy.calibration") && settings.Text("privacy.calibration") == "paper";
+  if (!given.has_value() && paper) return 1.0;  // P1: |y| <= B
+  return given;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
+                                                                 std::uint32_t replicate) {
+  const auto seed = static_cast<std::uint64_t>(settings.Integer("seed"));
+  const double theta_norm = settings.Number("environment.theta_norm");
+  const std::string& contexts = settings.Text("environment.contexts");
+  if (contexts == "file") {
+    BANDANA_ASSIGN_OR_RETURN(ActionMatrix actions, ReadActions(settings.Text("environment.file")));
+    BANDANA_ASSIGN_OR_RETURN(LinearProblem problem,
+                             LinearProblem::DrawTheta(std::move(actions), theta_norm, seed, replicate));
+    return std::make_shared<const LinearProblem>(std::move(problem));
+  }
+  constexpr std::int64_t kMost = 1 << 30;
+  const LinearProblemParams params{
+      .dimension = static_cast<int>(std::min(kMost, settings.Integer("environment.dimension"))),
+      .actions = static_cast<int>(std::min(kMost, settings.Integer("environment.actions"))),
+      .law = contexts == "orthant"    ? ActionLaw::kOrthant
+             : contexts == "gaussian" ? ActionLaw::kGaussian
+                                      : ActionLaw::kSphere,
+      .theta_norm = theta_norm};
+  BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, LinearProblem::Draw(params, seed, replicate));
+  return std::make_shared<const LinearProblem>(std::move(problem));
+}
+
+absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
+                                                std::shared_ptr<const LinearProblem> problem) {
+  return LinearPopulation::Create({.problem = std::move(problem),
+                                   .reward = MakeRewardModel(settings),
+                                   .client_sd = settings.Number("environment.client_sd"),
+                                   .size = settings.Integer("environment.population"),
+                                   .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
+                                   .replicate = replicate});
+}
+
+DpDpeParams MakeDpDpeParams(const Settings& settings) {
+  const bool fixed = settings.Text("algorithm.clients") == "fixed";
+  return {.horizon = settings.Integer("horizon"),
+          .alpha = fixed ? 0 : settings.Number("algorithm.alpha"),
+          .beta = settings.NumberOrAuto("algorithm.beta"),
+          .width = settings.Text("algorithm.width") == "paper" ? Width::kPaper : Width::kExact,
+          .schedule = fixed ? ClientSchedule::kFixed : ClientSchedule::kGrowing,
+          .fixed_clients = fixed ? settings.Integer("algorithm.fixed_clients") : 0,
+          .population = settings.Integer("environment.population"),
+          .clip = {.reward = MakeRewardModel(settings),
+                   .client_sd = settings.Number("environment.client_sd"),
+                   .fixed_bound = RewardBound(settings)}};
+}
+
+GaussianParams MakeGaussianParams(const Settings& settings) {
+  return {.nominal = {settings.Number("privacy.epsilon"), settings.Number("privacy.delta")},
+          .calibration =
+              settings.Text("privacy.calibration") == "paper" ? Calibration::kPaper : Calibration::kTight,
+          .sampler = settings.Text("privacy.sampler") == "exact" ? Sampler::kExact : Sampler::kFast};
+}
+
+absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
+  return WithPrivatizer(settings, [](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
+    return privatizer.claims();
+  });
+}
+
+DpGuarantee BudgetOf(const std::vector<Claim>& claims) {
+  return claims.empty() ? DpGuarantee{0, 0} : claims.front().guarantee;
+}
+
+absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
+                                     const std::atomic<bool>& stop) {
+  BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
+  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, MakePopulation(settings, replicate, problem));
+  // The action set is the problem's own, kept alive by it.
+  const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
+  return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
+    BANDANA_ASSIGN_OR_RETURN(auto server,
+                             DpDpeServer<P>::Create(MakeDpDpeParams(settings), actions, privatizer));
+    Recorder recorder(*problem, Checkpoints(settings));
+    const sim::SimParams params{.seed = static_cast<std::uint64_t>(settings.Integer("seed")),
+                                .replicate = replicate,
+                                .topology = Topology::Star(settings.Integer("environment.population")),
+                                .budget_per_client = BudgetOf(privatizer.claims()),
+                                .stop = &stop};
+    BANDANA_RETURN_IF_ERROR((sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, server, privatizer,
+                                                                                 population, recorder)));
+    return Outcome{recorder.checkpoints(), server.policy().history()};
+  });
+}
+
+}  // namespace bandana::lab

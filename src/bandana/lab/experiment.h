@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/algorithms/dp_dpe.h"
+#include "bandana/bandit/linear_population.h"
+#include "bandana/bandit/recorder.h"
+#include "bandana/core/status.h"
+#include "bandana/lab/settings.h"
+#include "bandana/privacy/mean_privatizers.h"
+
+/// From resolved settings to the objects that run: the one place that knows both the vocabulary and the types.
+namespace bandana::lab {
+
+/// The instance of a replicate.
+absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings, std::uint32_t replicate);
+
+absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
+                                                std::shared_ptr<const LinearProblem> problem);
+
+DpDpeParams MakeDpDpeParams(const Settings& settings);
+
+GaussianParams MakeGaussianParams(const Settings& settings);
+
+/// Calls `use` with the privatizer of privacy.model.
+template <class Use>
+auto WithPrivatizer(const Settings& settings, Use use) -> decltype(use(NoPrivacyMean())) {
+  const std::string& model = settings.Text("privacy.model");
+  if (model == "central") {
+    BANDANA_ASSIGN_OR_RETURN(const auto privatizer, CentralGaussianMean::Create(MakeGaussianParams(settings)));
+    return use(privatizer);
+  }
+  if (model == "local") {
+    BANDANA_ASSIGN_OR_RETURN(const auto privatizer, LocalGaussianMean::Create(MakeGaussianParams(settings)));
+    return use(privatizer);
+  }
+  return use(NoPrivacyMean());
+}
+
+/// What a point promises, and why it promises nothing if its claim is void.
+absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings);
+
+/// The budget that a client's spending is held against: what the claims say, and nothing without one.
+DpGuarantee BudgetOf(const std::vector<Claim>& claims);
+
+/// What one replicate of a point came to.
+struct Outcome {
+  std::vector<Checkpoint> checkpoints;
+  std::vector<PhaseRecord> phases;
+};
+
+/// Runs a replicate in the simulator. Ends with kCancelled soon after `stop` turns true.
+absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
+                                     const std::atomic<bool>& stop);
+
+}  // namespace bandana::lab

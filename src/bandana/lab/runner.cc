@@ -1,0 +1,118 @@
+#include "bandana/lab/runner.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bandana/core/status.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/progress.h"
+#include "bandana/lab/report.h"
+#include "bandana/lab/results.h"
+#include "fmt/format.h"
+
+namespace bandana::lab {
+namespace {
+
+// Replicates are taken in order by any thread and written in order by whichever thread has the next one, so that
+// the file is the same for any number of threads.
+class Pool {
+ public:
+  Pool(const Spec& spec, ResultsFile& results, Progress& progress, const std::atomic<bool>& stop)
+      : spec_(spec), results_(results), progress_(progress), stop_(stop), next_(results.done()) {}
+
+  absl::Status Run(int threads) {
+    std::vector<std::jthread> workers;
+    for (int i = 1; i < threads; ++i) workers.emplace_back([this] { Work(); });
+    Work();
+    workers.clear();
+    if (stop_) return absl::CancelledError("interrupted");
+    return status_;
+  }
+
+ private:
+  void Work() {
+    const auto replicates = static_cast<std::size_t>(spec_.replicates());
+    const std::size_t total = spec_.points.size() * replicates;
+    while (!stop_ && !failed_) {
+      const std::size_t task = next_++;
+      if (task >= total) return;
+      Commit(task, RunReplicate(spec_.points[task / replicates].settings,
+                                static_cast<std::uint32_t>(task % replicates), stop_));
+    }
+  }
+
+  void Commit(std::size_t task, absl::StatusOr<Outcome> outcome) {
+    const std::lock_guard lock(mutex_);
+    if (failed_) return;
+    finished_.emplace(task, std::move(outcome));
+    while (!finished_.empty() && finished_.begin()->first == results_.done()) {
+      const absl::StatusOr<Outcome> ready = std::move(finished_.extract(finished_.begin()).mapped());
+      status_ = ready.ok() ? results_.Append(ready->checkpoints) : ready.status();
+      if (!status_.ok()) {
+        failed_ = true;
+        return;
+      }
+      progress_.Update(results_.done());
+    }
+  }
+
+  const Spec& spec_;
+  ResultsFile& results_;
+  Progress& progress_;
+  const std::atomic<bool>& stop_;
+  std::atomic<std::size_t> next_;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::map<std::size_t, absl::StatusOr<Outcome>> finished_;  // waiting for an earlier one
+  absl::Status status_;
+};
+
+// An error in any point must not wait for its turn in a long run.
+absl::Status CheckPoints(const Spec& spec) {
+  for (const Point& point : spec.points) {
+    BANDANA_RETURN_IF_ERROR(ClaimsOf(point.settings).status());
+    BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(point.settings, 0));
+    BANDANA_RETURN_IF_ERROR(MakePopulation(point.settings, 0, problem).status());
+    BANDANA_RETURN_IF_ERROR(ValidateDpDpe(MakeDpDpeParams(point.settings), problem->actions()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WithFile(const absl::Status& status, const std::string& file) {
+  std::optional<InputError> error = InputErrorOf(status);
+  if (!error.has_value() || !error->file.empty()) return status;
+  error->file = file;
+  return InvalidInput(*error);
+}
+
+}  // namespace
+
+absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options, const std::atomic<bool>& stop) {
+  BANDANA_RETURN_IF_ERROR(WithFile(CheckPoints(spec), spec.file));
+  BANDANA_ASSIGN_OR_RETURN(ResultsFile results, options.resume ? ResultsFile::Resume(options.out, spec)
+                                                               : ResultsFile::Create(options.out, spec));
+  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t cpu_begin = std::clock();
+  {
+    const std::size_t total = spec.points.size() * static_cast<std::size_t>(spec.replicates());
+    Progress progress("replicates", total, results.done(), options.quiet);
+    Pool pool(spec, results, progress, stop);
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    BANDANA_RETURN_IF_ERROR(WithFile(pool.Run(options.threads > 0 ? options.threads : cores), spec.file));
+  }
+  const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                      static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
+  BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
+  const Json data = {{"summary", summary}, {"spec", spec.toml}, {"command", options.command}, {"swept", spec.swept}};
+  BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", summary.dump(1) + "\n"));
+  BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));
+  return summary;
+}
+
+}  // namespace bandana::lab

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace bandana::lab {
+
+/// In hexadecimal.
+std::string Sha256(std::string_view bytes);
+
+}  // namespace bandana::lab

@@ -1,0 +1,375 @@
+#include "bandana/lab/spec.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "bandana/core/status.h"
+#include "bandana/lab/sha256.h"
+#include "bandana/lab/vocabulary.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "toml++/toml.h"
+
+namespace bandana::lab {
+namespace {
+
+struct Given {
+  Value value;
+  int line = 0;
+};
+using Givens = std::map<std::string, Given>;
+
+struct Variant {
+  std::string label;
+  Givens givens;
+};
+
+struct Sweep {
+  std::string key;
+  std::vector<Given> values;
+};
+
+int LineOf(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+// Puts a file and a line to an error that has none yet.
+absl::Status At(const absl::Status& status, const std::string& file, int line) {
+  std::optional<InputError> error = InputErrorOf(status);
+  if (!error.has_value()) return status;
+  error->file = file;
+  error->line = line;
+  return InvalidInput(*error);
+}
+
+std::optional<Value> ScalarOf(const toml::node& node) {
+  if (const auto* flag = node.as_boolean()) return Value(flag->get());
+  if (const auto* integer = node.as_integer()) return Value(integer->get());
+  if (const auto* number = node.as_floating_point()) return Value(number->get());
+  if (const auto* text = node.as_string()) return Value(text->get());
+  return std::nullopt;
+}
+
+std::optional<Value> ValueOf(const toml::node& node) {
+  const toml::array* array = node.as_array();
+  if (array == nullptr) return ScalarOf(node);
+  std::vector<std::int64_t> list;
+  for (const toml::node& element : *array) {
+    const auto* integer = element.as_integer();
+    if (integer == nullptr) return std::nullopt;
+    list.push_back(integer->get());
+  }
+  return Value(std::move(list));
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  absl::Status Read(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      if (name == "sweep") {
+        BANDANA_RETURN_IF_ERROR(ReadSweep(node, ""));
+      } else if (name == "variant") {
+        BANDANA_RETURN_IF_ERROR(ReadVariants(node));
+      } else {
+        BANDANA_RETURN_IF_ERROR(ReadInto(name, node, base_));
+      }
+    }
+    std::stable_sort(sweeps_.begin(), sweeps_.end(),
+                     [](const Sweep& a, const Sweep& b) { return a.values.front().line < b.values.front().line; });
+    return absl::OkStatus();
+  }
+
+  // key=value, where the value is TOML or else a text.
+  absl::Status Override(const std::string& assignment) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return InvalidInput({.message = "not an assignment", .file = "--set", .value = assignment,
+                           .accepted = "key=value, for example privacy.epsilon=2"});
+    }
+    const std::string key = assignment.substr(0, equals);
+    const std::string text = assignment.substr(equals + 1);
+    toml::table table;
+    try {
+      table = toml::parse("value = " + text);
+    } catch (const toml::parse_error&) {
+      table.insert_or_assign("value", text);
+    }
+    Givens givens;
+    file_.swap(override_source_);
+    const absl::Status status = ReadInto(key, *table.get("value"), givens);
+    file_.swap(override_source_);
+    BANDANA_RETURN_IF_ERROR(status);
+    for (const auto& [name, given] : givens) {
+      base_[name] = given;
+      std::erase_if(sweeps_, [&](const Sweep& sweep) { return sweep.key == name; });
+      for (Variant& variant : variants_) variant.givens.erase(name);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Spec> Resolve() {
+    Spec spec;
+    spec.file = file_;
+    if (!base_.contains("name")) {
+      base_["name"] = {Value(std::filesystem::path(file_).stem().string())};
+    }
+    spec.name = std::get<std::string>(base_["name"].value);
+    for (const Sweep& sweep : sweeps_) spec.swept.push_back(sweep.key);
+    BANDANA_RETURN_IF_ERROR(Expand(Variant{}, spec));
+    for (const Variant& variant : variants_) BANDANA_RETURN_IF_ERROR(Expand(variant, spec));
+    spec.toml = ToToml(spec.points);
+    spec.sha256 = Sha256(spec.toml);
+    for (const auto& [key, given] : base_) {
+      if (key.starts_with("service.")) spec.service.Set(key, given.value);
+    }
+    return spec;
+  }
+
+ private:
+  absl::Status BadType(const std::string& key, int line, const std::string& accepted) const {
+    return InvalidInput({.message = "a value of this type is not accepted", .file = file_, .line = line, .key = key,
+                         .accepted = accepted});
+  }
+
+  absl::StatusOr<const Option*> Known(const std::string& key, int line) const {
+    if (const Option* option = FindOption(key)) return option;
+    return InvalidInput({.message = "unknown key", .file = file_, .line = line, .key = key,
+                         .accepted = "nearest known key: " + Nearest(key, KnownKeys())});
+  }
+
+  absl::StatusOr<Value> Checked(const Option& option, const toml::node& node,
+                                const std::optional<Value>& value) const {
+    if (!value.has_value()) return BadType(option.key, LineOf(node), option.accepted);
+    const absl::StatusOr<Value> checked = option.Check(*value);
+    if (!checked.ok()) return At(checked.status(), file_, LineOf(node));
+    if (option.key == "environment.file") return Value(AbsolutePath(std::get<std::string>(*checked)));
+    return *checked;
+  }
+
+  // A resolved spec must mean the same wherever it is put.
+  std::string AbsolutePath(const std::string& path) const {
+    return std::filesystem::absolute(std::filesystem::path(file_).parent_path() / path).lexically_normal().string();
+  }
+
+  absl::Status ReadInto(const std::string& key, const toml::node& node, Givens& givens) const {
+    if (const toml::table* table = node.as_table()) {
+      for (const auto& [name, child] : *table) {
+        BANDANA_RETURN_IF_ERROR(ReadInto(fmt::format("{}.{}", key, std::string(name.str())), child, givens));
+      }
+      return absl::OkStatus();
+    }
+    BANDANA_ASSIGN_OR_RETURN(const Option* option, Known(key, LineOf(node)));
+    BANDANA_ASSIGN_OR_RETURN(Value value, Checked(*option, node, ValueOf(node)));
+    givens[key] = {std::move(value), LineOf(node)};
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadSweep(const toml::node& node, const std::string& key) {
+    if (const toml::table* table = node.as_table()) {
+      for (const auto& [name, child] : *table) {
+        const std::string child_key(name.str());
+        BANDANA_RETURN_IF_ERROR(ReadSweep(child, key.empty() ? child_key : key + "." + child_key));
+      }
+      return absl::OkStatus();
+    }
+    BANDANA_ASSIGN_OR_RETURN(const Option* option, Known(key, LineOf(node)));
+    static const std::vector<std::string> kWholeRun = {"name", "seed", "replicates", "checkpoints"};
+    if (std::find(kWholeRun.begin(), kWholeRun.end(), key) != kWholeRun.end() || key.starts_with("service.")) {
+      return InvalidInput({.message = "cannot be swept: it belongs to the whole run", .file = file_,
+                           .line = LineOf(node), .key = "sweep." + key,
+                           .accepted = "keys of environment, algorithm and privacy, and horizon"});
+    }
+    const toml::array* array = node.as_array();
+    if (array == nullptr || array->empty()) {
+      return BadType("sweep." + key, LineOf(node), "a list with at least one value");
+    }
+    Sweep sweep{key, {}};
+    for (const toml::node& element : *array) {
+      BANDANA_ASSIGN_OR_RETURN(Value value, Checked(*option, element, ScalarOf(element)));
+      sweep.values.push_back({std::move(value), LineOf(element)});
+    }
+    sweeps_.push_back(std::move(sweep));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadVariants(const toml::node& node) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr) return BadType("variant", LineOf(node), "[[variant]] tables");
+    for (const toml::node& element : *array) {
+      const toml::table* table = element.as_table();
+      if (table == nullptr) return BadType("variant", LineOf(element), "[[variant]] tables");
+      const auto label = (*table)["label"].value<std::string>();
+      if (!label.has_value() || label->empty()) {
+        return BadType("variant.label", LineOf(element), "a text that names the variant");
+      }
+      Variant variant{*label, {}};
+      for (const auto& [name, child] : *table) {
+        if (name.str() == "label") continue;
+        BANDANA_RETURN_IF_ERROR(ReadInto(std::string(name.str()), child, variant.givens));
+      }
+      variants_.push_back(std::move(variant));
+    }
+    return absl::OkStatus();
+  }
+
+  // Every combination of the sweep, under a variant. What a variant sets itself is not swept.
+  absl::Status Expand(const Variant& variant, Spec& spec) const {
+    std::vector<const Sweep*> sweeps;
+    for (const Sweep& sweep : sweeps_) {
+      if (!variant.givens.contains(sweep.key)) sweeps.push_back(&sweep);
+    }
+    std::vector<std::size_t> choice(sweeps.size(), 0);
+    while (true) {
+      Givens givens = base_;
+      for (const auto& [key, given] : variant.givens) givens[key] = given;
+      for (std::size_t i = 0; i < sweeps.size(); ++i) givens[sweeps[i]->key] = sweeps[i]->values[choice[i]];
+      BANDANA_RETURN_IF_ERROR(AddPoint(variant, givens, spec));
+      std::size_t i = sweeps.size();
+      while (i > 0 && ++choice[i - 1] == sweeps[i - 1]->values.size()) choice[--i] = 0;
+      if (i == 0) return absl::OkStatus();
+    }
+  }
+
+  absl::Status AddPoint(const Variant& variant, const Givens& givens, Spec& spec) const {
+    Point point;
+    for (const Option& option : Vocabulary()) {
+      if (!option.applies(point.settings)) continue;
+      const auto given = givens.find(option.key);
+      if (given == givens.end() && !option.fallback.has_value()) {
+        return InvalidInput({.message = "missing", .file = file_, .key = option.key, .accepted = option.accepted});
+      }
+      const bool checkpoints = option.key == "checkpoints" && given != givens.end();
+      if (checkpoints) BANDANA_RETURN_IF_ERROR(CheckCheckpoints(point.settings, given->second));
+      point.settings.Set(option.key, given == givens.end() ? *option.fallback : given->second.value);
+    }
+    for (const Point& other : spec.points) {
+      if (other.settings == point.settings) return absl::OkStatus();  // differs in ignored keys alone
+    }
+    Describe(variant, point);
+    spec.points.push_back(std::move(point));
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckCheckpoints(const Settings& settings, const Given& given) const {
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value);
+    if (list == nullptr || list->back() <= settings.Integer("horizon")) return absl::OkStatus();
+    return InvalidInput({.message = "a checkpoint beyond the horizon", .file = file_, .line = given.line,
+                         .key = "checkpoints", .value = fmt::format("{}", list->back()),
+                         .accepted = fmt::format("rounds from 1 to {}", settings.Integer("horizon"))});
+  }
+
+  // The label, and what of the settings varies.
+  void Describe(const Variant& variant, Point& point) const {
+    std::vector<std::string> words;
+    if (!variant.label.empty()) words.push_back(variant.label);
+    for (const Sweep& sweep : sweeps_) {
+      const Value* value = point.settings.Find(sweep.key);
+      if (value == nullptr) continue;
+      point.varied.Set(sweep.key, *value);
+      if (variant.givens.contains(sweep.key)) continue;
+      const bool speaks_for_itself = FindOption(sweep.key)->type == OptionType::kChoice;
+      const std::string short_key = sweep.key.substr(sweep.key.rfind('.') + 1);
+      words.push_back(speaks_for_itself ? ToText(*value) : fmt::format("{}={}", short_key, ToText(*value)));
+    }
+    for (const Variant& any : variants_) {
+      for (const auto& [key, given] : any.givens) {
+        if (const Value* value = point.settings.Find(key)) point.varied.Set(key, *value);
+      }
+    }
+    if (words.empty()) words.push_back(point.settings.Text("algorithm.name"));
+    point.label = fmt::format("{}", fmt::join(words, " "));
+  }
+
+  std::string ToToml(const std::vector<Point>& points) const {
+    std::string text;
+    std::string table;
+    for (const Option& option : Vocabulary()) {
+      const bool used = std::any_of(points.begin(), points.end(),
+                                    [&](const Point& p) { return p.settings.Has(option.key); });
+      const auto given = base_.find(option.key);
+      if (!used || (given == base_.end() && !option.fallback.has_value())) continue;
+      const std::size_t dot = option.key.find('.');
+      const std::string section = dot == std::string::npos ? "" : option.key.substr(0, dot);
+      if (section != table) text += fmt::format("\n[{}]\n", table = section);
+      text += fmt::format("{} = {}\n", option.key.substr(dot == std::string::npos ? 0 : dot + 1),
+                          lab::ToToml(given == base_.end() ? *option.fallback : given->second.value));
+    }
+    for (const Variant& variant : variants_) {
+      text += fmt::format("\n[[variant]]\nlabel = {}\n", lab::ToToml(Value(variant.label)));
+      for (const auto& [key, given] : variant.givens) text += fmt::format("{} = {}\n", key, lab::ToToml(given.value));
+    }
+    if (!sweeps_.empty()) text += "\n[sweep]\n";
+    for (const Sweep& sweep : sweeps_) {
+      std::vector<std::string> values;
+      for (const Given& given : sweep.values) values.push_back(lab::ToToml(given.value));
+      text += fmt::format("\"{}\" = [{}]\n", sweep.key, fmt::join(values, ", "));
+    }
+    return text;
+  }
+
+  std::string file_;
+  std::string override_source_ = "--set";
+  Givens base_;
+  std::vector<Variant> variants_;
+  std::vector<Sweep> sweeps_;
+};
+
+}  // namespace
+
+absl::StatusOr<Spec> LoadSpec(const std::string& path, const Overrides& overrides) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in || std::filesystem::is_directory(path)) {
+    return InvalidInput({.message = "cannot be read", .file = path, .accepted = "a readable TOML file"});
+  }
+  return ParseSpec(text.str(), path, overrides);
+}
+
+absl::StatusOr<Spec> ParseSpec(const std::string& text, const std::string& path, const Overrides& overrides) {
+  toml::table table;
+  try {
+    table = toml::parse(text, path);
+  } catch (const toml::parse_error& error) {
+    return InvalidInput({.message = fmt::format("not TOML: {}", std::string(error.description())),
+                         .file = path,
+                         .line = static_cast<int>(error.source().begin.line),
+                         .accepted = "TOML 1.0"});
+  }
+  Reader reader(path);
+  BANDANA_RETURN_IF_ERROR(reader.Read(table));
+  for (const std::string& assignment : overrides) BANDANA_RETURN_IF_ERROR(reader.Override(assignment));
+  return reader.Resolve();
+}
+
+std::vector<Count> Checkpoints(const Settings& settings) {
+  const Count horizon = settings.Integer("horizon");
+  const Value& value = *settings.Find("checkpoints");
+  std::vector<Count> times;
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
+    times = *list;
+  } else if (const auto* count = std::get_if<std::int64_t>(&value)) {
+    const Count points = std::min<Count>(*count, horizon);
+    for (Count i = 1; i <= points; ++i) {
+      times.push_back(static_cast<Count>(static_cast<__int128>(horizon) * i / points));
+    }
+  } else {
+    constexpr double kPerDecade = 10;
+    for (double i = 0;; ++i) {
+      const double t = std::pow(10, i / kPerDecade);
+      if (!(t < static_cast<double>(horizon))) break;
+      times.push_back(static_cast<Count>(std::llround(t)));
+    }
+    times.push_back(horizon);
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+  }
+  return times;
+}
+
+}  // namespace bandana::lab

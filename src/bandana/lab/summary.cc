@@ -1,0 +1,121 @@
+#include "bandana/lab/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "bandana/core/status.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/version.h"
+
+namespace bandana::lab {
+namespace {
+
+struct Moments {
+  double mean = 0;
+  double sd = 0;
+};
+
+Moments MomentsOf(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values) mean += value / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0};
+}
+
+// By linear interpolation between order statistics.
+double Quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  const double position = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+std::vector<double> Column(const std::vector<std::vector<std::vector<double>>>& replicates, std::size_t checkpoint,
+                           std::size_t metric) {
+  std::vector<double> column;
+  for (const auto& replicate : replicates) column.push_back(replicate[checkpoint][metric]);
+  return column;
+}
+
+Json MetricsAtEnd(const std::vector<std::vector<std::vector<double>>>& replicates) {
+  Json metrics = Json::object();
+  for (std::size_t metric = 0; metric < MetricNames().size(); ++metric) {
+    const std::vector<double> values = Column(replicates, replicates.front().size() - 1, metric);
+    const Moments moments = MomentsOf(values);
+    metrics[MetricNames()[metric]] = {{"mean", moments.mean},
+                                      {"sd", moments.sd},
+                                      {"se", moments.sd / std::sqrt(static_cast<double>(values.size()))},
+                                      {"n", values.size()},
+                                      {"values", values}};
+  }
+  return metrics;
+}
+
+Json Curve(const std::vector<std::vector<std::vector<double>>>& replicates, const std::vector<Count>& times) {
+  constexpr std::size_t kRegret = 0;
+  Json regret = {{"mean", Json::array()}, {"sd", Json::array()}, {"median", Json::array()},
+                 {"q10", Json::array()},  {"q90", Json::array()}};
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::vector<double> values = Column(replicates, i, kRegret);
+    const Moments moments = MomentsOf(values);
+    regret["mean"].push_back(moments.mean);
+    regret["sd"].push_back(moments.sd);
+    regret["median"].push_back(Quantile(values, 0.5));
+    regret["q10"].push_back(Quantile(values, 0.1));
+    regret["q90"].push_back(Quantile(values, 0.9));
+  }
+  return {{"t", times}, {"regret", regret}};
+}
+
+}  // namespace
+
+Json ToJson(const Value& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason) {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, ClaimsOf(settings));
+  Json statement;
+  statement["nominal"] = nullptr;
+  if (settings.Has("privacy.epsilon")) {
+    statement["nominal"] = {{"epsilon", settings.Number("privacy.epsilon")},
+                            {"delta", settings.Number("privacy.delta")}};
+  }
+  statement["delivered"] = Json::array();
+  for (const Claim& claim : claims) {
+    statement["delivered"].push_back({{"adversary", claim.adversary},
+                                      {"epsilon", claim.guarantee.epsilon},
+                                      {"delta", claim.guarantee.delta},
+                                      {"unit", claim.unit},
+                                      {"neighbours", claim.neighbours},
+                                      {"proof", claim.proof}});
+  }
+  statement["void"] = void_reason.empty() ? Json(nullptr) : Json(void_reason);
+  return statement;
+}
+
+absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, const Timing& timing) {
+  Json summary = {{"name", spec.name},           {"version", kVersion},      {"spec_sha256", spec.sha256},
+                  {"wall_s", timing.wall_s},     {"cpu_s", timing.cpu_s},    {"points", Json::array()}};
+  for (std::size_t i = 0; i < spec.points.size(); ++i) {
+    const Point& point = spec.points[i];
+    Json varied = Json::object();
+    for (const auto& [key, value] : point.varied.values()) varied[key] = ToJson(value);
+    BANDANA_ASSIGN_OR_RETURN(const Json privacy, PrivacyStatement(point.settings, ""));
+    summary["points"].push_back({{"point", varied},
+                                 {"label", point.label},
+                                 {"algorithm", point.settings.Text("algorithm.name")},
+                                 {"replicates", spec.replicates()},
+                                 {"metrics", MetricsAtEnd(results.values()[i])},
+                                 {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
+                                 {"privacy", privacy}});
+  }
+  return summary;
+}
+
+}  // namespace bandana::lab

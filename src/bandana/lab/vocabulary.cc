@@ -1,0 +1,216 @@
+#include "bandana/lab/vocabulary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace bandana::lab {
+namespace {
+
+bool Always(const Settings&) { return true; }
+bool Never(const Settings&) { return false; }  // of no experiment: a role's own
+
+std::function<bool(const Settings&)> When(std::string key, std::vector<std::string> values) {
+  return [key = std::move(key), values = std::move(values)](const Settings& settings) {
+    const Value* value = settings.Find(key);
+    return value != nullptr && std::find(values.begin(), values.end(), std::get<std::string>(*value)) != values.end();
+  };
+}
+
+Option Choice(std::string key, std::vector<std::string> choices, std::optional<Value> fallback, std::string help,
+              std::function<bool(const Settings&)> applies = Always) {
+  std::string accepted = fmt::format("{}", fmt::join(choices, ", "));
+  return {std::move(key), OptionType::kChoice, std::move(fallback), std::move(choices),
+          std::move(accepted), nullptr, std::move(help), std::move(applies)};
+}
+
+Option Number(std::string key, std::function<bool(double)> in_range, std::string accepted,
+              std::optional<Value> fallback, std::string help, std::function<bool(const Settings&)> applies = Always) {
+  return {std::move(key), OptionType::kNumber, std::move(fallback), {}, std::move(accepted), std::move(in_range),
+          std::move(help), std::move(applies)};
+}
+
+Option Integer(std::string key, double least, std::optional<Value> fallback, std::string help,
+               std::function<bool(const Settings&)> applies = Always) {
+  return {std::move(key),
+          OptionType::kInteger,
+          std::move(fallback),
+          {},
+          fmt::format("a whole number >= {}", least),
+          [least](double value) { return value >= least; },
+          std::move(help),
+          std::move(applies)};
+}
+
+Option Text(std::string key, std::string accepted, std::string help, std::function<bool(const Settings&)> applies) {
+  return {std::move(key), OptionType::kText, std::nullopt, {}, std::move(accepted), nullptr, std::move(help),
+          std::move(applies)};
+}
+
+bool Positive(double value) { return value > 0 && std::isfinite(value); }
+bool NonNegative(double value) { return value >= 0 && std::isfinite(value); }
+bool Probability(double value) { return value > 0 && value < 1; }
+
+std::vector<Option> MakeVocabulary() {
+  const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian"});
+  const auto gaussian_reward = When("environment.reward", {"gaussian"});
+  const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
+  const auto growing = When("algorithm.clients", {"growing"});
+  const auto is_private = When("privacy.model", {"central", "local"});
+  std::vector<Option> options = {
+      Text("name", "a text", "title of the report; the file's name if not given", Always),
+      Integer("horizon", 1, std::nullopt, "rounds T"),
+      Integer("seed", 0, std::int64_t{1}, "of everything random in the run"),
+      Integer("replicates", 1, std::int64_t{1}, "independent runs of each point, on paired instances"),
+      {"checkpoints",
+       OptionType::kCheckpoints,
+       Value(std::string("log")),
+       {},
+       "\"log\", a count >= 1, or an ascending list of rounds from 1 to the horizon",
+       nullptr,
+       "rounds at which results are written: log-spaced, so many evenly spaced, or these",
+       Always},
+
+      Choice("environment.kind", {"linear"}, "linear", "mean reward <theta, x> of finitely many actions"),
+      Choice("environment.contexts", {"sphere", "orthant", "gaussian", "file"}, "sphere",
+             "how actions are drawn: on the unit sphere, on its non-negative part (theta too), normal, or read"),
+      Text("environment.file", "a path, relative to the spec", "actions, one a line, comma-separated",
+           When("environment.contexts", {"file"})),
+      Integer("environment.dimension", 1, std::nullopt, "d", drawn),
+      Integer("environment.actions", 1, std::nullopt, "number of actions k", drawn),
+      Number("environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
+             "norm of theta"),
+      Choice("environment.reward", {"gaussian", "rademacher", "bernoulli", "uniform"}, "gaussian",
+             "law of a reward given its mean"),
+      Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0, "standard deviation of a reward",
+             gaussian_reward),
+      Number("environment.reward_bound", [](double v) { return v >= 1 && std::isfinite(v); },
+             "\"auto\" or a finite number >= 1", "auto",
+             "B, to which a client clips its average of n pulls; auto: 1 + 3 sqrt(reward_sd^2/n + client_sd^2), or "
+             "1 under calibration = paper",
+             gaussian_reward),
+      Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
+             "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)"),
+      Integer("environment.population", 1, std::int64_t{100'000}, "clients there are; each takes part at most once"),
+
+      Choice("algorithm.name", {"dp-dpe"}, std::nullopt, "see: bandana list algorithms"),
+      Choice("algorithm.clients", {"growing", "fixed"}, "growing", "clients a phase: ceil(2^(alpha l)), or as many",
+             dp_dpe),
+      Number("algorithm.alpha", Positive, "a finite number > 0", 0.8, "growth of the clients", growing),
+      Integer("algorithm.fixed_clients", 1, std::nullopt, "clients a phase", When("algorithm.clients", {"fixed"})),
+      Number("algorithm.beta", Probability, "\"auto\" or a number in (0, 1)", "auto",
+             "level of one confidence bound; auto: 1/(k T)", dp_dpe),
+      Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or Equation (3)", dp_dpe),
+
+      Choice("privacy.model", {"none", "central", "local"}, std::nullopt,
+             "who is trusted: everyone, the server, or nobody"),
+      Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client", is_private),
+      Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client", is_private),
+      Choice("privacy.noise", {"gaussian"}, "gaussian", "law of the noise", is_private),
+      Choice("privacy.calibration", {"tight", "paper"}, "tight", "the least noise provable, or the paper's formula",
+             is_private),
+      Choice("privacy.sampler", {"exact", "fast"}, "fast",
+             "noise by integer arithmetic (the service takes this alone), or in floating point", is_private),
+
+      Text("service.listen", "ADDRESS:PORT on this machine", "where the server listens", Never),
+      Text("service.server", "ADDRESS:PORT", "where an agent finds the server", Never),
+      Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
+  };
+  for (Option& option : options) {
+    if (option.accepted.starts_with("\"auto\"")) option.type = OptionType::kNumberOrAuto;
+  }
+  return options;
+}
+
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row.back();
+}
+
+absl::StatusOr<Value> CheckCheckpoints(const Option& option, const Value& value) {
+  if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "log") return value;
+  if (const auto* count = std::get_if<std::int64_t>(&value); count != nullptr && *count >= 1) return value;
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
+    const bool ascending = std::adjacent_find(list->begin(), list->end(), std::greater_equal<>()) == list->end();
+    if (!list->empty() && list->front() >= 1 && ascending) return value;
+  }
+  return InvalidOption(option.key, ToText(value), option.accepted);
+}
+
+}  // namespace
+
+absl::StatusOr<Value> Option::Check(const Value& value) const {
+  const auto refuse = [&] { return InvalidOption(key, ToText(value), accepted); };
+  switch (type) {
+    case OptionType::kText:
+      return std::holds_alternative<std::string>(value) ? absl::StatusOr<Value>(value) : refuse();
+    case OptionType::kCheckpoints:
+      return CheckCheckpoints(*this, value);
+    case OptionType::kChoice: {
+      const auto* word = std::get_if<std::string>(&value);
+      if (word == nullptr || std::find(choices.begin(), choices.end(), *word) == choices.end()) return refuse();
+      return value;
+    }
+    case OptionType::kInteger: {
+      const auto* integer = std::get_if<std::int64_t>(&value);
+      if (integer != nullptr && in_range(static_cast<double>(*integer))) return value;
+      const auto* number = std::get_if<double>(&value);
+      if (number != nullptr && in_range(*number) && *number == std::floor(*number) && *number < 0x1p63) {
+        return InvalidOption(key, ToText(value), fmt::format("{}, written without point or exponent: {}", accepted,
+                                                             static_cast<std::int64_t>(*number)));
+      }
+      return refuse();
+    }
+    case OptionType::kNumberOrAuto:
+      if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "auto") return value;
+      [[fallthrough]];
+    case OptionType::kNumber: {
+      double number = std::numeric_limits<double>::quiet_NaN();
+      if (const auto* integer = std::get_if<std::int64_t>(&value)) number = static_cast<double>(*integer);
+      if (const auto* real = std::get_if<double>(&value)) number = *real;
+      return in_range(number) ? absl::StatusOr<Value>(number) : refuse();
+    }
+  }
+  return refuse();
+}
+
+std::span<const Option> Vocabulary() {
+  static const std::vector<Option> options = MakeVocabulary();
+  return options;
+}
+
+const Option* FindOption(std::string_view key) {
+  const std::span<const Option> options = Vocabulary();
+  const auto it = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.key == key; });
+  return it == options.end() ? nullptr : &*it;
+}
+
+std::string Nearest(std::string_view word, std::span<const std::string> known) {
+  const auto nearer = [&](const std::string& a, const std::string& b) {
+    return EditDistance(word, a) < EditDistance(word, b);
+  };
+  const auto it = std::min_element(known.begin(), known.end(), nearer);
+  return it == known.end() ? "" : *it;
+}
+
+std::vector<std::string> KnownKeys() {
+  std::vector<std::string> keys;
+  for (const Option& option : Vocabulary()) keys.push_back(option.key);
+  return keys;
+}
+
+}  // namespace bandana::lab

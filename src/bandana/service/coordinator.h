@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "bandana/federation/node.h"
+#include "bandana/service/role_context.h"
+#include "bandana/service/roster.h"
+#include "bandana/service/server.h"
+#include "proto/federation.pb.h"
+
+namespace bandana::service {
+
+/// The server without its transport: who is let in, what the role is told, what goes to whom, when it is
+/// over. Role calls happen under one lock.
+class Coordinator {
+ public:
+  Coordinator(const ServerParams& params, Node& server, std::function<bool()> finished,
+              std::function<void(std::span<const Pull>)> on_play);
+
+  /// Waits for the agents, starts the role, waits for its end. Every outbox then ends with Stop.
+  absl::StatusOr<ServerReport> Run();
+
+  /// The rest is for the agents' threads. An error is a refusal: the agent's stream must end with it.
+  absl::StatusOr<std::shared_ptr<AgentLink>> Admit(const v1::FromAgent& first, const std::string& peer);
+  absl::Status Take(AgentLink& link, const v1::FromAgent& message);
+
+  /// The agent's stream is over. Nothing, if the run is too.
+  void Lose(AgentLink& link, const std::string& why);
+
+ private:
+  enum class State { kJoining, kRunning, kOver };
+  using Clock = std::chrono::steady_clock;
+
+  struct Outgoing {
+    NodeId to;
+    Payload payload;
+  };
+
+  // All below: with mutex_ held.
+  void WaitForAgents(std::unique_lock<std::mutex>& lock);
+  void WaitForEnd(std::unique_lock<std::mutex>& lock);
+  void Start();
+  void Deliver(AgentLink& link, const Message& message);
+  void Settle(AgentLink& link, const Message& message);
+  void AfterRoleCall(const absl::Status& status);
+  absl::Status Flush();
+  void Push(AgentLink& link, v1::ToAgent message);
+  void EndRun(absl::Status result);
+  void SendStops();
+  void ShowProgress() const;
+
+  const ServerParams& params_;
+  Node& server_;
+  std::function<bool()> finished_;
+  RoleWorld world_;
+  RoleContext context_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  State state_ = State::kJoining;
+  absl::Status result_;
+  Roster roster_;
+  std::vector<Outgoing> outgoing_;
+  Seq next_seq_ = 0;
+  Epoch epoch_ = 0;
+  Count awaited_ = 0;
+  Clock::time_point started_;
+  Clock::time_point last_answer_;
+  ServerReport report_;
+};
+
+}  // namespace bandana::service

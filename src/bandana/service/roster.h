@@ -1,0 +1,88 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "absl/status/status.h"
+#include "bandana/core/ids.h"
+#include "proto/federation.pb.h"
+
+namespace bandana::service {
+
+/// Messages on their way to one agent: filled under the coordinator's lock, emptied by the agent's own
+/// thread, so that a slow agent holds up nobody else.
+class Outbox {
+ public:
+  /// Dropped if closed.
+  void Push(v1::ToAgent message);
+
+  /// No more; what is queued still goes out.
+  void Close();
+
+  /// No more, and what is queued is dropped.
+  void Discard();
+
+  struct Next {
+    v1::ToAgent message;
+    bool more = false;  ///< another one is ready
+  };
+  /// Waits. Nothing: closed and empty.
+  std::optional<Next> Pop();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<v1::ToAgent> queue_;
+  bool closed_ = false;
+};
+
+/// One agent that was let in, and the clients first .. last that it speaks for.
+struct AgentLink {
+  NodeId first;
+  NodeId last;
+  std::string peer;
+  Outbox outbox;
+  std::unordered_map<NodeId, Epoch> awaited;  ///< asked and not yet answered
+  std::optional<std::string> lost;            ///< why
+
+  bool Owns(NodeId client) const { return client >= first && client <= last; }
+  Count clients() const { return static_cast<Count>(last.value) - first.value + 1; }
+  std::string name() const;
+};
+
+/// Which agent speaks for which clients of 1 .. clients.
+class Roster {
+ public:
+  explicit Roster(Count clients) : clients_(clients) {}
+
+  /// kInvalidArgument if the range is not within 1 .. clients, kAlreadyExists if another agent has part of
+  /// it.
+  absl::Status Add(const std::shared_ptr<AgentLink>& link);
+  void Remove(const AgentLink& link);
+
+  /// Null if nobody speaks for the client.
+  AgentLink* Find(NodeId client) const;
+
+  Count agents() const { return static_cast<Count>(links_.size()); }
+  Count covered() const { return covered_; }
+  bool complete() const { return covered_ == clients_; }
+
+  /// "1-20, 501-900": the clients nobody speaks for, the first few ranges of them.
+  std::string Gaps() const;
+
+  auto begin() const { return links_.begin(); }
+  auto end() const { return links_.end(); }
+
+ private:
+  Count clients_;
+  Count covered_ = 0;
+  std::map<NodeId, std::shared_ptr<AgentLink>> links_;  // by last client
+};
+
+}  // namespace bandana::service

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "bandana/federation/node.h"
+#include "bandana/privacy/guarantee.h"
+#include "bandana/service/randomness.h"
+
+/// The server of a federation over gRPC: one process that drives a Node and waits for agents, each of which
+/// speaks for a range of clients. What the Node sees is what it would see in sim::Simulator.
+namespace bandana::service {
+
+/// How far a run is. Given to a callback while the server waits for it: be quick.
+struct ServerProgress {
+  Count agents = 0;
+  Count clients_joined = 0;
+  Epoch epoch = 0;  ///< of the last plan sent; 0: still waiting for agents
+  Count awaited = 0;
+  Count shares = 0;
+};
+
+struct ServerParams {
+  std::string listen;  ///< host:port on this machine's loopback; port 0: any
+  Count clients = 0;   ///< agents must cover 1 .. clients exactly before the run starts
+  std::string spec_digest;
+  DpGuarantee budget_per_client;
+  std::optional<InsecureSeed> insecure_seed;
+  absl::Duration join_timeout;    ///< for all agents together
+  absl::Duration answer_timeout;  ///< without any new share
+  std::stop_token stop;           ///< ends the run with kCancelled at once
+  std::function<void(const std::string& address)> on_listening;
+  std::function<void(const ServerProgress&)> on_progress;
+  std::function<void(Epoch, std::size_t reals)> on_share;  ///< one client's first answer to one plan
+};
+
+struct ServerReport {
+  Count shares = 0;            ///< answers, each counted once however often it came
+  Count reals = 0;             ///< numbers in them
+  std::uint64_t bytes_in = 0;  ///< serialized messages, without HTTP/2's framing
+  std::uint64_t bytes_out = 0;
+  DpGuarantee spent{0, 0};  ///< at the server; what is charged at clients is in AgentReport
+  double seconds = 0;       ///< from the first plan to the end
+};
+
+/// Runs `server` until `finished()`. Role calls and callbacks come one at a time, `on_play` among them.
+///
+/// An agent is refused, with the reason, if its version or digest differs, if its clients are not free, or if
+/// it sends a share of a client that is not its own; that alone does not end the run. These do, and every
+/// agent is told why:
+///   kUnavailable        the port is taken; agents do not cover the clients in time; an agent is lost, or
+///   refused, while
+///                       its clients are awaited or wanted; nobody answers within answer_timeout
+///   kCancelled          `stop`
+///   any other code      the role's own error
+absl::StatusOr<ServerReport> RunServer(const ServerParams& params, Node& server,
+                                       std::function<bool()> finished,
+                                       std::function<void(std::span<const Pull>)> on_play);
+
+}  // namespace bandana::service
