@@ -9,6 +9,7 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>

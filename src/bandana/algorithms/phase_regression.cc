@@ -17,7 +17,7 @@ struct Ranking {
 Ranking Rank(const ActionMatrix& actions, const Vector& estimate, std::span<const ArmId> active) {
   Ranking ranking{Vector(static_cast<Eigen::Index>(active.size())), 0};
   for (std::size_t i = 0; i < active.size(); ++i) {
-    ranking.values[static_cast<Eigen::Index>(i)] = actions.row(active[i]).dot(estimate);
+    ranking.values[static_cast<Eigen::Index>(i)] = Dot(actions, active[i], estimate);
   }
   ranking.values.maxCoeff(&ranking.best);
   return ranking;

@@ -44,7 +44,7 @@ absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<cons
   const ActionMatrix& actions = params_.problem->actions();
   for (std::size_t i = 0; i < pulls.size(); ++i) {
     const auto [arm, count] = pulls[i];
-    const double mean = actions.row(arm).dot(client_theta_);
+    const double mean = Dot(actions, arm, client_theta_);
     if (!(mean >= means_.low && mean <= means_.high)) return MeanOutOfRange(client, arm, mean);
     double sum = 0;
     if (params_.path == Path::kSums) {

@@ -58,7 +58,8 @@ absl::Status BadLine(const std::string& path, int line, const std::string& value
 }  // namespace
 
 LinearProblem::LinearProblem(ActionMatrix actions, Vector theta)
-    : actions_(std::move(actions)), theta_(std::move(theta)), means_(actions_ * theta_) {
+    : actions_(std::move(actions)), theta_(std::move(theta)), means_(actions_.rows()) {
+  for (Eigen::Index i = 0; i < actions_.rows(); ++i) means_[i] = Dot(actions_, i, theta_);
   Eigen::Index best;
   means_.maxCoeff(&best);
   best_ = static_cast<ArmId>(best);

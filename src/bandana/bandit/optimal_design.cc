@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -26,15 +25,6 @@ constexpr double kBoundSlack = 1 + 1e-9;
 Index Padded(Index n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 Lanes Load(const double* x) { return Eigen::Map<const Lanes>(x); }
-
-/// Summed in an order that depends on n alone, unlike Eigen's dot(), which looks at the alignment.
-double Dot(const double* a, const double* b, Index n) {
-  Lanes sum = Lanes::Zero();
-  Index i = 0;
-  for (; i + kLanes <= n; i += kLanes) sum += Load(a + i) * Load(b + i);
-  for (Index lane = 0; i < n; ++i, ++lane) sum[lane] += a[i] * b[i];
-  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
-}
 
 /// (x' t) in columns j to j + 3, over the first `depth` rows of t, whose width is a multiple of four.
 Lanes Product(const double* x, Index depth, const ActionMatrix& t, Index j) {
@@ -355,7 +345,7 @@ class WorkingDesign {
 
   /// V <- (1 - alpha) V + alpha z z'. An atom left with nothing but rounding goes.
   void Shift(Index row, double alpha) {
-    if (leverages_.full() || Drifted()) leverages_.Reset(atoms_);
+    if (leverages_.full() || (!leverages_.fresh() && Drifted())) leverages_.Reset(atoms_);
     leverages_.Shift(row, alpha);
     for (Atom& a : atoms_) a.weight *= 1 - alpha;
     const Index at = Position(row);

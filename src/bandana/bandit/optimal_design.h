@@ -42,7 +42,8 @@ int DesignSupportBound(int rank);
 /// A near-G-optimal design for the rows of `actions` named by `active` (a set: order and repetitions do not
 /// matter). Always g <= 2 rank and |support| <= DesignSupportBound(rank), and g <= target * rank where the
 /// support bound allows it. Deterministic; ties go to the smallest index. A step costs at most O(|active| d),
-/// memory is one |active| x rank copy.
+/// a refresh every 4 rank + 64 steps O(|active| rank^2); memory is one |active| x rank copy and a few numbers
+/// an action.
 ///
 /// Greedy volume start (Kumar & Yildirim, 2005), then Frank-Wolfe with exact line search and away steps
 /// (Wynn, 1970; Atwood, 1973; Todd, "Minimum-Volume Ellipsoids", 2016); where that does not arrive, Fedorov's

@@ -1,14 +1,48 @@
 #include "bandana/cli/app.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "bandana/cli/commands.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/version.h"
+#include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
+namespace {
+
+void AddSet(CLI::App& command, std::vector<std::string>& set) {
+  command.add_option("--set", set, "key=value, over the file; may be repeated")->expected(1)->take_all();
+}
+
+CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& help, RoleArguments& arguments) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("config", arguments.config, "the experiment and a [service] table, in TOML")->required();
+  AddSet(*command, arguments.set);
+  command->add_flag("--insecure-seed", arguments.insecure_seed,
+                    "draw noise from the spec's seed: replayable, and so without any privacy");
+  return command;
+}
+
+// CLI11 says of a mistyped command only that one is required.
+absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> arguments) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
+  for (const std::string argument : arguments) {
+    if (argument.starts_with("-")) continue;
+    if (std::find(commands.begin(), commands.end(), argument) != commands.end()) break;
+    return InvalidInput({.message = "unknown", .key = "command", .value = argument,
+                         .accepted = fmt::format("nearest: {}; all of them: bandana --help",
+                                                 lab::Nearest(argument, commands))});
+  }
+  return InvalidInput({.message = error.what(), .accepted = "see: bandana --help"});
+}
+
+}  // namespace
 
 int Main(int argc, char** argv) {
   CLI::App app("Bandana learns the best action from many people's feedback, provably unable to learn about one of them.",
@@ -20,18 +54,35 @@ int Main(int argc, char** argv) {
   app.add_flag("--json", global.json, "one JSON document on stdout, and nothing else there");
   app.add_flag("--quiet", global.quiet, "no progress on stderr");
 
+  DemoArguments demo;
+  CLI::App* demo_command = app.add_subcommand("demo", "a whole private federation on this machine, watched live");
+  demo_command->add_option("--out", demo.out, "folder of the report (default: results/demo)");
+  demo_command->add_option("--model", demo.model, "whom the clients trust (default: central)")
+      ->check(CLI::IsMember({"none", "central", "local"}));
+  demo_command->add_option("--epsilon", demo.epsilon, "budget of one client (default: 1)");
+  demo_command->add_option("--agents", demo.agents, "agent processes (default: 3)")->check(CLI::Range(1, 64));
+  demo_command->add_option("--insecure-seed", demo.insecure_seed,
+                           "draw all noise from this seed, then check the run against the simulator, bit for bit");
+
   RunArguments run;
   CLI::App* run_command = app.add_subcommand("run", "run an experiment and write its results and report");
   run_command->add_option("spec", run.spec, "the experiment, in TOML")->required();
   run_command->add_option("--out", run.out, "folder of the results (default: results/NAME)");
   run_command->add_option("--threads", run.threads, "default: one a core; results do not depend on it")
       ->check(CLI::Range(1, 4096));
-  run_command->add_option("--set", run.set, "key=value, over the file; may be repeated")->type_size(1)->expected(-1);
+  AddSet(*run_command, run.set);
   run_command->add_flag("--resume", run.resume, "go on with an interrupted run");
+  run_command->add_option("--trace", run.trace, "file for every phase as a line of JSON");
 
   std::string listed;
   CLI::App* list_command = app.add_subcommand("list", "what there is, with options and defaults");
   list_command->add_option("what", listed, "algorithms, environments, privatizers or exhibits")->required();
+
+  RoleArguments server;
+  CLI::App* server_command = AddRole(app, "server", "the server of a deployment", server);
+  server_command->add_option("--events", server.events, "file, or - for stdout, for events as lines of JSON");
+  RoleArguments agent;
+  CLI::App* agent_command = AddRole(app, "agent", "a process that holds some of the clients", agent);
 
   try {
     app.parse(argc, argv);
@@ -40,10 +91,16 @@ int Main(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
-    for (int i = 1; i < argc; ++i) global.json = global.json || std::string(argv[i]) == "--json";
-    return Fail(InvalidInput({.message = error.what(), .accepted = "see: bandana --help"}), global);
+    const std::span<char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
+    for (const std::string argument : arguments) global.json = global.json || argument == "--json";
+    return Fail(BadCommandLine(app, error, arguments), global);
+  }
+  if (demo_command->parsed()) {
+    return DemoCommand(demo, std::filesystem::read_symlink("/proc/self/exe").string(), global);
   }
   if (run_command->parsed()) return RunCommand(run, global);
+  if (server_command->parsed()) return ServerCommand(server, global);
+  if (agent_command->parsed()) return AgentCommand(agent, global);
   return ListCommand(listed, global);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@ namespace bandana::cli {
 struct RunArguments {
   std::string spec;
   std::string out;
+  std::string trace;
   int threads = 0;
   bool resume = false;
   std::vector<std::string> set;
@@ -18,5 +21,24 @@ struct RunArguments {
 int RunCommand(const RunArguments& arguments, const Global& global);
 
 int ListCommand(const std::string& what, const Global& global);
+
+struct RoleArguments {
+  std::string config;
+  std::vector<std::string> set;
+  bool insecure_seed = false;  ///< take noise from the spec's seed
+  std::string events;          ///< a file, or "-" for stdout: one JSON object a line as the run goes
+};
+int ServerCommand(const RoleArguments& arguments, const Global& global);
+int AgentCommand(const RoleArguments& arguments, const Global& global);
+
+struct DemoArguments {
+  std::string out;
+  std::string model = "central";
+  double epsilon = 1;
+  int agents = 3;
+  std::optional<std::uint64_t> insecure_seed;
+};
+/// `program` is the path of this binary: the roles are its children.
+int DemoCommand(const DemoArguments& arguments, const std::string& program, const Global& global);
 
 }  // namespace bandana::cli

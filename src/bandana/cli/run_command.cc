@@ -59,7 +59,7 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
 
   InstallInterrupt();
   const absl::StatusOr<lab::Json> summary = lab::RunExperiment(
-      *spec, {out, arguments.threads, arguments.resume, global.quiet, command}, Interrupted());
+      *spec, {out, arguments.threads, arguments.resume, global.quiet, command, arguments.trace}, Interrupted());
   if (absl::IsCancelled(summary.status())) {
     fmt::print(stderr, "bandana: interrupted; go on with: {} --out {} --resume\n", command, Quoted(out));
     return 130;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,7 +29,7 @@ GaussianParams MakeGaussianParams(const Settings& settings);
 
 /// Calls `use` with the privatizer of privacy.model.
 template <class Use>
-auto WithPrivatizer(const Settings& settings, Use use) -> decltype(use(NoPrivacyMean())) {
+auto WithPrivatizer(const Settings& settings, Use use) -> decltype(use(std::declval<NoPrivacyMean>())) {
   const std::string& model = settings.Text("privacy.model");
   if (model == "central") {
     BANDANA_ASSIGN_OR_RETURN(const auto privatizer, CentralGaussianMean::Create(MakeGaussianParams(settings)));
@@ -38,7 +39,7 @@ auto WithPrivatizer(const Settings& settings, Use use) -> decltype(use(NoPrivacy
     BANDANA_ASSIGN_OR_RETURN(const auto privatizer, LocalGaussianMean::Create(MakeGaussianParams(settings)));
     return use(privatizer);
   }
-  return use(NoPrivacyMean());
+  return use(NoPrivacyMean(Declassify("privacy.model = none")));
 }
 
 /// What a point promises, and why it promises nothing if its claim is void.

@@ -29,7 +29,7 @@ std::string CsvField(const std::string& text) {
 }
 
 absl::Status FolderError(const std::string& folder, const std::string& message, const std::string& accepted) {
-  return InvalidInput({.message = message, .file = folder, .key = "--out", .value = folder, .accepted = accepted});
+  return InvalidInput({.message = message, .file = folder, .accepted = accepted});
 }
 
 std::string ReadAll(const std::string& path) {

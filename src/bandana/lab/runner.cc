@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -11,6 +12,7 @@
 
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
+#include "bandana/lab/phase_json.h"
 #include "bandana/lab/progress.h"
 #include "bandana/lab/report.h"
 #include "bandana/lab/results.h"
@@ -23,8 +25,9 @@ namespace {
 // the file is the same for any number of threads.
 class Pool {
  public:
-  Pool(const Spec& spec, ResultsFile& results, Progress& progress, const std::atomic<bool>& stop)
-      : spec_(spec), results_(results), progress_(progress), stop_(stop), next_(results.done()) {}
+  Pool(const Spec& spec, ResultsFile& results, std::ofstream& trace, Progress& progress,
+       const std::atomic<bool>& stop)
+      : spec_(spec), results_(results), trace_(trace), progress_(progress), stop_(stop), next_(results.done()) {}
 
   absl::Status Run(int threads) {
     std::vector<std::jthread> workers;
@@ -53,6 +56,7 @@ class Pool {
     finished_.emplace(task, std::move(outcome));
     while (!finished_.empty() && finished_.begin()->first == results_.done()) {
       const absl::StatusOr<Outcome> ready = std::move(finished_.extract(finished_.begin()).mapped());
+      if (ready.ok() && trace_.is_open()) Trace(ready->phases);
       status_ = ready.ok() ? results_.Append(ready->checkpoints) : ready.status();
       if (!status_.ok()) {
         failed_ = true;
@@ -62,8 +66,19 @@ class Pool {
     }
   }
 
+  void Trace(const std::vector<PhaseRecord>& phases) {
+    const auto replicates = static_cast<std::size_t>(spec_.replicates());
+    for (const PhaseRecord& phase : phases) {
+      Json line = {{"point", results_.done() / replicates}, {"replicate", results_.done() % replicates}};
+      line.update(ToJson(phase));
+      trace_ << line.dump() << "\n";
+    }
+    trace_.flush();
+  }
+
   const Spec& spec_;
   ResultsFile& results_;
+  std::ofstream& trace_;
   Progress& progress_;
   const std::atomic<bool>& stop_;
   std::atomic<std::size_t> next_;
@@ -101,8 +116,16 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options, 
   const std::clock_t cpu_begin = std::clock();
   {
     const std::size_t total = spec.points.size() * static_cast<std::size_t>(spec.replicates());
+    std::ofstream trace;
+    if (!options.trace.empty()) {
+      trace.open(options.trace, options.resume ? std::ios::app : std::ios::trunc);
+      if (!trace) {
+        return InvalidInput({.message = "cannot be written", .file = options.trace, .key = "--trace",
+                             .accepted = "a file that can be written"});
+      }
+    }
     Progress progress("replicates", total, results.done(), options.quiet);
-    Pool pool(spec, results, progress, stop);
+    Pool pool(spec, results, trace, progress, stop);
     const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     BANDANA_RETURN_IF_ERROR(WithFile(pool.Run(options.threads > 0 ? options.threads : cores), spec.file));
   }

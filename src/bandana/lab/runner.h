@@ -15,6 +15,7 @@ struct RunOptions {
   bool resume = false;  ///< go on with an interrupted run
   bool quiet = false;
   std::string command;  ///< how to run it again, for the report
+  std::string trace;    ///< a file for every phase's plan, release, estimate and active set; empty: none
 };
 
 /// Runs every replicate of every point and writes spec.toml, results.csv, summary.json and report.html. After `stop`

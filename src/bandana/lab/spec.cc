@@ -34,8 +34,6 @@ struct Sweep {
   std::vector<Given> values;
 };
 
-int LineOf(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
-
 // Puts a file and a line to an error that has none yet.
 absl::Status At(const absl::Status& status, const std::string& file, int line) {
   std::optional<InputError> error = InputErrorOf(status);
@@ -101,9 +99,9 @@ class Reader {
       table.insert_or_assign("value", text);
     }
     Givens givens;
-    file_.swap(override_source_);
+    overriding_ = true;
     const absl::Status status = ReadInto(key, *table.get("value"), givens);
-    file_.swap(override_source_);
+    overriding_ = false;
     BANDANA_RETURN_IF_ERROR(status);
     for (const auto& [name, given] : givens) {
       base_[name] = given;
@@ -127,19 +125,26 @@ class Reader {
     spec.sha256 = Sha256(spec.toml);
     for (const auto& [key, given] : base_) {
       if (key.starts_with("service.")) spec.service.Set(key, given.value);
+      spec.given.insert(key);
     }
     return spec;
   }
 
  private:
+  // A value on the command line has no line.
+  int LineOf(const toml::node& node) const {
+    return overriding_ ? 0 : static_cast<int>(node.source().begin.line);
+  }
+  std::string Source() const { return overriding_ ? "--set" : file_; }
+
   absl::Status BadType(const std::string& key, int line, const std::string& accepted) const {
-    return InvalidInput({.message = "a value of this type is not accepted", .file = file_, .line = line, .key = key,
+    return InvalidInput({.message = "a value of this type is not accepted", .file = Source(), .line = line, .key = key,
                          .accepted = accepted});
   }
 
   absl::StatusOr<const Option*> Known(const std::string& key, int line) const {
     if (const Option* option = FindOption(key)) return option;
-    return InvalidInput({.message = "unknown key", .file = file_, .line = line, .key = key,
+    return InvalidInput({.message = "unknown key", .file = Source(), .line = line, .key = key,
                          .accepted = "nearest known key: " + Nearest(key, KnownKeys())});
   }
 
@@ -147,7 +152,7 @@ class Reader {
                                 const std::optional<Value>& value) const {
     if (!value.has_value()) return BadType(option.key, LineOf(node), option.accepted);
     const absl::StatusOr<Value> checked = option.Check(*value);
-    if (!checked.ok()) return At(checked.status(), file_, LineOf(node));
+    if (!checked.ok()) return At(checked.status(), Source(), LineOf(node));
     if (option.key == "environment.file") return Value(AbsolutePath(std::get<std::string>(*checked)));
     return *checked;
   }
@@ -181,7 +186,7 @@ class Reader {
     BANDANA_ASSIGN_OR_RETURN(const Option* option, Known(key, LineOf(node)));
     static const std::vector<std::string> kWholeRun = {"name", "seed", "replicates", "checkpoints"};
     if (std::find(kWholeRun.begin(), kWholeRun.end(), key) != kWholeRun.end() || key.starts_with("service.")) {
-      return InvalidInput({.message = "cannot be swept: it belongs to the whole run", .file = file_,
+      return InvalidInput({.message = "cannot be swept: it belongs to the whole run", .file = Source(),
                            .line = LineOf(node), .key = "sweep." + key,
                            .accepted = "keys of environment, algorithm and privacy, and horizon"});
     }
@@ -242,7 +247,7 @@ class Reader {
       if (!option.applies(point.settings)) continue;
       const auto given = givens.find(option.key);
       if (given == givens.end() && !option.fallback.has_value()) {
-        return InvalidInput({.message = "missing", .file = file_, .key = option.key, .accepted = option.accepted});
+        return InvalidInput({.message = "missing", .file = Source(), .key = option.key, .accepted = option.accepted});
       }
       const bool checkpoints = option.key == "checkpoints" && given != givens.end();
       if (checkpoints) BANDANA_RETURN_IF_ERROR(CheckCheckpoints(point.settings, given->second));
@@ -259,7 +264,7 @@ class Reader {
   absl::Status CheckCheckpoints(const Settings& settings, const Given& given) const {
     const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value);
     if (list == nullptr || list->back() <= settings.Integer("horizon")) return absl::OkStatus();
-    return InvalidInput({.message = "a checkpoint beyond the horizon", .file = file_, .line = given.line,
+    return InvalidInput({.message = "a checkpoint beyond the horizon", .file = Source(), .line = given.line,
                          .key = "checkpoints", .value = fmt::format("{}", list->back()),
                          .accepted = fmt::format("rounds from 1 to {}", settings.Integer("horizon"))});
   }
@@ -314,7 +319,7 @@ class Reader {
   }
 
   std::string file_;
-  std::string override_source_ = "--set";
+  bool overriding_ = false;  // reading --set
   Givens base_;
   std::vector<Variant> variants_;
   std::vector<Sweep> sweeps_;

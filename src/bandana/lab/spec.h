@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ struct Spec {
   std::string toml;    ///< resolved: reading it again gives the same spec
   std::string sha256;  ///< of `toml`
   Settings service;    ///< the [service] table, which is no part of the experiment
+  std::set<std::string> given;  ///< keys of the base that were not left to their defaults
 
   std::int64_t replicates() const { return points.front().settings.Integer("replicates"); }
 };

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "bandana/privacy/declassify.h"
 #include "bandana/privacy/gaussian_params.h"
 #include "bandana/privacy/grid_mean.h"
 #include "bandana/privacy/privatizer.h"
@@ -14,6 +15,8 @@ class NoPrivacyMean : public GridMean {
  public:
   static constexpr bool kChargesClient = false;
   static constexpr bool kChargesAnalyzer = false;
+
+  explicit NoPrivacyMean(const Declassify&) {}
 
   std::vector<Claim> claims() const { return {}; }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards, NoiseGen& noise) const;

@@ -231,8 +231,8 @@ absl::StatusOr<AgentReport> RunAgent(const AgentParams& params, const MakePlayer
   AgentRun run(params, make_player, environment, *stream);
   absl::Status status = run.Run();
   if (!status.ok() && !run.stream_ended()) {
-    v1::FromAgent leave;
-    leave.mutable_leave()->set_reason(std::string(status.message()));
+    v1::FromAgent leave;  // the code alone: what an environment says of its errors may be a client's data
+    leave.mutable_leave()->set_reason(absl::StatusCodeToString(status.code()));
     stream->Write(leave);
   }
   stream->WritesDone();

@@ -64,7 +64,7 @@ void Coordinator::WaitForAgents(std::unique_lock<std::mutex>& lock) {
   const auto deadline = Clock::now() + ToChrono(params_.join_timeout);
   if (changed_.wait_until(lock, params_.stop, deadline, [&] { return roster_.complete(); })) return;
   EndRun(params_.stop.stop_requested()
-             ? absl::CancelledError("the server was stopped while it waited for agents")
+             ? Stopped()
              : absl::UnavailableError(fmt::format("clients {} have no agent after {}", roster_.Gaps(),
                                                   absl::FormatDuration(params_.join_timeout))));
 }
@@ -82,7 +82,7 @@ void Coordinator::WaitForEnd(std::unique_lock<std::mutex>& lock) {
     const auto deadline = last_answer_ + ToChrono(params_.answer_timeout);
     if (changed_.wait_until(lock, params_.stop, deadline, over)) return;
     if (params_.stop.stop_requested()) {
-      EndRun(absl::CancelledError(fmt::format("the server was stopped in epoch {}", epoch_)));
+      EndRun(Stopped());
     } else if (Clock::now() >= last_answer_ + ToChrono(params_.answer_timeout)) {
       EndRun(absl::UnavailableError(fmt::format("no answer for {} in epoch {}: {} clients are awaited",
                                                 absl::FormatDuration(params_.answer_timeout), epoch_,
@@ -131,7 +131,9 @@ absl::StatusOr<std::shared_ptr<AgentLink>> Coordinator::Admit(const v1::FromAgen
 }
 
 absl::Status Coordinator::Take(AgentLink& link, const v1::FromAgent& message) {
-  if (message.has_leave()) return absl::AbortedError("it left: " + message.leave().reason());
+  if (message.has_leave())
+    return absl::AbortedError(
+        fmt::format("it cannot go on ({}); its own report says why", message.leave().reason()));
   if (!message.has_shares())
     return absl::InvalidArgumentError(link.name() + " sent something other than shares");
   std::vector<Message> shares;
@@ -146,6 +148,7 @@ absl::Status Coordinator::Take(AgentLink& link, const v1::FromAgent& message) {
     return absl::FailedPreconditionError(link.name() + " sent shares before the run has started");
   }
   report_.bytes_in += message.ByteSizeLong();
+  if (params_.stop.stop_requested()) EndRun(Stopped());  // before the role gets any further
   for (const Message& share : shares) {
     if (state_ == State::kOver) return absl::OkStatus();
     Deliver(link, share);
@@ -233,6 +236,13 @@ void Coordinator::EndRun(absl::Status result) {
   state_ = State::kOver;
   result_ = std::move(result);
   changed_.notify_all();
+}
+
+absl::Status Coordinator::Stopped() const {
+  if (state_ == State::kJoining) {
+    return absl::CancelledError("the server was stopped while it waited for agents");
+  }
+  return absl::CancelledError(fmt::format("the server was stopped in epoch {}", epoch_));
 }
 
 void Coordinator::SendStops() {

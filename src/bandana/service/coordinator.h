@@ -56,6 +56,7 @@ class Coordinator {
   absl::Status Flush();
   void Push(AgentLink& link, v1::ToAgent message);
   void EndRun(absl::Status result);
+  absl::Status Stopped() const;
   void SendStops();
   void ShowProgress() const;
 

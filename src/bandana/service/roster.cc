@@ -28,11 +28,11 @@ void Outbox::Discard() {
   changed_.notify_one();
 }
 
-std::optional<Outbox::Next> Outbox::Pop() {
+std::optional<v1::ToAgent> Outbox::Pop() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return closed_ || !queue_.empty(); });
   if (queue_.empty()) return std::nullopt;
-  Next next{std::move(queue_.front()), queue_.size() > 1};
+  v1::ToAgent next = std::move(queue_.front());
   queue_.pop_front();
   return next;
 }

@@ -28,12 +28,8 @@ class Outbox {
   /// No more, and what is queued is dropped.
   void Discard();
 
-  struct Next {
-    v1::ToAgent message;
-    bool more = false;  ///< another one is ready
-  };
   /// Waits. Nothing: closed and empty.
-  std::optional<Next> Pop();
+  std::optional<v1::ToAgent> Pop();
 
  private:
   std::mutex mutex_;

@@ -23,11 +23,10 @@ grpc::Status ToGrpc(const absl::Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
 }
 
+// No buffer hints: deliveries are few and large, and a first write that is only buffered waits for ever.
 void WriteAll(Outbox& outbox, Stream& stream) {
-  while (std::optional<Outbox::Next> next = outbox.Pop()) {
-    grpc::WriteOptions options;
-    if (next->more) options.set_buffer_hint();
-    if (!stream.Write(next->message, options)) return;
+  while (const std::optional<v1::ToAgent> message = outbox.Pop()) {
+    if (!stream.Write(*message)) return;
   }
 }
 

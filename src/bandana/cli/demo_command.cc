@@ -1,0 +1,314 @@
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+
+#include "bandana/cli/cell_configurations.h"
+#include "bandana/cli/commands.h"
+#include "bandana/cli/interrupt.h"
+#include "bandana/cli/process.h"
+#include "bandana/cli/role.h"
+#include "bandana/core/status.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/phase_json.h"
+#include "bandana/lab/report.h"
+#include "bandana/lab/results.h"
+#include "bandana/lab/version.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace bandana::cli {
+namespace {
+
+constexpr Count kClients = 6000;
+
+// Folder, spec and action file of one demo, in a folder of its own.
+absl::StatusOr<std::string> MakeFolder(const std::string& wanted) {
+  std::string folder = wanted.empty() ? "results/demo" : wanted;
+  if (wanted.empty()) {
+    for (int i = 2; std::filesystem::exists(folder); ++i) folder = fmt::format("results/demo-{}", i);
+  }
+  std::error_code error;
+  if (std::filesystem::exists(folder, error) || !std::filesystem::create_directories(folder, error)) {
+    return InvalidInput({.message = error ? error.message() : "exists already", .file = folder, .key = "--out",
+                         .accepted = "a new folder that can be made"});
+  }
+  return folder;
+}
+
+absl::Status WriteConfig(const std::string& folder, const DemoArguments& arguments) {
+  std::string actions = "# features of a cell configuration, one a line\n";
+  for (const CellConfiguration& configuration : CellConfigurations()) {
+    actions += fmt::format("{}\n", fmt::join(configuration.features, ","));
+  }
+  BANDANA_RETURN_IF_ERROR(lab::WriteFile(folder + "/actions.csv", actions));
+  return lab::WriteFile(folder + "/demo.toml", fmt::format(R"(name = "demo: the best cell configuration"
+horizon = 50_000
+seed = {}
+
+[environment]
+contexts = "file"
+file = "actions.csv"
+client_sd = 0.1
+reward = "gaussian"
+population = {}
+
+[algorithm]
+name = "dp-dpe"
+
+[privacy]
+model = "{}"
+epsilon = {}
+delta = 1e-6
+
+[service]
+listen = "127.0.0.1:0"
+)",
+                                                           arguments.insecure_seed.value_or(7), kClients,
+                                                           arguments.model, arguments.epsilon));
+}
+
+// What the server's events told.
+struct Watched {
+  std::vector<PhaseRecord> phases;
+  std::vector<std::vector<Pull>> plays;
+  lab::Json done;
+};
+
+class Demo {
+ public:
+  Demo(const DemoArguments& arguments, std::string program, const Global& global)
+      : arguments_(arguments), program_(std::move(program)), global_(global) {}
+
+  absl::StatusOr<lab::Json> Run() {
+    InstallInterrupt();
+    BANDANA_ASSIGN_OR_RETURN(folder_, MakeFolder(arguments_.out));
+    BANDANA_RETURN_IF_ERROR(WriteConfig(folder_, arguments_));
+    BANDANA_ASSIGN_OR_RETURN(config_, LoadRole({.config = folder_ + "/demo.toml",
+                                                .insecure_seed = arguments_.insecure_seed.has_value()}));
+    Say(fmt::format("{} cell configurations, {} clients in {} agent processes, model {}, epsilon {}\n\n",
+                    CellConfigurations().size(), kClients, arguments_.agents, arguments_.model,
+                    arguments_.epsilon));
+    const auto begin = std::chrono::steady_clock::now();
+    BANDANA_RETURN_IF_ERROR(Watch());
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (arguments_.insecure_seed.has_value()) BANDANA_RETURN_IF_ERROR(CompareWithSimulator());
+    return WriteReport();
+  }
+
+  void PrintFacts(const lab::Json& result) const {
+    std::string text = "\n";
+    for (const lab::Json& fact : result["facts"]) {
+      text += fmt::format("{:<28} {}\n", fact["name"].get<std::string>(), fact["value"].get<std::string>());
+    }
+    Say(text);
+  }
+
+ private:
+  void Say(const std::string& text) const {
+    if (global_.json) return;
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+  std::vector<std::string> RoleCommand(const char* role) const {
+    std::vector<std::string> command = {program_, role, folder_ + "/demo.toml", "--quiet"};
+    if (arguments_.insecure_seed.has_value()) command.push_back("--insecure-seed");
+    return command;
+  }
+
+  absl::Status Watch() {
+    std::vector<std::string> command = RoleCommand("server");
+    command.insert(command.end(), {"--events", "-"});
+    BANDANA_ASSIGN_OR_RETURN(ChildProcess server, ChildProcess::Start(command, ChildProcess::Output::kPipe));
+    std::vector<ChildProcess> agents;
+    Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12}  {:>9}\n", "phase", "rounds", "clients", "configurations",
+                    "noise sd", "width"));
+    for (std::string line; server.ReadLine(line) && !Interrupted();) {
+      const lab::Json event = lab::Json::parse(line, nullptr, false);
+      if (!event.is_object()) return absl::InternalError("the server wrote something that is no event: " + line);
+      BANDANA_RETURN_IF_ERROR(OnEvent(event, agents));
+    }
+    if (Interrupted()) return absl::CancelledError("interrupted");
+    const int code = server.Wait();
+    if (code != 0 || watched_.done.is_null()) {
+      return absl::UnavailableError(fmt::format("the server ended with exit code {}", code));
+    }
+    for (ChildProcess& agent : agents) {
+      if (const int agent_code = agent.Wait(); agent_code != 0) {
+        return absl::UnavailableError(fmt::format("an agent ended with exit code {}", agent_code));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status OnEvent(const lab::Json& event, std::vector<ChildProcess>& agents) {
+    const std::string kind = event["event"].get<std::string>();
+    if (kind == "listening") return StartAgents(event["address"].get<std::string>(), agents);
+    if (kind == "play") {
+      std::vector<Pull>& pulls = watched_.plays.emplace_back();
+      for (const lab::Json& pull : event["pulls"]) pulls.push_back({pull[0].get<ArmId>(), pull[1].get<Count>()});
+    }
+    if (kind == "done") watched_.done = event;
+    if (kind == "phase") {
+      BANDANA_ASSIGN_OR_RETURN(PhaseRecord phase, lab::PhaseFromJson(event));
+      Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12.4g}  {:>9.4g}\n", phase.epoch, phase.rounds, phase.clients,
+                      fmt::format("{} left", phase.active.size()), phase.privacy_stddev, phase.width));
+      watched_.phases.push_back(std::move(phase));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status StartAgents(const std::string& address, std::vector<ChildProcess>& agents) {
+    for (int i = 0; i < arguments_.agents; ++i) {
+      const Count first = 1 + kClients * i / arguments_.agents;
+      const Count last = kClients * (i + 1) / arguments_.agents;
+      std::vector<std::string> command = RoleCommand("agent");
+      command.insert(command.end(), {"--set", "service.server=\"" + address + "\"", "--set",
+                                     fmt::format("service.clients=\"{}-{}\"", first, last)});
+      BANDANA_ASSIGN_OR_RETURN(ChildProcess agent, ChildProcess::Start(command, ChildProcess::Output::kDiscard));
+      agents.push_back(std::move(agent));
+    }
+    return absl::OkStatus();
+  }
+
+  // The one architectural rule, on this very run.
+  absl::Status CompareWithSimulator() {
+    BANDANA_ASSIGN_OR_RETURN(const lab::Outcome simulated, lab::RunReplicate(config_.settings, 0, Interrupted()));
+    bool same = simulated.phases.size() == watched_.phases.size();
+    for (std::size_t i = 0; same && i < simulated.phases.size(); ++i) {
+      same = lab::ToJson(simulated.phases[i]) == lab::ToJson(watched_.phases[i]);
+    }
+    if (!same) return absl::InternalError("the simulator, given the same seed, decided otherwise");
+    replayed_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<lab::Json> WriteReport() {
+    BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config_.settings, 0));
+    Recorder recorder(*problem, lab::Checkpoints(config_.settings));
+    for (std::size_t i = 0; i < watched_.plays.size(); ++i) {
+      recorder.Play(watched_.plays[i]);
+      if (i >= watched_.phases.size()) continue;
+      const PhaseRecord& phase = watched_.phases[i];
+      for (Count client = 0; client < phase.clients; ++client) recorder.Report(phase.epoch, phase.pulls.size());
+    }
+    recorder.Finish();
+    const std::string reason = arguments_.insecure_seed.has_value() ? kInsecureSeedVoids : "";
+    BANDANA_ASSIGN_OR_RETURN(const lab::Json privacy, lab::PrivacyStatement(config_.settings, reason));
+    const lab::Json facts = Facts(*problem, recorder.now(), privacy);
+    const lab::Json summary = Summary(recorder, privacy);
+    lab::Json phases = lab::Json::array();
+    for (const PhaseRecord& phase : watched_.phases) phases.push_back(lab::PhaseForReport(phase));
+    const std::string path = folder_ + "/report.html";
+    BANDANA_RETURN_IF_ERROR(lab::WriteFile(folder_ + "/summary.json", summary.dump(1) + "\n"));
+    BANDANA_RETURN_IF_ERROR(lab::WriteFile(path, lab::RenderReport({{"summary", summary},
+                                                                    {"spec", config_.spec.toml},
+                                                                    {"command", "bandana demo"},
+                                                                    {"swept", lab::Json::array()},
+                                                                    {"phases", phases},
+                                                                    {"facts", facts}})));
+    return lab::Json{{"facts", facts}, {"summary", summary}, {"report", path}};
+  }
+
+  // Of the actions still in play, the one that the last estimate puts first.
+  ArmId Found(const LinearProblem& problem) const {
+    const PhaseRecord& last = watched_.phases.back();
+    ArmId found = last.active.front();
+    for (const ArmId arm : last.active) {
+      if (Dot(problem.actions(), arm, last.estimate) > Dot(problem.actions(), found, last.estimate)) found = arm;
+    }
+    return found;
+  }
+
+  lab::Json Facts(const LinearProblem& problem, const Checkpoint& end, const lab::Json& privacy) const {
+    const std::vector<CellConfiguration> configurations = CellConfigurations();
+    const ArmId found = Found(problem);
+    const double blind = problem.means().maxCoeff() - problem.means().mean();
+    const double bytes = watched_.done["bytes_in"].get<double>() + watched_.done["bytes_out"].get<double>();
+    lab::Json facts = lab::Json::array();
+    const auto add = [&](const char* name, const std::string& value) {
+      facts.push_back({{"name", name}, {"value", value}});
+    };
+    add("best configuration found", configurations[static_cast<std::size_t>(found)].Describe());
+    add("is it the best?", found == problem.best()
+                               ? "yes"
+                               : fmt::format("no: its mean is {:.4f} below the best", problem.Gap(found)));
+    add("regret", fmt::format("{} in {} rounds; blind choice costs {}", Figure(end.regret), end.t,
+                              Figure(blind * static_cast<double>(end.t))));
+    if (privacy["delivered"].empty()) {
+      add("epsilon spent", "no privacy is claimed");
+    } else {
+      const lab::Json& claim = privacy["delivered"][0];
+      add("epsilon spent", fmt::format("{:.4g} (delta {:.3g}) by each client that took part, once{}",
+                                       claim["epsilon"].get<double>(), claim["delta"].get<double>(),
+                                       privacy["void"].is_null() ? "" : "; VOID, see below"));
+    }
+    if (!privacy["void"].is_null()) add("claim void", privacy["void"].get<std::string>());
+    add("clients that reported", fmt::format("{} of {}", end.clients, kClients));
+    add("bytes per client", fmt::format("{:.0f}, both ways together", bytes / static_cast<double>(end.clients)));
+    if (replayed_) add("replayed in the simulator", "the same decisions, bit for bit");
+    add("time", fmt::format("{:.1f} s", seconds_));
+    return facts;
+  }
+
+  lab::Json Summary(const Recorder& recorder, const lab::Json& privacy) const {
+    lab::Json metrics = lab::Json::object();
+    const auto add = [&](const std::string& name, double value) {
+      metrics[name] = {{"mean", value}, {"sd", 0.0}, {"se", 0.0}, {"n", 1}, {"values", {value}}};
+    };
+    const std::vector<double> values = lab::MetricValues(recorder.now());
+    for (std::size_t i = 0; i < values.size(); ++i) add(lab::MetricNames()[i], values[i]);
+    add("bytes_on_wire", watched_.done["bytes_in"].get<double>() + watched_.done["bytes_out"].get<double>());
+    lab::Json t = lab::Json::array();
+    lab::Json regret = lab::Json::array();
+    lab::Json zero = lab::Json::array();
+    for (const Checkpoint& checkpoint : recorder.checkpoints()) {
+      t.push_back(checkpoint.t);
+      regret.push_back(checkpoint.regret);
+      zero.push_back(0.0);
+    }
+    const lab::Json curve = {
+        {"t", t},
+        {"regret", {{"mean", regret}, {"sd", zero}, {"median", regret}, {"q10", regret}, {"q90", regret}}}};
+    return {{"name", config_.spec.name},
+            {"version", lab::kVersion},
+            {"spec_sha256", config_.spec.sha256},
+            {"wall_s", seconds_},
+            {"cpu_s", nullptr},
+            {"points", {{{"point", lab::Json::object()},
+                         {"label", config_.spec.points.front().label},
+                         {"algorithm", config_.settings.Text("algorithm.name")},
+                         {"replicates", 1},
+                         {"metrics", metrics},
+                         {"curve", curve},
+                         {"privacy", privacy}}}}};
+  }
+
+  const DemoArguments& arguments_;
+  std::string program_;
+  const Global& global_;
+  std::string folder_;
+  RoleConfig config_;
+  Watched watched_;
+  bool replayed_ = false;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+int DemoCommand(const DemoArguments& arguments, const std::string& program, const Global& global) {
+  Demo demo(arguments, program, global);
+  const absl::StatusOr<lab::Json> result = demo.Run();
+  if (!result.ok()) return Fail(result.status(), global);
+  if (global.json) {
+    fmt::print("{}\n", result->dump(1));
+  } else {
+    demo.PrintFacts(*result);
+    fmt::print("{:<28} {}\n", "report", (*result)["report"].get<std::string>());
+  }
+  return 0;
+}
+
+}  // namespace bandana::cli

@@ -1,0 +1,83 @@
+#include "bandana/cli/process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "fmt/format.h"
+
+extern char** environ;
+
+namespace bandana::cli {
+
+absl::StatusOr<ChildProcess> ChildProcess::Start(const std::vector<std::string>& arguments, Output output) {
+  std::array<int, 2> ends = {-1, -1};
+  if (output == Output::kPipe && pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return absl::UnavailableError(fmt::format("no pipe: {}", std::strerror(errno)));
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (output == Output::kPipe) posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (output == Output::kDiscard) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (ends[1] >= 0) close(ends[1]);
+  if (error != 0) {
+    if (ends[0] >= 0) close(ends[0]);
+    return absl::UnavailableError(fmt::format("{} does not start: {}", arguments[0], std::strerror(error)));
+  }
+  return ChildProcess(pid, ends[0]);
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pipe_(std::exchange(other.pipe_, -1)),
+      pending_(std::move(other.pending_)) {}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) {
+    Stop();
+    Wait();
+  }
+  if (pipe_ >= 0) close(pipe_);
+}
+
+bool ChildProcess::ReadLine(std::string& line) {
+  while (true) {
+    if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
+      line = pending_.substr(0, end);
+      pending_.erase(0, end + 1);
+      return true;
+    }
+    std::array<char, 65536> buffer;
+    const ssize_t got = read(pipe_, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    pending_.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
+int ChildProcess::Wait() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void ChildProcess::Stop() { kill(pid_, SIGTERM); }
+
+}  // namespace bandana::cli

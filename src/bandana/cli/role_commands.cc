@@ -1,0 +1,184 @@
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "bandana/cli/commands.h"
+#include "bandana/cli/role.h"
+#include "bandana/core/status.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/phase_json.h"
+#include "bandana/service/agent.h"
+#include "bandana/service/server.h"
+#include "fmt/format.h"
+
+namespace bandana::cli {
+namespace {
+
+constexpr absl::Duration kJoinTimeout = absl::Minutes(5);
+constexpr absl::Duration kAnswerTimeout = absl::Minutes(5);
+constexpr absl::Duration kConnectTimeout = absl::Seconds(30);
+
+// JSON lines as the run goes.
+class Events {
+ public:
+  absl::Status Open(const std::string& path) {
+    if (path.empty()) return absl::OkStatus();
+    if (path == "-") {
+      out_ = &std::cout;
+      return absl::OkStatus();
+    }
+    file_.open(path, std::ios::trunc);
+    out_ = &file_;
+    if (file_) return absl::OkStatus();
+    return InvalidInput({.message = "cannot be written", .file = path, .key = "--events",
+                         .accepted = "a file that can be written, or - for stdout"});
+  }
+
+  void Write(const std::string& event, const lab::Json& fields) {
+    if (out_ == nullptr) return;
+    lab::Json line = {{"event", event}};
+    line.update(fields);
+    *out_ << line.dump() << "\n" << std::flush;
+  }
+
+ private:
+  std::ofstream file_;
+  std::ostream* out_ = nullptr;
+};
+
+struct ClientRange {
+  NodeId first;
+  Count count = 0;
+};
+
+// "FIRST-LAST" within 1 .. population.
+absl::StatusOr<ClientRange> ParseClients(const RoleConfig& config) {
+  BANDANA_ASSIGN_OR_RETURN(const std::string text, config.Service("clients"));
+  const Count population = config.settings.Integer("environment.population");
+  const std::vector<std::string> ends = absl::StrSplit(text, '-');
+  Count first = 0;
+  Count last = 0;
+  if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &first) || !absl::SimpleAtoi(ends[1], &last) ||
+      !(1 <= first && first <= last && last <= population)) {
+    return InvalidInput({.message = "not a range of clients",
+                         .file = config.spec.file,
+                         .key = "service.clients",
+                         .value = text,
+                         .accepted = fmt::format("FIRST-LAST with 1 <= FIRST <= LAST <= {}", population)});
+  }
+  return ClientRange{NodeId{static_cast<std::uint32_t>(first)}, last - first + 1};
+}
+
+lab::Json ToJson(const DpGuarantee& guarantee) {
+  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
+}
+
+template <class P>
+absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, Events& events, const Global& global,
+                                std::stop_token stop) {
+  BANDANA_ASSIGN_OR_RETURN(const std::string listen, config.Service("listen"));
+  // A server knows the actions and nothing of theta; in the lab's environments both are drawn together.
+  BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
+  const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
+  BANDANA_ASSIGN_OR_RETURN(
+      auto server, DpDpeServer<P>::Create(lab::MakeDpDpeParams(config.settings), actions, privatizer));
+
+  std::size_t told = 0;
+  const auto tell_phases = [&] {
+    const std::vector<PhaseRecord>& history = server.policy().history();
+    for (; told < history.size(); ++told) {
+      events.Write("phase", lab::ToJson(history[told]));
+      if (!global.quiet && !global.json) {
+        fmt::print(stderr, "phase {}: {} clients, {} actions left\n", history[told].epoch, history[told].clients,
+                   history[told].active.size());
+      }
+    }
+  };
+  const auto on_play = [&](std::span<const Pull> pulls) {
+    tell_phases();
+    lab::Json json = lab::Json::array();
+    for (const Pull& pull : pulls) json.push_back({pull.arm, pull.count});
+    events.Write("play", {{"pulls", json}});
+  };
+  service::ServerParams params{.listen = listen,
+                               .clients = config.settings.Integer("environment.population"),
+                               .spec_digest = config.spec.sha256,
+                               .budget_per_client = lab::BudgetOf(privatizer.claims()),
+                               .insecure_seed = config.insecure_seed,
+                               .join_timeout = kJoinTimeout,
+                               .answer_timeout = kAnswerTimeout,
+                               .stop = stop};
+  params.on_listening = [&](const std::string& address) {
+    events.Write("listening", {{"address", address}});
+    if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
+  };
+  BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report,
+                           service::RunServer(params, server, [&] { return server.finished(); }, on_play));
+  tell_phases();
+  lab::Json done = {{"role", "server"},          {"shares", report.shares},       {"reals", report.reals},
+                    {"bytes_in", report.bytes_in}, {"bytes_out", report.bytes_out}, {"spent", ToJson(report.spent)},
+                    {"seconds", report.seconds},   {"active", server.policy().active()}};
+  done["void"] = config.insecure_seed ? lab::Json(kInsecureSeedVoids) : lab::Json(nullptr);
+  events.Write("done", done);
+  return done;
+}
+
+template <class P>
+absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privatizer, std::stop_token stop) {
+  BANDANA_ASSIGN_OR_RETURN(const std::string server, config.Service("server"));
+  BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config));
+  BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
+  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, lab::MakePopulation(config.settings, 0, problem));
+  const service::AgentParams params{.server = server,
+                                    .first_client = range.first,
+                                    .clients = range.count,
+                                    .spec_digest = config.spec.sha256,
+                                    .budget_per_client = lab::BudgetOf(privatizer.claims()),
+                                    .insecure_seed = config.insecure_seed,
+                                    .connect_timeout = kConnectTimeout,
+                                    .stop = stop};
+  const auto make_player = [&](NodeId) { return std::make_unique<DpDpeClient<P>>(privatizer); };
+  BANDANA_ASSIGN_OR_RETURN(const service::AgentReport report, service::RunAgent(params, make_player, population));
+  return lab::Json{{"role", "agent"},
+                   {"shares", report.shares},
+                   {"bytes_in", report.bytes_in},
+                   {"bytes_out", report.bytes_out},
+                   {"spent", ToJson(report.spent)},
+                   {"seconds", report.seconds}};
+}
+
+int Finish(const absl::StatusOr<lab::Json>& done, const Global& global) {
+  if (!done.ok()) return Fail(done.status(), global);
+  if (global.json) fmt::print("{}\n", done->dump(1));
+  return 0;
+}
+
+}  // namespace
+
+int ServerCommand(const RoleArguments& arguments, const Global& global) {
+  const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
+  if (!config.ok()) return Fail(config.status(), global);
+  Events events;
+  if (const absl::Status status = events.Open(arguments.events); !status.ok()) return Fail(status, global);
+  const StopOnInterrupt stop;
+  return Finish(lab::WithPrivatizer(config->settings,
+                                    [&](const auto& privatizer) {
+                                      return Serve(*config, privatizer, events, global, stop.token());
+                                    }),
+                global);
+}
+
+int AgentCommand(const RoleArguments& arguments, const Global& global) {
+  const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
+  if (!config.ok()) return Fail(config.status(), global);
+  const StopOnInterrupt stop;
+  return Finish(lab::WithPrivatizer(config->settings,
+                                    [&](const auto& privatizer) {
+                                      return Participate(*config, privatizer, stop.token());
+                                    }),
+                global);
+}
+
+}  // namespace bandana::cli

@@ -1,0 +1,165 @@
+#include "bandana/service/codec.h"
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "bandana/privacy/wire.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/federation.pb.h"
+#include "rapidcheck/gtest.h"
+
+namespace bandana::service {
+namespace {
+
+using ::testing::HasSubstr;
+
+absl::StatusOr<Message> ThroughWire(const Message& message) {
+  v1::Message out;
+  Encode(message, out);
+  v1::Message in;
+  if (!in.ParseFromString(out.SerializeAsString())) return absl::InternalError("unparsable");
+  return Decode(in);
+}
+
+v1::Message GoodPlan() {
+  v1::Message message;
+  v1::Plan& plan = *message.mutable_plan();
+  plan.set_epoch(1);
+  plan.add_pulls()->set_count(5);
+  plan.mutable_query()->set_clients(3);
+  plan.mutable_query()->add_bounds()->set_high(1);
+  return message;
+}
+
+v1::Message GoodShare() {
+  v1::Message message;
+  message.mutable_share()->set_epoch(1);
+  message.mutable_share()->add_report(-7);
+  return message;
+}
+
+RC_GTEST_PROP(Codec, KeepsEveryShare, (std::uint32_t from, std::uint64_t seq)) {
+  const auto units = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::int64_t>>(rc::gen::oneOf(
+      rc::gen::arbitrary<std::int64_t>(), rc::gen::inRange<std::int64_t>(-(1LL << 33), 1LL << 33),
+      rc::gen::element(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()))));
+  const Epoch epoch = *rc::gen::inRange(1, std::numeric_limits<Epoch>::max());
+  const int hops = *rc::gen::inRange(0, 100);
+  const Slot slot = *rc::gen::inRange<Slot>(0, std::numeric_limits<Slot>::max());
+  const auto result =
+      ThroughWire({NodeId{from}, NodeId{~from}, slot, seq, Share{epoch, hops, Wire::FromUnits(units)}});
+  RC_ASSERT(result.ok());
+  RC_ASSERT(result->from == NodeId{from});
+  RC_ASSERT(result->origin == NodeId{~from});
+  RC_ASSERT(result->slot == slot);
+  RC_ASSERT(result->seq == seq);
+  const Share& share = std::get<Share>(result->body);
+  RC_ASSERT(share.epoch == epoch);
+  RC_ASSERT(share.hops == hops);
+  RC_ASSERT(Wire::Units(share.report) == units);
+}
+
+RC_GTEST_PROP(Codec, KeepsEveryPlanBitForBit, ()) {
+  Plan plan{.epoch = *rc::gen::inRange(1, std::numeric_limits<Epoch>::max())};
+  plan.query.clients = *rc::gen::inRange<Count>(1, std::numeric_limits<Count>::max());
+  const int pulls = *rc::gen::inRange(1, 40);
+  for (int i = 0; i < pulls; ++i) {
+    plan.pulls.push_back({*rc::gen::inRange(0, std::numeric_limits<ArmId>::max()),
+                          *rc::gen::inRange<Count>(1, std::numeric_limits<Count>::max())});
+    const auto number =
+        rc::gen::suchThat(rc::gen::map(rc::gen::arbitrary<std::uint64_t>(),
+                                       [](std::uint64_t bits) { return std::bit_cast<double>(bits); }),
+                          [](double x) { return std::isfinite(x); });
+    const double a = *number;
+    const double b = *number;
+    plan.query.bounds.push_back({std::min(a, b), std::max(a, b)});
+  }
+  const auto result = ThroughWire({kServerNode, kServerNode, 0, 1, std::make_shared<const Plan>(plan)});
+  RC_ASSERT(result.ok());
+  const Plan& copy = *std::get<std::shared_ptr<const Plan>>(result->body);
+  RC_ASSERT(copy.epoch == plan.epoch);
+  RC_ASSERT(copy.pulls == plan.pulls);
+  RC_ASSERT(copy.query.clients == plan.query.clients);
+  RC_ASSERT(copy.query.bounds.size() == plan.query.bounds.size());
+  for (std::size_t i = 0; i < plan.query.bounds.size(); ++i) {
+    const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+    RC_ASSERT(bits(copy.query.bounds[i].low) == bits(plan.query.bounds[i].low));
+    RC_ASSERT(bits(copy.query.bounds[i].high) == bits(plan.query.bounds[i].high));
+  }
+}
+
+RC_GTEST_PROP(Codec, SurvivesAnyBytes, (const std::string& bytes)) {
+  v1::Message in;
+  if (in.ParseFromString(bytes)) (void)Decode(in);
+}
+
+TEST(Codec, AReportTakesFiveBytesANumber) {
+  v1::Message out;
+  Encode({NodeId{1}, NodeId{1}, 0, 0, Share{1, 0, Wire::FromUnits(std::vector<std::int64_t>(20, 1LL << 30))}},
+         out);
+  EXPECT_LE(out.ByteSizeLong(), 20 * 5 + 16);
+}
+
+TEST(Codec, AcceptsTheExamplesThatTheNextTestSpoils) {
+  EXPECT_TRUE(Decode(GoodPlan()).ok());
+  EXPECT_TRUE(Decode(GoodShare()).ok());
+}
+
+TEST(Codec, RefusesMalformedMessages) {
+  struct Case {
+    const char* says;
+    v1::Message message;
+    std::function<void(v1::Message&)> spoil;
+  };
+  const double kNan = std::numeric_limits<double>::quiet_NaN();
+  const double kInfinity = std::numeric_limits<double>::infinity();
+  const auto bounds = [](double low, double high) {
+    return [=](v1::Message& m) {
+      m.mutable_plan()->mutable_query()->mutable_bounds(0)->set_low(low);
+      m.mutable_plan()->mutable_query()->mutable_bounds(0)->set_high(high);
+    };
+  };
+  const Case cases[] = {
+      {"body", GoodPlan(), [](v1::Message& m) { m.clear_body(); }},
+      {"slot -1", GoodPlan(), [](v1::Message& m) { m.set_slot(-1); }},
+      {"epoch 0", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->set_epoch(0); }},
+      {"epoch -1", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->set_epoch(-1); }},
+      {"without pulls", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->clear_pulls(); }},
+      {"0 times", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->mutable_pulls(0)->set_count(0); }},
+      {"-3 times", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->mutable_pulls(0)->set_count(-3); }},
+      {"arm 2147483648", GoodPlan(),
+       [](v1::Message& m) { m.mutable_plan()->mutable_pulls(0)->set_arm(1U << 31); }},
+      {"1 pulls and 0 intervals", GoodPlan(),
+       [](v1::Message& m) { m.mutable_plan()->mutable_query()->clear_bounds(); }},
+      {"1 pulls and 2 intervals", GoodPlan(),
+       [](v1::Message& m) { m.mutable_plan()->mutable_query()->add_bounds(); }},
+      {"0 clients", GoodPlan(),
+       [](v1::Message& m) {
+         m.mutable_plan()->clear_query();
+         m.mutable_plan()->mutable_query()->add_bounds();
+       }},
+      {"interval", GoodPlan(), bounds(1, 0)},
+      {"interval", GoodPlan(), bounds(kNan, 1)},
+      {"interval", GoodPlan(), bounds(0, kNan)},
+      {"interval", GoodPlan(), bounds(-kInfinity, 1)},
+      {"interval", GoodPlan(), bounds(0, kInfinity)},
+      {"epoch 0", GoodShare(), [](v1::Message& m) { m.mutable_share()->set_epoch(0); }},
+      {"-1 hops", GoodShare(), [](v1::Message& m) { m.mutable_share()->set_hops(-1); }},
+      {"nothing", GoodShare(), [](v1::Message& m) { m.mutable_share()->clear_report(); }},
+  };
+  for (const Case& spoilt : cases) {
+    SCOPED_TRACE(spoilt.says);
+    v1::Message message = spoilt.message;
+    spoilt.spoil(message);
+    const absl::Status status = Decode(message).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(spoilt.says));
+  }
+}
+
+}  // namespace
+}  // namespace bandana::service

@@ -1,0 +1,180 @@
+#include <future>
+#include <vector>
+
+#include "bandana/bandit/recorder.h"
+#include "bandana/sim/simulator.h"
+#include "gtest/gtest.h"
+#include "tests/service/small_run.h"
+
+// The one architectural rule: the same roles, the same seed, the same decisions bit for bit, in the simulator
+// and over gRPC.
+namespace bandana::service {
+namespace {
+
+struct Run {
+  std::vector<PhaseRecord> history;
+  std::vector<Checkpoint> checkpoints;
+  std::vector<Pull> plays;
+};
+
+using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+const std::vector<Count> kCheckpoints = {10, 100, 1000, 3000};
+
+template <class P>
+Run Simulate(const P& privatizer) {
+  auto server = SmallServer(privatizer);
+  LinearPopulation population = SmallPopulation();
+  Recorder recorder(*SmallProblem(), kCheckpoints);
+  const absl::Status status = sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(
+      {kSeed, kReplicate, Topology::Star(kClients), kBudget}, server, privatizer, population, recorder);
+  EXPECT_TRUE(status.ok()) << status;
+  return {server.policy().history(), recorder.checkpoints(), {}};
+}
+
+struct Reports {
+  ServerReport server;
+  std::vector<AgentReport> agents;
+};
+
+template <class P>
+Run Federate(const P& privatizer, const Ranges& ranges, std::optional<InsecureSeed> seed, Reports& reports) {
+  auto server = SmallServer(privatizer);
+  Recorder recorder(*SmallProblem(), kCheckpoints);
+  Run run;
+  ServerParams params = SmallServerParams();
+  params.insecure_seed = seed;
+  params.on_share = [&](Epoch epoch, std::size_t reals) { recorder.Report(epoch, reals); };
+  ServerThread<P> service(params, server, [&](std::span<const Pull> pulls) {
+    recorder.Play(pulls);
+    run.plays.insert(run.plays.end(), pulls.begin(), pulls.end());
+  });
+  std::vector<std::future<absl::StatusOr<AgentReport>>> agents;
+  for (const auto& [first, last] : ranges) {
+    AgentParams agent = SmallAgentParams(service.address(), first, last);
+    agent.insecure_seed = seed;
+    agents.push_back(
+        std::async(std::launch::async, [&privatizer, agent] { return RunSmallAgent(agent, privatizer); }));
+  }
+  for (auto& agent : agents) {
+    const auto report = agent.get();
+    EXPECT_TRUE(report.ok()) << report.status();
+    if (report.ok()) reports.agents.push_back(*report);
+  }
+  const auto report = service.Result();
+  EXPECT_TRUE(report.ok()) << report.status();
+  if (report.ok()) reports.server = *report;
+  recorder.Finish();
+  run.history = server.policy().history();
+  run.checkpoints = recorder.checkpoints();
+  return run;
+}
+
+void ExpectSame(const Run& a, const Run& b) {
+  ASSERT_EQ(a.history.size(), b.history.size());
+  for (std::size_t i = 0; i < a.history.size(); ++i) {
+    SCOPED_TRACE(i);
+    const PhaseRecord& x = a.history[i];
+    const PhaseRecord& y = b.history[i];
+    EXPECT_EQ(x.epoch, y.epoch);
+    EXPECT_EQ(x.pulls, y.pulls);
+    EXPECT_EQ(x.rounds, y.rounds);
+    EXPECT_EQ(x.clients, y.clients);
+    EXPECT_EQ(x.privacy_stddev, y.privacy_stddev);
+    EXPECT_EQ(x.width, y.width);
+    EXPECT_EQ(x.averages, y.averages);
+    EXPECT_EQ(x.estimate, y.estimate);
+    EXPECT_EQ(x.active, y.active);
+  }
+  ASSERT_EQ(a.checkpoints.size(), b.checkpoints.size());
+  for (std::size_t i = 0; i < a.checkpoints.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Checkpoint& x = a.checkpoints[i];
+    const Checkpoint& y = b.checkpoints[i];
+    EXPECT_EQ(x.t, y.t);
+    EXPECT_EQ(x.regret, y.regret);
+    EXPECT_EQ(x.clients, y.clients);
+    EXPECT_EQ(x.reals, y.reals);
+    EXPECT_EQ(x.rounds, y.rounds);
+    EXPECT_EQ(x.best_action_rate, y.best_action_rate);
+  }
+}
+
+const Ranges kOneAgent = {{1, 2000}};
+const Ranges kThreeAgents = {{1301, 2000}, {1, 7}, {8, 1300}};
+
+template <class P>
+P MakePrivatizer() {
+  if constexpr (requires { P::Create(SmallPrivacy()); }) {
+    return P::Create(SmallPrivacy()).value();
+  } else {
+    return P();
+  }
+}
+
+template <class P>
+class Federation : public testing::Test {};
+using Privatizers = testing::Types<NoPrivacyMean, CentralGaussianMean, LocalGaussianMean>;
+TYPED_TEST_SUITE(Federation, Privatizers);
+
+TYPED_TEST(Federation, DecidesAsTheSimulatorBitForBit) {
+  const TypeParam privatizer = MakePrivatizer<TypeParam>();
+  const Run simulated = Simulate(privatizer);
+  ASSERT_GE(simulated.history.size(), 8u);
+  EXPECT_LT(simulated.history.back().active.size(), 30u)
+      << "nothing was eliminated: the comparison says little";
+  for (const Ranges& ranges : {kOneAgent, kThreeAgents}) {
+    SCOPED_TRACE(ranges.size());
+    Reports reports;
+    const Run real = Federate(privatizer, ranges, kInsecureSeed, reports);
+    ExpectSame(simulated, real);
+
+    Count clients = 0;
+    Count reals = 0;
+    for (const PhaseRecord& phase : real.history) {
+      clients += phase.clients;
+      reals += phase.clients * static_cast<Count>(phase.pulls.size());
+    }
+    EXPECT_EQ(reports.server.shares, clients);
+    EXPECT_EQ(reports.server.reals, reals);
+    Count sent = 0;
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_out = 0;
+    for (const AgentReport& agent : reports.agents) {
+      sent += agent.shares;
+      bytes_in += agent.bytes_in;
+      bytes_out += agent.bytes_out;
+      EXPECT_EQ(agent.repeats, 0);
+    }
+    EXPECT_EQ(sent, clients);
+    EXPECT_EQ(bytes_in, reports.server.bytes_out);
+    EXPECT_EQ(bytes_out, reports.server.bytes_in);
+    Count rounds = 0;
+    for (const Pull& pull : real.plays) rounds += pull.count;
+    EXPECT_EQ(rounds, SmallParams().horizon);
+  }
+}
+
+TYPED_TEST(Federation, ChargesWhereTheNoiseIsDrawn) {
+  const TypeParam privatizer = MakePrivatizer<TypeParam>();
+  Reports reports;
+  Federate(privatizer, kOneAgent, kInsecureSeed, reports);
+  const DpGuarantee nothing{0, 0};
+  const DpGuarantee claimed = privatizer.claims().empty() ? nothing : privatizer.claims().front().guarantee;
+  EXPECT_EQ(reports.server.spent, TypeParam::kChargesAnalyzer ? claimed : nothing);
+  ASSERT_EQ(reports.agents.size(), 1u);
+  EXPECT_EQ(reports.agents[0].spent, TypeParam::kChargesClient ? claimed : nothing);
+}
+
+TYPED_TEST(Federation, WithoutASeedNoTwoRunsAskTheSameClients) {
+  const TypeParam privatizer = MakePrivatizer<TypeParam>();
+  Reports reports;
+  const Run first = Federate(privatizer, kThreeAgents, std::nullopt, reports);
+  const Run second = Federate(privatizer, kThreeAgents, std::nullopt, reports);
+  ASSERT_FALSE(first.history.empty());
+  ASSERT_FALSE(second.history.empty());
+  EXPECT_NE(first.history.back().averages, second.history.back().averages);
+}
+
+}  // namespace
+}  // namespace bandana::service

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "bandana/service/protocol.h"
+#include "grpcpp/grpcpp.h"
+#include "proto/federation.grpc.pb.h"
+
+/// Peers that say exactly what a test tells them to.
+namespace bandana::service {
+
+class RawAgent {
+ public:
+  explicit RawAgent(const std::string& server)
+      : stub_(v1::Federation::NewStub(grpc::CreateChannel(server, grpc::InsecureChannelCredentials()))),
+        stream_((context_.set_wait_for_ready(true), stub_->Join(&context_))) {}
+
+  ~RawAgent() {
+    if (!ended_) Cancel();
+  }
+
+  static v1::FromAgent Hello(std::uint32_t first, std::uint64_t count) {
+    v1::FromAgent message;
+    message.mutable_hello()->set_protocol_version(kProtocolVersion);
+    message.mutable_hello()->set_first_client(first);
+    message.mutable_hello()->set_client_count(count);
+    message.mutable_hello()->set_spec_digest("digest");
+    return message;
+  }
+
+  /// Every client's averages are so many units.
+  static v1::FromAgent Answer(const v1::Delivery& delivery, std::int64_t units) {
+    v1::FromAgent answer;
+    for (const std::uint32_t client : delivery.to()) {
+      v1::Message& message = *answer.mutable_shares()->add_messages();
+      message.set_from(client);
+      message.set_origin(client);
+      message.mutable_share()->set_epoch(delivery.message().plan().epoch());
+      for (int i = 0; i < delivery.message().plan().pulls_size(); ++i)
+        message.mutable_share()->add_report(units);
+    }
+    return answer;
+  }
+
+  void Write(const v1::FromAgent& message) { stream_->Write(message); }
+
+  /// Empty at the end of the stream.
+  v1::ToAgent Read() {
+    v1::ToAgent message;
+    if (!stream_->Read(&message)) message.Clear();
+    return message;
+  }
+
+  void HalfClose() { stream_->WritesDone(); }
+
+  grpc::Status ReadToEnd() {
+    for (v1::ToAgent message; stream_->Read(&message);) {
+    }
+    ended_ = true;
+    return stream_->Finish();
+  }
+
+  void Cancel() {
+    context_.TryCancel();
+    ReadToEnd();
+  }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::Federation::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::FromAgent, v1::ToAgent>> stream_;
+  bool ended_ = false;
+};
+
+class RawServer final : public v1::Federation::Service {
+ public:
+  using Stream = grpc::ServerReaderWriter<v1::ToAgent, v1::FromAgent>;
+
+  /// `script` is run for each agent; the stream ends with it.
+  explicit RawServer(std::function<void(Stream&)> script) : script_(std::move(script)) {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    address_ = "127.0.0.1:" + std::to_string(port);
+  }
+
+  const std::string& address() const { return address_; }
+
+  static v1::ToAgent Welcome() {
+    v1::ToAgent message;
+    message.mutable_welcome()->set_protocol_version(kProtocolVersion);
+    return message;
+  }
+
+  static v1::ToAgent PlanTo(std::initializer_list<std::uint32_t> clients) {
+    v1::ToAgent message;
+    for (const std::uint32_t client : clients) message.mutable_delivery()->add_to(client);
+    v1::Plan& plan = *message.mutable_delivery()->mutable_message()->mutable_plan();
+    plan.set_epoch(1);
+    plan.mutable_query()->set_clients(3);
+    for (std::uint32_t arm = 0; arm < 4; ++arm) {
+      v1::Pull& pull = *plan.add_pulls();
+      pull.set_arm(arm);
+      pull.set_count(10);
+      v1::Interval& bound = *plan.mutable_query()->add_bounds();
+      bound.set_low(-2);
+      bound.set_high(2);
+    }
+    return message;
+  }
+
+  static v1::ToAgent Stop(bool finished, const std::string& reason) {
+    v1::ToAgent message;
+    message.mutable_stop()->set_finished(finished);
+    message.mutable_stop()->set_reason(reason);
+    return message;
+  }
+
+ private:
+  grpc::Status Join(grpc::ServerContext*, Stream* stream) override {
+    script_(*stream);
+    return grpc::Status::OK;
+  }
+
+  std::function<void(Stream&)> script_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace bandana::service

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bandana/algorithms/dp_dpe.h"
+#include "bandana/bandit/linear_population.h"
+#include "bandana/bandit/linear_problem.h"
+#include "bandana/privacy/mean_privatizers.h"
+#include "bandana/service/agent.h"
+#include "bandana/service/server.h"
+#include "gtest/gtest.h"
+
+/// A DP-DPE run that takes milliseconds: the problem, its clients, and what a server and its agents need.
+namespace bandana::service {
+
+inline constexpr std::uint64_t kSeed = 7;
+inline constexpr std::uint32_t kReplicate = 3;
+inline constexpr Count kClients = 2000;
+inline constexpr DpGuarantee kBudget{40, 1e-5};
+inline constexpr InsecureSeed kInsecureSeed{kSeed, kReplicate};
+
+/// Far more than anything here takes: a test that waits for it has failed.
+inline const absl::Duration kLong = absl::Minutes(5);
+
+inline GaussianParams SmallPrivacy() { return {kBudget, Calibration::kTight, Sampler::kExact}; }
+
+inline const std::shared_ptr<const LinearProblem>& SmallProblem() {
+  static const auto& problem =
+      *new std::shared_ptr<const LinearProblem>(std::make_shared<const LinearProblem>(
+          LinearProblem::Draw({.dimension = 5, .actions = 30}, kSeed, kReplicate).value()));
+  return problem;
+}
+
+inline DpDpeParams SmallParams() {
+  return {.horizon = 3000, .alpha = 0.8, .population = kClients, .clip = {.reward = {}, .client_sd = 0.1}};
+}
+
+inline std::shared_ptr<const ActionMatrix> SmallActions() {
+  return std::shared_ptr<const ActionMatrix>(SmallProblem(), &SmallProblem()->actions());
+}
+
+inline LinearPopulation SmallPopulation() {
+  return LinearPopulation::Create({.problem = SmallProblem(),
+                                   .reward = {},
+                                   .client_sd = 0.1,
+                                   .size = kClients,
+                                   .seed = kSeed,
+                                   .replicate = kReplicate})
+      .value();
+}
+
+template <class P>
+DpDpeServer<P> SmallServer(const P& privatizer, const DpDpeParams& params = SmallParams()) {
+  return DpDpeServer<P>::Create(params, SmallActions(), privatizer).value();
+}
+
+inline ServerParams SmallServerParams() {
+  return {.listen = "127.0.0.1:0",
+          .clients = kClients,
+          .spec_digest = "digest",
+          .budget_per_client = kBudget,
+          .insecure_seed = kInsecureSeed,
+          .join_timeout = kLong,
+          .answer_timeout = kLong};
+}
+
+/// Clients first .. last.
+inline AgentParams SmallAgentParams(const std::string& server, std::uint32_t first, std::uint32_t last) {
+  return {.server = server,
+          .first_client = NodeId{first},
+          .clients = Count{last} - first + 1,
+          .spec_digest = "digest",
+          .budget_per_client = kBudget,
+          .insecure_seed = kInsecureSeed,
+          .connect_timeout = kLong};
+}
+
+template <class P>
+absl::StatusOr<AgentReport> RunSmallAgent(const AgentParams& params, const P& privatizer,
+                                          Environment& environment) {
+  return RunAgent(params, [&](NodeId) { return std::make_unique<DpDpeClient<P>>(privatizer); }, environment);
+}
+
+template <class P>
+absl::StatusOr<AgentReport> RunSmallAgent(const AgentParams& params, const P& privatizer) {
+  LinearPopulation population = SmallPopulation();
+  return RunSmallAgent(params, privatizer, population);
+}
+
+/// RunServer in a thread of its own.
+template <class P>
+class ServerThread {
+ public:
+  ServerThread(ServerParams params, DpDpeServer<P>& server,
+               std::function<void(std::span<const Pull>)> on_play = nullptr)
+      : params_(std::move(params)) {
+    params_.on_listening = [this, also = params_.on_listening](const std::string& address) {
+      if (also) also(address);
+      listening_.set_value(address);
+    };
+    thread_ = std::thread([this, &server, on_play = std::move(on_play)] {
+      result_.set_value(RunServer(params_, server, [&server] { return server.finished(); }, on_play));
+    });
+    address_ = listening_.get_future().get();
+  }
+  ~ServerThread() { thread_.join(); }
+
+  const std::string& address() const { return address_; }
+
+  /// Once.
+  absl::StatusOr<ServerReport> Result() { return result_.get_future().get(); }
+
+ private:
+  ServerParams params_;
+  std::promise<std::string> listening_;
+  std::promise<absl::StatusOr<ServerReport>> result_;
+  std::string address_;
+  std::thread thread_;
+};
+
+}  // namespace bandana::service
