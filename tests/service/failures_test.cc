@@ -89,7 +89,7 @@ class Failures : public testing::Test {
     return std::async(std::launch::async, [this, params] { return RunSmallAgent(params, privatizer_); });
   }
 
-  NoPrivacyMean privatizer_;
+  NoPrivacyMean privatizer_ = SmallNoPrivacy();
   DpDpeServer<NoPrivacyMean> server_ = SmallServer(privatizer_, ManyClients());
 };
 
@@ -368,7 +368,7 @@ absl::Status AgentAgainst(const v1::ToAgent& bad, std::string* left) {
     stream.Write(bad);
     if (stream.Read(&message)) *left = message.leave().reason();
   });
-  return RunSmallAgent(SmallAgentParams(server.address(), 11, 20), NoPrivacyMean()).status();
+  return RunSmallAgent(SmallAgentParams(server.address(), 11, 20), SmallNoPrivacy()).status();
 }
 
 TEST(BadServer, IsLeft) {
@@ -391,7 +391,7 @@ TEST(BadServer, ThatIsLostIsReported) {
     stream.Read(&message);
     stream.Write(RawServer::Welcome());
   });
-  const auto report = RunSmallAgent(SmallAgentParams(server.address(), 11, 20), NoPrivacyMean());
+  const auto report = RunSmallAgent(SmallAgentParams(server.address(), 11, 20), SmallNoPrivacy());
   ExpectError(report, StatusCode::kUnavailable, AllOf(HasSubstr("lost"), HasSubstr(server.address())));
 }
 

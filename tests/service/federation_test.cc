@@ -108,7 +108,7 @@ P MakePrivatizer() {
   if constexpr (requires { P::Create(SmallPrivacy()); }) {
     return P::Create(SmallPrivacy()).value();
   } else {
-    return P();
+    return SmallNoPrivacy();
   }
 }
 

@@ -30,6 +30,8 @@ inline const absl::Duration kLong = absl::Minutes(5);
 
 inline GaussianParams SmallPrivacy() { return {kBudget, Calibration::kTight, Sampler::kExact}; }
 
+inline NoPrivacyMean SmallNoPrivacy() { return NoPrivacyMean(Declassify("a test of the transport")); }
+
 inline const std::shared_ptr<const LinearProblem>& SmallProblem() {
   static const auto& problem =
       *new std::shared_ptr<const LinearProblem>(std::make_shared<const LinearProblem>(

@@ -58,7 +58,8 @@ absl::Status ValidateDpDpe(const DpDpeParams& params, const ActionMatrix& action
   }
   if (params.clip.fixed_bound.has_value() &&
       !(*params.clip.fixed_bound >= 1 && std::isfinite(*params.clip.fixed_bound))) {
-    return InvalidOption("environment.reward_bound", *params.clip.fixed_bound, "\"auto\" or a finite number >= 1");
+    return InvalidOption("environment.reward_bound", *params.clip.fixed_bound,
+                         "\"auto\" or a finite number >= 1");
   }
   constexpr Count kMostClients = 0xffffffff;  // NodeId
   if (!(params.population >= 1 && params.population < kMostClients)) {
@@ -68,7 +69,8 @@ absl::Status ValidateDpDpe(const DpDpeParams& params, const ActionMatrix& action
   return CheckPopulation(params, static_cast<int>(actions.cols()));
 }
 
-absl::StatusOr<DpDpePolicy> DpDpePolicy::Create(DpDpeParams params, std::shared_ptr<const ActionMatrix> actions) {
+absl::StatusOr<DpDpePolicy> DpDpePolicy::Create(DpDpeParams params,
+                                                std::shared_ptr<const ActionMatrix> actions) {
   BANDANA_RETURN_IF_ERROR(ValidateDpDpe(params, *actions));
   return DpDpePolicy(std::move(params), std::move(actions));
 }
@@ -110,7 +112,8 @@ absl::Status DpDpePolicy::Learn(const Plan& plan, const Released<Mean>& averages
   const double privacy_stddev = averages.noise_stddev();
   PhaseRegression::Survivors survivors =
       params_.width == Width::kExact
-          ? regression.EliminateExactly(estimate, active_, Errors(plan, privacy_stddev), level_)
+          ? regression.EliminateExactly(estimate, active_, {plan.query.clients, privacy_stddev, params_.clip},
+                                        level_)
           : regression.EliminateBy(2 * PaperWidth(plan, privacy_stddev), estimate, active_);
   if (survivors.active.size() != active_.size()) design_.reset();
   active_ = std::move(survivors.active);
@@ -133,24 +136,9 @@ double DpDpePolicy::PaperWidth(const Plan& plan, double privacy_stddev) const {
   const double clients = static_cast<double>(plan.query.clients);
   const double support = 4 * d * std::max(0.0, std::log(std::log(d))) + 16;  // S
   const double sigma_n = 2 * privacy_stddev * std::sqrt(support * d);        // Theorem 5.2
-  return (std::sqrt(2 * d / (clients * PhaseRounds(plan.epoch))) + params_.clip.client_sd / std::sqrt(clients) +
-          sigma_n) *
+  return (std::sqrt(2 * d / (clients * PhaseRounds(plan.epoch))) +
+          params_.clip.client_sd / std::sqrt(clients) + sigma_n) *
          std::sqrt(2 * std::log(1 / level_));  // Eq. (3)
-}
-
-PhaseErrors DpDpePolicy::Errors(const Plan& plan, double privacy_stddev) const {
-  PhaseErrors errors{.clients = plan.query.clients,
-                     .reward_proxy = params_.clip.reward.proxy(),
-                     .client_sd = params_.clip.client_sd,
-                     .privacy_stddev = privacy_stddev,
-                     .clip_excess = 0,
-                     .spreads = {}};
-  if (params_.clip.clips()) {
-    errors.clip_excess = ClipExcess(params_.clip, plan.pulls,
-                                    std::log(2 / level_) / static_cast<double>(plan.query.clients));
-    for (const Pull& pull : plan.pulls) errors.spreads.push_back(params_.clip.Spread(pull.count));
-  }
-  return errors;
 }
 
 }  // namespace bandana

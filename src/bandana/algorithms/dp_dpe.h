@@ -21,7 +21,8 @@
 #include "fmt/format.h"
 
 /// DP-DPE: differentially private distributed phased elimination.
-/// F. Li, X. Zhou, B. Ji, "Distributed Linear Bandits With Differential Privacy", IEEE TNSE 11(3), 2024, Algorithm 1.
+/// F. Li, X. Zhou, B. Ji, "Distributed Linear Bandits With Differential Privacy", IEEE TNSE 11(3), 2024,
+/// Algorithm 1.
 ///
 ///   paper             here
 ///   D, k, d           actions, their number and dimension
@@ -35,26 +36,27 @@
 ///   W_l, sigma_n      DpDpeServer::PaperWidth
 ///   sigma, B          ClipRule::client_sd, ClipRule::BoundsFor
 ///
-/// Departures, all in docs/papers/p1.md: `width = exact` bounds each pair of actions by itself (PhaseRegression); averages
-/// are clipped to a public schedule, not to B = 1; a phase that the horizon cuts short asks no client.
+/// Departures, all in docs/papers/p1.md: `width = exact` bounds each pair of actions by itself
+/// (PhaseRegression); averages are clipped to a public schedule, not to B = 1; a phase that the horizon cuts
+/// short asks no client.
 namespace bandana {
 
 enum class Width { kExact, kPaper };
 enum class ClientSchedule { kGrowing, kFixed };
 
 struct DpDpeParams {
-  Count horizon = 0;             ///< T
-  double alpha = 0;              ///< of the growing schedule
-  std::optional<double> beta;    ///< level of one confidence bound; 1/(k T) if not given
+  Count horizon = 0;           ///< T
+  double alpha = 0;            ///< of the growing schedule
+  std::optional<double> beta;  ///< level of one confidence bound; 1/(k T) if not given
   Width width = Width::kExact;
   ClientSchedule schedule = ClientSchedule::kGrowing;
-  Count fixed_clients = 0;       ///< a phase, of the fixed schedule
-  Count population = 0;          ///< clients 1 .. population
+  Count fixed_clients = 0;  ///< a phase, of the fixed schedule
+  Count population = 0;     ///< clients 1 .. population
   ClipRule clip;
 };
 
-/// Checks the parameters against each other and against the number of actions; also that the population outlasts the phases
-/// that are sure to complete.
+/// Checks the parameters against each other and against the number of actions; also that the population
+/// outlasts the phases that are sure to complete.
 absl::Status ValidateDpDpe(const DpDpeParams& params, const ActionMatrix& actions);
 
 /// |U_l|: ceil(2^(alpha l)) or the fixed number.
@@ -70,7 +72,7 @@ struct PhaseRecord {
   double width = 0;
   std::vector<double> averages;  ///< released
   Vector estimate;
-  std::vector<ArmId> active;     ///< after the elimination
+  std::vector<ArmId> active;  ///< after the elimination
 };
 
 /// The part of the server that no privatizer touches: which rounds to play, whom to ask, what to keep.
@@ -93,7 +95,6 @@ class DpDpePolicy {
  private:
   DpDpePolicy(DpDpeParams params, std::shared_ptr<const ActionMatrix> actions);
   double PaperWidth(const Plan& plan, double privacy_stddev) const;
-  PhaseErrors Errors(const Plan& plan, double privacy_stddev) const;
 
   DpDpeParams params_;
   std::shared_ptr<const ActionMatrix> actions_;
@@ -163,6 +164,7 @@ class DpDpeServer final : public Node {
     for (Count i = 0; i < wanted; ++i) {
       clients_.push_back(NodeId{static_cast<std::uint32_t>(1 + unasked_.Draw(coin))});
     }
+    awaited_.reserve(clients_.size());
     awaited_.insert(clients_.begin(), clients_.end());
     for (const NodeId client : clients_) context.Send(client, plan_);
     return absl::OkStatus();
@@ -207,8 +209,8 @@ class DpDpeClient final : public Player {
     if (plan_ != nullptr && plan_->epoch == (*plan)->epoch) return absl::OkStatus();  // a repeat
     if (plan_ != nullptr) {
       return absl::FailedPreconditionError(
-          fmt::format("a client takes part once: it was in phase {} and is asked again in phase {}", plan_->epoch,
-                      (*plan)->epoch));
+          fmt::format("a client takes part once: it was in phase {} and is asked again in phase {}",
+                      plan_->epoch, (*plan)->epoch));
     }
     BANDANA_RETURN_IF_ERROR(CheckPlan(**plan));
     plan_ = *plan;
@@ -222,10 +224,10 @@ class DpDpeClient final : public Player {
 
   absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) override {
     const NodeId self = context.links().self;
-    BANDANA_ASSIGN_OR_RETURN(
-        Report report, context.ReleaseOnce({self, plan_->epoch}, ChargeFor(self), [&](NoiseGen& noise) {
-          return privatizer_->Randomize(plan_->query, rewards, noise);
-        }));
+    BANDANA_ASSIGN_OR_RETURN(Report report,
+                             context.ReleaseOnce({self, plan_->epoch}, ChargeFor(self), [&](NoiseGen& noise) {
+                               return privatizer_->Randomize(plan_->query, rewards, noise);
+                             }));
     reported_ = true;
     context.Send(*context.links().upstream, Share{plan_->epoch, 0, std::move(report)});
     return absl::OkStatus();

@@ -10,8 +10,8 @@ namespace bandana {
 namespace {
 
 struct Ranking {
-  Vector values;     // <estimate, x> of the active actions
-  Eigen::Index best; // the first of the largest
+  Vector values;      // <estimate, x> of the active actions
+  Eigen::Index best;  // the first of the largest
 };
 
 Ranking Rank(const ActionMatrix& actions, const Vector& estimate, std::span<const ArmId> active) {
@@ -25,8 +25,9 @@ Ranking Rank(const ActionMatrix& actions, const Vector& estimate, std::span<cons
 
 }  // namespace
 
-PhaseRegression::PhaseRegression(const ActionMatrix& actions, const Design& design, std::span<const Pull> pulls)
-    : actions_(actions), basis_(design.basis) {
+PhaseRegression::PhaseRegression(const ActionMatrix& actions, const Design& design,
+                                 std::span<const Pull> pulls)
+    : actions_(actions), basis_(design.basis), pulls_(pulls.begin(), pulls.end()) {
   BANDANA_CHECK(pulls.size() == design.support.size());
   const auto size = static_cast<Eigen::Index>(pulls.size());
   support_.resize(size, basis_.cols());
@@ -44,17 +45,33 @@ Vector PhaseRegression::Estimate(std::span<const double> averages) const {
   return basis_ * (gram_inverse_ * (support_.transpose() * counts_.cwiseProduct(y)));
 }
 
-PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estimate, std::span<const ArmId> active,
+// Averages over the support of what a direction to one of its actions gives: known before the phase.
+ClipWeights PhaseRegression::TypicalWeights(const ClipRule& rule, const Matrix& weights) const {
+  ClipWeights typical;
+  for (Eigen::Index i = 0; i < support_.rows(); ++i) {
+    const Vector a = weights * support_.row(i).transpose();
+    const ClipWeights one(rule, pulls_, {a.data(), static_cast<std::size_t>(a.size())});
+    typical.largest += one.largest;
+    typical.reward += one.reward;
+    typical.client += one.client;
+    typical.joint += one.joint;
+  }
+  return typical;
+}
+
+PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estimate,
+                                                             std::span<const ArmId> active,
                                                              const PhaseErrors& errors, double level) const {
-  const bool clipped = errors.clip_excess > 0;
-  const double log_inverse_level = std::log((clipped ? 2 : 1) / level);  // the clip has the other half
+  const ClipRule& rule = errors.rule;
   const double clients = static_cast<double>(errors.clients);
+  const double part = rule.clips() ? level / 2 : level;  // the clip has the other half
   const Matrix weights = counts_.asDiagonal() * support_ * gram_inverse_;  // a = weights v
-  const Matrix proxy = gram_inverse_ * (errors.reward_proxy * errors.reward_proxy / clients) +
-                       Matrix::Identity(basis_.cols(), basis_.cols()) *
-                           (errors.client_sd * errors.client_sd / clients) +
-                       weights.transpose() * weights * (errors.privacy_stddev * errors.privacy_stddev);
-  const Eigen::Map<const Vector> spreads(errors.spreads.data(), static_cast<Eigen::Index>(errors.spreads.size()));
+  const Matrix proxy =
+      gram_inverse_ * (rule.reward.proxy() * rule.reward.proxy() / clients) +
+      Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients) +
+      weights.transpose() * weights * (errors.privacy_stddev * errors.privacy_stddev);
+  const ClipBound clip =
+      MakeClipBound(rule, pulls_, errors.clients, part, TypicalWeights(rule, weights));
 
   const Ranking ranking = Rank(actions_, estimate, active);
   const Eigen::RowVectorXd best = actions_.row(active[ranking.best]);
@@ -69,8 +86,13 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
     }
     const Matrix v = differences * basis_;
     const Vector squared = (v * proxy).cwiseProduct(v).rowwise().sum().cwiseMax(0);
-    Vector widths = (2 * log_inverse_level * squared).cwiseSqrt();
-    if (clipped) widths += errors.clip_excess * ((v * weights.transpose()).cwiseAbs() * spreads);
+    Vector widths = (2 * std::log(1 / part) * squared).cwiseSqrt();
+    if (rule.clips()) {
+      const Matrix a = weights * v.transpose();  // one pair a column
+      for (Eigen::Index i = 0; i < a.cols(); ++i) {
+        widths[i] += clip * ClipWeights(rule, pulls_, {a.col(i).data(), pulls_.size()});
+      }
+    }
     for (std::size_t i = 0; i < block.size(); ++i) {
       const double width = widths[static_cast<Eigen::Index>(i)];
       const double lead = ranking.values[ranking.best] - ranking.values[static_cast<Eigen::Index>(begin + i)];

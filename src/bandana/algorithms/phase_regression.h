@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "bandana/bandit/clipping.h"
 #include "bandana/bandit/optimal_design.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/linear_algebra.h"
@@ -10,15 +11,12 @@
 
 namespace bandana {
 
-/// The error of a phase's averages, given the design and the past: all public. A coordinate's average over clients is
-/// <theta, x> + reward noise + <mean xi, x> + privacy noise + clipping.
+/// The error of a phase's averages, given the design and the past: all public. A coordinate's average over
+/// clients is <theta, x> + reward noise + <mean xi, x> + privacy noise + clipping.
 struct PhaseErrors {
   Count clients = 0;
-  double reward_proxy = 0;       ///< sub-Gaussian, of one reward
-  double client_sd = 0;          ///< sub-Gaussian, of xi in any unit direction
-  double privacy_stddev = 0;     ///< Gaussian, of each coordinate's average
-  double clip_excess = 0;        ///< ClipExcess(), at half of the level
-  std::vector<double> spreads;   ///< ClipRule::Spread() of each coordinate; empty if nothing is clipped
+  double privacy_stddev = 0;  ///< Gaussian, of each coordinate's average
+  ClipRule rule;              ///< and with it the reward's proxy and the clients' spread
 };
 
 /// Least squares on one phase of a design, in the span of its actions (P1, Algorithm 1, lines 17-19).
@@ -26,8 +24,8 @@ struct PhaseErrors {
 /// With V = sum T(x) x x' and a_x = T(x) <V^-1 v, x>, the error in a direction v of the span is
 ///   <estimate - theta, v> = sum_x a_x (average(x) - <theta, x>),
 /// which is sub-Gaussian up to clipping, with squared proxy
-///   (reward_proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients + privacy_stddev^2 |a|^2,
-/// since sum_x a_x x = v. Clipping moves it by at most clip_excess sum_x |a_x| spread_x (docs/proofs/clipping-width.md).
+///   (proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients + privacy_stddev^2 |a|^2,
+/// since sum_x a_x x = v. What clipping adds is bounded by ClipBound (docs/proofs/clipping-width.md).
 class PhaseRegression {
  public:
   /// `pulls` are the design's support in its order.
@@ -36,8 +34,8 @@ class PhaseRegression {
   /// theta, up to what is orthogonal to every active action.
   Vector Estimate(std::span<const double> averages) const;
 
-  /// Active actions that survive: x goes if <estimate, b - x> exceeds its bound for the empirically best b. The best
-  /// action is lost with probability at most `level` for each b: the union is over pairs (b, best).
+  /// Active actions that survive: x goes if <estimate, b - x> exceeds its bound for the empirically best b.
+  /// The best action is lost with probability at most `level` for each b: the union is over pairs (b, best).
   struct Survivors {
     std::vector<ArmId> active;
     double widest = 0;  ///< the largest width that was compared with
@@ -49,11 +47,14 @@ class PhaseRegression {
   Survivors EliminateBy(double width, const Vector& estimate, std::span<const ArmId> active) const;
 
  private:
+  ClipWeights TypicalWeights(const ClipRule& rule, const Matrix& weights) const;
+
   const ActionMatrix& actions_;
   const Matrix& basis_;
-  Matrix support_;      // actions of the support in the basis, one a row
-  Vector counts_;       // T(x)
-  Matrix gram_inverse_; // V^-1 in the basis
+  std::vector<Pull> pulls_;
+  Matrix support_;       // actions of the support in the basis, one a row
+  Vector counts_;        // T(x)
+  Matrix gram_inverse_;  // V^-1 in the basis
 };
 
 }  // namespace bandana

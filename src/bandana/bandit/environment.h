@@ -7,7 +7,8 @@
 
 namespace bandana {
 
-/// The world as one client meets it. In the lab it is simulated; in a deployment it is whatever the agent serves.
+/// The world as one client meets it. In the lab it is simulated; in a deployment it is whatever the agent
+/// serves.
 class Environment {
  public:
   virtual ~Environment() = default;

@@ -69,13 +69,14 @@ void LinearPopulation::DrawParameter(NodeId client) {
 
 absl::Status LinearPopulation::MeanOutOfRange(NodeId client, ArmId arm, double mean) const {
   const std::string whose = client == kServerNode ? "the population" : fmt::format("client {}", client.value);
-  return InvalidInput({.message = fmt::format("action {} has mean {:.6g} for {}, outside this reward model's range",
-                                              arm, mean, whose),
-                       .key = "environment.reward",
-                       .accepted = fmt::format("means in [{}, {}]: take a smaller environment.theta_norm or "
-                                               "environment.client_sd, environment.contexts = \"orthant\" for "
-                                               "bernoulli, or reward = \"gaussian\"",
-                                               means_.low, means_.high)});
+  return InvalidInput(
+      {.message = fmt::format("action {} has mean {:.6g} for {}, outside this reward model's range", arm,
+                              mean, whose),
+       .key = "environment.reward",
+       .accepted = fmt::format("means in [{}, {}]: take a smaller environment.theta_norm or "
+                               "environment.client_sd, environment.contexts = \"orthant\" for "
+                               "bernoulli, or reward = \"gaussian\"",
+                               means_.low, means_.high)});
 }
 
 }  // namespace bandana

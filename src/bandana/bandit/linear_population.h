@@ -10,8 +10,8 @@
 
 namespace bandana {
 
-/// Clients 1 .. size, each with a parameter of its own, theta_u = theta + xi_u, xi_u ~ N(0, client_sd^2 I): P1's
-/// population. A whole plan is answered in O(pulls), however often each arm is played.
+/// Clients 1 .. size, each with a parameter of its own, theta_u = theta + xi_u, xi_u ~ N(0, client_sd^2 I):
+/// P1's population. A whole plan is answered in O(pulls), however often each arm is played.
 class LinearPopulation final : public Environment {
  public:
   enum class Path { kSums, kPulls };  ///< one draw a sum; or one draw a reward, to test the former against

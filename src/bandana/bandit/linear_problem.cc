@@ -37,7 +37,8 @@ absl::Status CheckThetaNorm(double norm) {
 }
 
 PhiloxSource InstanceBits(std::uint64_t seed, std::uint32_t replicate) {
-  return PhiloxSource({.seed = seed, .replicate = replicate, .node = kServerNode, .stream = Stream::kInstance});
+  return PhiloxSource(
+      {.seed = seed, .replicate = replicate, .node = kServerNode, .stream = Stream::kInstance});
 }
 
 absl::Status BadActions(const std::string& message) {
@@ -46,7 +47,8 @@ absl::Status BadActions(const std::string& message) {
                        .accepted = "at least one action, finite, of norm at most 1, not all zero"});
 }
 
-absl::Status BadLine(const std::string& path, int line, const std::string& value, const std::string& message) {
+absl::Status BadLine(const std::string& path, int line, const std::string& value,
+                     const std::string& message) {
   return InvalidInput({.message = message,
                        .file = path,
                        .line = line,
@@ -87,7 +89,8 @@ absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& par
   if (!(params.dimension >= 1)) {
     return InvalidOption("environment.dimension", params.dimension, "a whole number >= 1");
   }
-  if (!(params.actions >= 1)) return InvalidOption("environment.actions", params.actions, "a whole number >= 1");
+  if (!(params.actions >= 1))
+    return InvalidOption("environment.actions", params.actions, "a whole number >= 1");
   BANDANA_RETURN_IF_ERROR(CheckThetaNorm(params.theta_norm));
   PhiloxSource bits = InstanceBits(seed, replicate);
   CoinGen coin(bits);
@@ -107,8 +110,8 @@ absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& par
   return Create(std::move(actions), std::move(theta));
 }
 
-absl::StatusOr<LinearProblem> LinearProblem::DrawTheta(ActionMatrix actions, double theta_norm, std::uint64_t seed,
-                                                       std::uint32_t replicate) {
+absl::StatusOr<LinearProblem> LinearProblem::DrawTheta(ActionMatrix actions, double theta_norm,
+                                                       std::uint64_t seed, std::uint32_t replicate) {
   BANDANA_RETURN_IF_ERROR(CheckThetaNorm(theta_norm));
   if (actions.cols() == 0) return BadActions("the action set is empty");
   PhiloxSource bits = InstanceBits(seed, replicate);
@@ -120,7 +123,9 @@ absl::StatusOr<LinearProblem> LinearProblem::DrawTheta(ActionMatrix actions, dou
 absl::StatusOr<ActionMatrix> ReadActions(const std::string& path) {
   std::ifstream in(path);
   if (!in) {
-    return InvalidInput({.message = "cannot be opened", .key = "environment.file", .value = path,
+    return InvalidInput({.message = "cannot be opened",
+                         .key = "environment.file",
+                         .value = path,
                          .accepted = "a readable file, one action a line"});
   }
   std::vector<double> entries;
@@ -146,8 +151,9 @@ absl::StatusOr<ActionMatrix> ReadActions(const std::string& path) {
     }
   }
   if (entries.empty()) return BadLine(path, 0, "", "the file holds no action");
-  return ActionMatrix(Eigen::Map<const ActionMatrix>(
-      entries.data(), static_cast<Eigen::Index>(entries.size() / dimension), static_cast<Eigen::Index>(dimension)));
+  return ActionMatrix(Eigen::Map<const ActionMatrix>(entries.data(),
+                                                     static_cast<Eigen::Index>(entries.size() / dimension),
+                                                     static_cast<Eigen::Index>(dimension)));
 }
 
 }  // namespace bandana

@@ -13,13 +13,13 @@ struct Checkpoint {
   Count t = 0;
   double regret = 0;  ///< pseudo-regret against theta
   Count clients = 0;
-  Count reals = 0;         ///< numbers sent up
-  Count rounds = 0;        ///< of communication
+  Count reals = 0;              ///< numbers sent up
+  Count rounds = 0;             ///< of communication
   double best_action_rate = 0;  ///< share of the rounds in which the best action was played
 };
 
-/// Follows a run and notes its state at given times. Plays inside a call go in the order given, so a checkpoint inside
-/// a long plan costs no more than one at its end.
+/// Follows a run and notes its state at given times. Plays inside a call go in the order given, so a
+/// checkpoint inside a long plan costs no more than one at its end.
 class Recorder {
  public:
   /// `checkpoints` ascending.

@@ -9,8 +9,9 @@
 namespace bandana {
 namespace {
 
-// A uniform V is a sum of 16 independent signs, V = sum_j s_j 2^-j: the grid -1 + (2 i + 1) 2^-16. So the sum of n
-// of them is 16 binomials, and its sub-Gaussian proxy is its variance, sum_j 4^-j < 1/3 (a sign's proxy is 1).
+// A uniform V is a sum of 16 independent signs, V = sum_j s_j 2^-j: the grid -1 + (2 i + 1) 2^-16. So the sum
+// of n of them is 16 binomials, and its sub-Gaussian proxy is its variance, sum_j 4^-j < 1/3 (a sign's proxy
+// is 1).
 constexpr int kUniformBits = 16;
 
 double UniformSum(Count count, CoinGen& coin) {

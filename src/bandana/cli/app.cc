@@ -21,7 +21,8 @@ void AddSet(CLI::App& command, std::vector<std::string>& set) {
 
 CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& help, RoleArguments& arguments) {
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("config", arguments.config, "the experiment and a [service] table, in TOML")->required();
+  command->add_option("config", arguments.config, "the experiment and a [service] table, in TOML")
+      ->required();
   AddSet(*command, arguments.set);
   command->add_flag("--insecure-seed", arguments.insecure_seed,
                     "draw noise from the spec's seed: replayable, and so without any privacy");
@@ -29,13 +30,16 @@ CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& hel
 }
 
 // CLI11 says of a mistyped command only that one is required.
-absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> arguments) {
+absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
+                            std::span<char* const> arguments) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
   for (const std::string argument : arguments) {
     if (argument.starts_with("-")) continue;
     if (std::find(commands.begin(), commands.end(), argument) != commands.end()) break;
-    return InvalidInput({.message = "unknown", .key = "command", .value = argument,
+    return InvalidInput({.message = "unknown",
+                         .key = "command",
+                         .value = argument,
                          .accepted = fmt::format("nearest: {}; all of them: bandana --help",
                                                  lab::Nearest(argument, commands))});
   }
@@ -45,8 +49,10 @@ absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error, s
 }  // namespace
 
 int Main(int argc, char** argv) {
-  CLI::App app("Bandana learns the best action from many people's feedback, provably unable to learn about one of them.",
-               "bandana");
+  CLI::App app(
+      "Bandana learns the best action from many people's feedback, provably unable to learn about one of "
+      "them.",
+      "bandana");
   app.set_version_flag("--version", std::string("bandana ") + lab::kVersion);
   app.require_subcommand(1);
   app.fallthrough();
@@ -55,14 +61,16 @@ int Main(int argc, char** argv) {
   app.add_flag("--quiet", global.quiet, "no progress on stderr");
 
   DemoArguments demo;
-  CLI::App* demo_command = app.add_subcommand("demo", "a whole private federation on this machine, watched live");
+  CLI::App* demo_command =
+      app.add_subcommand("demo", "a whole private federation on this machine, watched live");
   demo_command->add_option("--out", demo.out, "folder of the report (default: results/demo)");
   demo_command->add_option("--model", demo.model, "whom the clients trust (default: central)")
       ->check(CLI::IsMember({"none", "central", "local"}));
   demo_command->add_option("--epsilon", demo.epsilon, "budget of one client (default: 1)");
   demo_command->add_option("--agents", demo.agents, "agent processes (default: 3)")->check(CLI::Range(1, 64));
-  demo_command->add_option("--insecure-seed", demo.insecure_seed,
-                           "draw all noise from this seed, then check the run against the simulator, bit for bit");
+  demo_command->add_option(
+      "--insecure-seed", demo.insecure_seed,
+      "draw all noise from this seed, then check the run against the simulator, bit for bit");
 
   RunArguments run;
   CLI::App* run_command = app.add_subcommand("run", "run an experiment and write its results and report");

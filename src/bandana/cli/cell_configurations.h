@@ -5,7 +5,8 @@
 
 namespace bandana::cli {
 
-/// The demo's question: which of 240 settings of a radio cell serves its users best (P1's motivating example).
+/// The demo's question: which of 240 settings of a radio cell serves its users best (P1's motivating
+/// example).
 struct CellConfiguration {
   double tilt_degrees;
   double power_dbm;

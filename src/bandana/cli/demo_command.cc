@@ -31,7 +31,9 @@ absl::StatusOr<std::string> MakeFolder(const std::string& wanted) {
   }
   std::error_code error;
   if (std::filesystem::exists(folder, error) || !std::filesystem::create_directories(folder, error)) {
-    return InvalidInput({.message = error ? error.message() : "exists already", .file = folder, .key = "--out",
+    return InvalidInput({.message = error ? error.message() : "exists already",
+                         .file = folder,
+                         .key = "--out",
                          .accepted = "a new folder that can be made"});
   }
   return folder;
@@ -123,11 +125,12 @@ class Demo {
     command.insert(command.end(), {"--events", "-"});
     BANDANA_ASSIGN_OR_RETURN(ChildProcess server, ChildProcess::Start(command, ChildProcess::Output::kPipe));
     std::vector<ChildProcess> agents;
-    Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12}  {:>9}\n", "phase", "rounds", "clients", "configurations",
-                    "noise sd", "width"));
+    Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12}  {:>9}\n", "phase", "rounds", "clients",
+                    "configurations", "noise sd", "width"));
     for (std::string line; server.ReadLine(line) && !Interrupted();) {
       const lab::Json event = lab::Json::parse(line, nullptr, false);
-      if (!event.is_object()) return absl::InternalError("the server wrote something that is no event: " + line);
+      if (!event.is_object())
+        return absl::InternalError("the server wrote something that is no event: " + line);
       BANDANA_RETURN_IF_ERROR(OnEvent(event, agents));
     }
     if (Interrupted()) return absl::CancelledError("interrupted");
@@ -148,13 +151,15 @@ class Demo {
     if (kind == "listening") return StartAgents(event["address"].get<std::string>(), agents);
     if (kind == "play") {
       std::vector<Pull>& pulls = watched_.plays.emplace_back();
-      for (const lab::Json& pull : event["pulls"]) pulls.push_back({pull[0].get<ArmId>(), pull[1].get<Count>()});
+      for (const lab::Json& pull : event["pulls"])
+        pulls.push_back({pull[0].get<ArmId>(), pull[1].get<Count>()});
     }
     if (kind == "done") watched_.done = event;
     if (kind == "phase") {
       BANDANA_ASSIGN_OR_RETURN(PhaseRecord phase, lab::PhaseFromJson(event));
-      Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12.4g}  {:>9.4g}\n", phase.epoch, phase.rounds, phase.clients,
-                      fmt::format("{} left", phase.active.size()), phase.privacy_stddev, phase.width));
+      Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12.4g}  {:>9.4g}\n", phase.epoch, phase.rounds,
+                      phase.clients, fmt::format("{} left", phase.active.size()), phase.privacy_stddev,
+                      phase.width));
       watched_.phases.push_back(std::move(phase));
     }
     return absl::OkStatus();
@@ -167,7 +172,8 @@ class Demo {
       std::vector<std::string> command = RoleCommand("agent");
       command.insert(command.end(), {"--set", "service.server=\"" + address + "\"", "--set",
                                      fmt::format("service.clients=\"{}-{}\"", first, last)});
-      BANDANA_ASSIGN_OR_RETURN(ChildProcess agent, ChildProcess::Start(command, ChildProcess::Output::kDiscard));
+      BANDANA_ASSIGN_OR_RETURN(ChildProcess agent,
+                               ChildProcess::Start(command, ChildProcess::Output::kDiscard));
       agents.push_back(std::move(agent));
     }
     return absl::OkStatus();
@@ -175,7 +181,8 @@ class Demo {
 
   // The one architectural rule, on this very run.
   absl::Status CompareWithSimulator() {
-    BANDANA_ASSIGN_OR_RETURN(const lab::Outcome simulated, lab::RunReplicate(config_.settings, 0, Interrupted()));
+    BANDANA_ASSIGN_OR_RETURN(const lab::Outcome simulated,
+                             lab::RunReplicate(config_.settings, 0, Interrupted()));
     bool same = simulated.phases.size() == watched_.phases.size();
     for (std::size_t i = 0; same && i < simulated.phases.size(); ++i) {
       same = lab::ToJson(simulated.phases[i]) == lab::ToJson(watched_.phases[i]);
@@ -192,7 +199,8 @@ class Demo {
       recorder.Play(watched_.plays[i]);
       if (i >= watched_.phases.size()) continue;
       const PhaseRecord& phase = watched_.phases[i];
-      for (Count client = 0; client < phase.clients; ++client) recorder.Report(phase.epoch, phase.pulls.size());
+      for (Count client = 0; client < phase.clients; ++client)
+        recorder.Report(phase.epoch, phase.pulls.size());
     }
     recorder.Finish();
     const std::string reason = arguments_.insecure_seed.has_value() ? kInsecureSeedVoids : "";
@@ -217,7 +225,8 @@ class Demo {
     const PhaseRecord& last = watched_.phases.back();
     ArmId found = last.active.front();
     for (const ArmId arm : last.active) {
-      if (Dot(problem.actions(), arm, last.estimate) > Dot(problem.actions(), found, last.estimate)) found = arm;
+      if (Dot(problem.actions(), arm, last.estimate) > Dot(problem.actions(), found, last.estimate))
+        found = arm;
     }
     return found;
   }
@@ -247,7 +256,8 @@ class Demo {
     }
     if (!privacy["void"].is_null()) add("claim void", privacy["void"].get<std::string>());
     add("clients that reported", fmt::format("{} of {}", end.clients, kClients));
-    add("bytes per client", fmt::format("{:.0f}, both ways together", bytes / static_cast<double>(end.clients)));
+    add("bytes per client",
+        fmt::format("{:.0f}, both ways together", bytes / static_cast<double>(end.clients)));
     if (replayed_) add("replayed in the simulator", "the same decisions, bit for bit");
     add("time", fmt::format("{:.1f} s", seconds_));
     return facts;
@@ -277,13 +287,14 @@ class Demo {
             {"spec_sha256", config_.spec.sha256},
             {"wall_s", seconds_},
             {"cpu_s", nullptr},
-            {"points", {{{"point", lab::Json::object()},
-                         {"label", config_.spec.points.front().label},
-                         {"algorithm", config_.settings.Text("algorithm.name")},
-                         {"replicates", 1},
-                         {"metrics", metrics},
-                         {"curve", curve},
-                         {"privacy", privacy}}}}};
+            {"points",
+             {{{"point", lab::Json::object()},
+               {"label", config_.spec.points.front().label},
+               {"algorithm", config_.settings.Text("algorithm.name")},
+               {"replicates", 1},
+               {"metrics", metrics},
+               {"curve", curve},
+               {"privacy", privacy}}}}};
   }
 
   const DemoArguments& arguments_;

@@ -13,10 +13,11 @@ int ListCommand(const std::string& what, const Global& global) {
     for (const lab::Entry& entry : *entries) {
       lab::Json options = lab::Json::array();
       for (const lab::Option* option : entry.options) {
-        options.push_back({{"key", option->key},
-                           {"default", option->fallback ? lab::ToJson(*option->fallback) : lab::Json(nullptr)},
-                           {"accepted", option->accepted},
-                           {"help", option->help}});
+        options.push_back(
+            {{"key", option->key},
+             {"default", option->fallback ? lab::ToJson(*option->fallback) : lab::Json(nullptr)},
+             {"accepted", option->accepted},
+             {"help", option->help}});
       }
       json.push_back({{"name", entry.name}, {"summary", entry.summary}, {"options", options}});
     }

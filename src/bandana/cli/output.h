@@ -14,8 +14,8 @@ struct Global {
   bool quiet = false;  ///< no progress
 };
 
-/// Prints an error, as text on stderr or as JSON on stdout, and gives its exit code: 2 bad input, 3 over budget, 4 an
-/// outside part failed, 130 interrupted, 1 anything else.
+/// Prints an error, as text on stderr or as JSON on stdout, and gives its exit code: 2 bad input, 3 over
+/// budget, 4 an outside part failed, 130 interrupted, 1 anything else.
 int Fail(const absl::Status& status, const Global& global);
 
 /// Columns padded to their widest cell; the first row is the header.

@@ -12,8 +12,8 @@ namespace bandana::cli {
 absl::StatusOr<std::string> RoleConfig::Service(const std::string& key) const {
   const std::string full = "service." + key;
   if (spec.service.Has(full)) return spec.service.Text(full);
-  return InvalidInput({.message = "missing", .file = spec.file, .key = full,
-                       .accepted = lab::FindOption(full)->accepted});
+  return InvalidInput(
+      {.message = "missing", .file = spec.file, .key = full, .accepted = lab::FindOption(full)->accepted});
 }
 
 absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
@@ -45,7 +45,8 @@ absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
 StopOnInterrupt::StopOnInterrupt() {
   InstallInterrupt();
   watcher_ = std::jthread([this](const std::stop_token& done) {
-    while (!done.stop_requested() && !Interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    while (!done.stop_requested() && !Interrupted())
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
     if (Interrupted()) source_.request_stop();
   });
 }

@@ -32,7 +32,9 @@ class Events {
     file_.open(path, std::ios::trunc);
     out_ = &file_;
     if (file_) return absl::OkStatus();
-    return InvalidInput({.message = "cannot be written", .file = path, .key = "--events",
+    return InvalidInput({.message = "cannot be written",
+                         .file = path,
+                         .key = "--events",
                          .accepted = "a file that can be written, or - for stdout"});
   }
 
@@ -76,8 +78,8 @@ lab::Json ToJson(const DpGuarantee& guarantee) {
 }
 
 template <class P>
-absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, Events& events, const Global& global,
-                                std::stop_token stop) {
+absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, Events& events,
+                                const Global& global, std::stop_token stop) {
   BANDANA_ASSIGN_OR_RETURN(const std::string listen, config.Service("listen"));
   // A server knows the actions and nothing of theta; in the lab's environments both are drawn together.
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
@@ -91,8 +93,8 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
     for (; told < history.size(); ++told) {
       events.Write("phase", lab::ToJson(history[told]));
       if (!global.quiet && !global.json) {
-        fmt::print(stderr, "phase {}: {} clients, {} actions left\n", history[told].epoch, history[told].clients,
-                   history[told].active.size());
+        fmt::print(stderr, "phase {}: {} clients, {} actions left\n", history[told].epoch,
+                   history[told].clients, history[told].active.size());
       }
     }
   };
@@ -117,9 +119,14 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
   BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report,
                            service::RunServer(params, server, [&] { return server.finished(); }, on_play));
   tell_phases();
-  lab::Json done = {{"role", "server"},          {"shares", report.shares},       {"reals", report.reals},
-                    {"bytes_in", report.bytes_in}, {"bytes_out", report.bytes_out}, {"spent", ToJson(report.spent)},
-                    {"seconds", report.seconds},   {"active", server.policy().active()}};
+  lab::Json done = {{"role", "server"},
+                    {"shares", report.shares},
+                    {"reals", report.reals},
+                    {"bytes_in", report.bytes_in},
+                    {"bytes_out", report.bytes_out},
+                    {"spent", ToJson(report.spent)},
+                    {"seconds", report.seconds},
+                    {"active", server.policy().active()}};
   done["void"] = config.insecure_seed ? lab::Json(kInsecureSeedVoids) : lab::Json(nullptr);
   events.Write("done", done);
   return done;
@@ -140,7 +147,8 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
                                     .connect_timeout = kConnectTimeout,
                                     .stop = stop};
   const auto make_player = [&](NodeId) { return std::make_unique<DpDpeClient<P>>(privatizer); };
-  BANDANA_ASSIGN_OR_RETURN(const service::AgentReport report, service::RunAgent(params, make_player, population));
+  BANDANA_ASSIGN_OR_RETURN(const service::AgentReport report,
+                           service::RunAgent(params, make_player, population));
   return lab::Json{{"role", "agent"},
                    {"shares", report.shares},
                    {"bytes_in", report.bytes_in},
@@ -174,10 +182,9 @@ int AgentCommand(const RoleArguments& arguments, const Global& global) {
   const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
   if (!config.ok()) return Fail(config.status(), global);
   const StopOnInterrupt stop;
-  return Finish(lab::WithPrivatizer(config->settings,
-                                    [&](const auto& privatizer) {
-                                      return Participate(*config, privatizer, stop.token());
-                                    }),
+  return Finish(lab::WithPrivatizer(
+                    config->settings,
+                    [&](const auto& privatizer) { return Participate(*config, privatizer, stop.token()); }),
                 global);
 }
 

@@ -12,16 +12,17 @@ namespace {
 std::string Slug(const std::string& name) {
   std::string slug;
   for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                       c == '_' || c == '-';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '_' || c == '-';
     slug += plain ? c : '-';
   }
   return slug.find_first_not_of("-.") == std::string::npos ? "experiment" : slug;
 }
 
 std::string Quoted(const std::string& text) {
-  const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=+,:") ==
-                     std::string::npos;
+  const bool plain =
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=+,:") ==
+      std::string::npos;
   if (plain && !text.empty()) return text;
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -42,8 +43,8 @@ std::string Results(const lab::Json& summary) {
     const auto mean = [&](const char* name) { return metrics[name]["mean"].get<double>(); };
     rows.push_back({point["label"].get<std::string>(), Figure(mean("regret")),
                     Figure(metrics["regret"]["se"].get<double>()), Figure(mean("clients")),
-                    Figure(mean("communication_reals")), fmt::format("{:.1f} %", 100 * mean("best_action_rate")),
-                    Delivered(point["privacy"])});
+                    Figure(mean("communication_reals")),
+                    fmt::format("{:.1f} %", 100 * mean("best_action_rate")), Delivered(point["privacy"])});
   }
   return Table(rows);
 }
@@ -59,7 +60,8 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
 
   InstallInterrupt();
   const absl::StatusOr<lab::Json> summary = lab::RunExperiment(
-      *spec, {out, arguments.threads, arguments.resume, global.quiet, command, arguments.trace}, Interrupted());
+      *spec, {out, arguments.threads, arguments.resume, global.quiet, command, arguments.trace},
+      Interrupted());
   if (absl::IsCancelled(summary.status())) {
     fmt::print(stderr, "bandana: interrupted; go on with: {} --out {} --resume\n", command, Quoted(out));
     return 130;

@@ -23,7 +23,7 @@ enum class Stream : std::uint64_t {
   kInstance = 1,         ///< actions and theta
   kClientParameter = 2,  ///< theta_u
   kReward = 3,
-  kExploration = 4,      ///< a role's own coins
+  kExploration = 4,  ///< a role's own coins
   kClientSampling = 5,
   kPrivacy = 6,
   kTest = 7,

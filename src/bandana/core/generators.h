@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include "bandana/core/bit_source.h"
 
@@ -24,19 +26,25 @@ class Generator final {
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
 
   result_type operator()() {
-    if (next_ == buffer_.size()) [[unlikely]] {
-      source_->Refill(buffer_);
-      next_ = 0;
-    }
+    if (next_ == filled_) [[unlikely]]
+      Refill();
     return buffer_[next_++];
   }
 
   bool secure() const { return source_->secure(); }
 
  private:
+  // Little at first: most generators live for a few draws of one client.
+  void Refill() {
+    filled_ = filled_ == 0 ? 8 : std::min(2 * filled_, buffer_.size());
+    source_->Refill(std::span(buffer_).first(filled_));
+    next_ = 0;
+  }
+
   BitSource* source_;
   std::array<std::uint64_t, 32> buffer_;
-  std::size_t next_ = buffer_.size();
+  std::size_t filled_ = 0;
+  std::size_t next_ = 0;
 };
 
 using CoinGen = Generator<struct CoinUse>;    ///< exploration, environments, sampling of clients

@@ -14,11 +14,11 @@ struct NodeId {
 
 inline constexpr NodeId kServerNode{0};
 
-using ArmId = std::int32_t;   ///< index of an action in the decision set
-using Count = std::int64_t;   ///< pulls, clients, rounds
-using Epoch = std::int32_t;   ///< a phase or synchronisation, from 1
-using Slot = std::int64_t;    ///< one message delay of the simulated network
-using Seq = std::uint64_t;    ///< a sender's own message counter
+using ArmId = std::int32_t;  ///< index of an action in the decision set
+using Count = std::int64_t;  ///< pulls, clients, rounds
+using Epoch = std::int32_t;  ///< a phase or synchronisation, from 1
+using Slot = std::int64_t;   ///< one message delay of the simulated network
+using Seq = std::uint64_t;   ///< a sender's own message counter
 
 }  // namespace bandana
 

@@ -9,8 +9,8 @@ using ActionMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
-/// <a, b>, summed in an order that depends on n alone, unlike Eigen's dot(), which looks at the alignment: for all that
-/// must agree bit for bit between processes.
+/// <a, b>, summed in an order that depends on n alone, unlike Eigen's dot(), which looks at the alignment:
+/// for all that must agree bit for bit between processes.
 inline double Dot(const double* a, const double* b, Eigen::Index n) {
   using Lanes = Eigen::Array4d;
   Lanes sum = Lanes::Zero();

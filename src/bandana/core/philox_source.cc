@@ -9,7 +9,8 @@ namespace bandana {
 void PhiloxSource::Refill(std::span<std::uint64_t> words) {
   const r123::Philox4x64 philox;
   const r123::Philox4x64::key_type key = {{key_.seed, key_.replicate}};
-  BANDANA_CHECK(words.size() % 4 == 0);  // whole blocks, so that the stream does not depend on how it is asked for
+  BANDANA_CHECK(words.size() % 4 ==
+                0);  // whole blocks, so that the stream does not depend on how it is asked for
   while (!words.empty()) {
     const auto block = philox({{block_++, key_.node.value, static_cast<std::uint64_t>(key_.epoch),
                                 static_cast<std::uint64_t>(key_.stream)}},

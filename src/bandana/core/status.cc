@@ -27,9 +27,9 @@ absl::Status InvalidInput(const InputError& error) {
   if (!error.accepted.empty()) text += fmt::format(" (accepted: {})", error.accepted);
 
   absl::Status status = absl::InvalidArgumentError(text);
-  status.SetPayload(kPayload, absl::Cord(fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}", kSeparator,
-                                                     error.message, error.file, error.line, error.key,
-                                                     error.value, error.accepted)));
+  status.SetPayload(kPayload,
+                    absl::Cord(fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}", kSeparator, error.message,
+                                           error.file, error.line, error.key, error.value, error.accepted)));
   return status;
 }
 

@@ -37,11 +37,11 @@ absl::Status InvalidOption(std::string key, double value, std::string accepted);
 #define BANDANA_CONCAT(a, b) BANDANA_CONCAT_INNER(a, b)
 
 /// Returns the status from the enclosing function unless it is OK.
-#define BANDANA_RETURN_IF_ERROR(expression)                       \
-  do {                                                            \
-    if (absl::Status status_ = (expression); !status_.ok()) {     \
-      return status_;                                             \
-    }                                                             \
+#define BANDANA_RETURN_IF_ERROR(expression)                   \
+  do {                                                        \
+    if (absl::Status status_ = (expression); !status_.ok()) { \
+      return status_;                                         \
+    }                                                         \
   } while (false)
 
 /// BANDANA_ASSIGN_OR_RETURN(auto x, F()): x is F's value, or the enclosing function returns F's status.

@@ -11,8 +11,8 @@
 
 namespace bandana {
 
-/// A role's only door to the world: sending, playing, coins and privacy noise. The simulator and the service are two
-/// implementations; a role cannot tell which one it has.
+/// A role's only door to the world: sending, playing, coins and privacy noise. The simulator and the service
+/// are two implementations; a role cannot tell which one it has.
 class Context {
  public:
   virtual ~Context() = default;
@@ -28,9 +28,9 @@ class Context {
   /// Replayable coins: this node's stream for the epoch. The first call of an epoch starts it.
   virtual CoinGen& coin(Epoch epoch) = 0;
 
-  /// The only way to privacy noise. Charges first, and if the charge is refused nothing is drawn; a second call with the
-  /// same key returns the first draw and charges nothing. `charge.units` empty: a release that protects nobody and costs
-  /// nothing (model none, or the half of a mechanism that adds no noise).
+  /// The only way to privacy noise. Charges first, and if the charge is refused nothing is drawn; a second
+  /// call with the same key returns the first draw and charges nothing. `charge.units` empty: a release that
+  /// protects nobody and costs nothing (model none, or the half of a mechanism that adds no noise).
   virtual absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
                                              absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) = 0;
 };

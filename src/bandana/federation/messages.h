@@ -28,8 +28,8 @@ struct Share {
 /// A plan goes to thousands of clients and is never changed, so it travels by reference.
 using Payload = std::variant<std::shared_ptr<const Plan>, Share>;
 
-/// Delivered in (slot, origin, seq) order where the driver has a choice. Delivery is at least once: receivers drop
-/// repeats by (origin, kind, epoch).
+/// Delivered in (slot, origin, seq) order where the driver has a choice. Delivery is at least once: receivers
+/// drop repeats by (origin, kind, epoch).
 struct Message {
   NodeId from;
   NodeId origin;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <unordered_map>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -23,7 +23,7 @@ class Releases {
 
  private:
   Odometer odometer_;
-  std::map<ReleaseKey, Report> journal_;
+  std::unordered_map<ReleaseKey, Report> journal_;
 };
 
 }  // namespace bandana

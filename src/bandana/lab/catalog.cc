@@ -8,7 +8,8 @@ namespace bandana::lab {
 namespace {
 
 // Options of a table that apply once its deciding key has this value.
-std::vector<const Option*> OptionsUnder(const std::string& table, const std::string& key, const std::string& value) {
+std::vector<const Option*> OptionsUnder(const std::string& table, const std::string& key,
+                                        const std::string& value) {
   Settings settings;
   settings.Set(key, Value(value));
   std::vector<const Option*> options;
@@ -37,14 +38,16 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
          "P1, Algorithm 1: distributed phased elimination; models none, central and local (Gaussian)",
          OptionsUnder("algorithm", "algorithm.name", "dp-dpe")}}},
       {"environments",
-       {{"linear",
-         "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi",
+       {{"linear", "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi",
          OptionsUnder("environment", "environment.kind", "linear")}}},
       {"privatizers",
-       {{"none", "averages as they are: no privacy is claimed", OptionsUnder("privacy", "privacy.model", "none")},
-        {"central", "a trusted server adds noise to the clients' sum; (epsilon, delta) per client, replace-one",
+       {{"none", "averages as they are: no privacy is claimed",
+         OptionsUnder("privacy", "privacy.model", "none")},
+        {"central",
+         "a trusted server adds noise to the clients' sum; (epsilon, delta) per client, replace-one",
          OptionsUnder("privacy", "privacy.model", "central")},
-        {"local", "every client adds noise to its own averages; (epsilon, delta) per client against the server",
+        {"local",
+         "every client adds noise to its own averages; (epsilon, delta) per client against the server",
          OptionsUnder("privacy", "privacy.model", "local")}}},
       {"exhibits", {}},
   };

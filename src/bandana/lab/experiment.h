@@ -14,11 +14,13 @@
 #include "bandana/lab/settings.h"
 #include "bandana/privacy/mean_privatizers.h"
 
-/// From resolved settings to the objects that run: the one place that knows both the vocabulary and the types.
+/// From resolved settings to the objects that run: the one place that knows both the vocabulary and the
+/// types.
 namespace bandana::lab {
 
 /// The instance of a replicate.
-absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings, std::uint32_t replicate);
+absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
+                                                                 std::uint32_t replicate);
 
 absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
                                                 std::shared_ptr<const LinearProblem> problem);
@@ -32,7 +34,8 @@ template <class Use>
 auto WithPrivatizer(const Settings& settings, Use use) -> decltype(use(std::declval<NoPrivacyMean>())) {
   const std::string& model = settings.Text("privacy.model");
   if (model == "central") {
-    BANDANA_ASSIGN_OR_RETURN(const auto privatizer, CentralGaussianMean::Create(MakeGaussianParams(settings)));
+    BANDANA_ASSIGN_OR_RETURN(const auto privatizer,
+                             CentralGaussianMean::Create(MakeGaussianParams(settings)));
     return use(privatizer);
   }
   if (model == "local") {

@@ -28,7 +28,8 @@ absl::StatusOr<PhaseRecord> PhaseFromJson(const Json& json) {
                       .width = json.at("width").get<double>(),
                       .averages = json.at("averages").get<std::vector<double>>(),
                       .active = json.at("active").get<std::vector<ArmId>>()};
-    for (const Json& pull : json.at("pulls")) phase.pulls.push_back({pull.at(0).get<ArmId>(), pull.at(1).get<Count>()});
+    for (const Json& pull : json.at("pulls"))
+      phase.pulls.push_back({pull.at(0).get<ArmId>(), pull.at(1).get<Count>()});
     const auto estimate = json.at("estimate").get<std::vector<double>>();
     phase.estimate = Eigen::Map<const Vector>(estimate.data(), static_cast<Eigen::Index>(estimate.size()));
     return phase;
@@ -38,9 +39,13 @@ absl::StatusOr<PhaseRecord> PhaseFromJson(const Json& json) {
 }
 
 Json PhaseForReport(const PhaseRecord& phase) {
-  return {{"epoch", phase.epoch},           {"rounds", phase.rounds}, {"clients", phase.clients},
-          {"active", phase.active.size()},  {"support", phase.pulls.size()},
-          {"width", phase.width},           {"noise_stddev", phase.privacy_stddev}};
+  return {{"epoch", phase.epoch},
+          {"rounds", phase.rounds},
+          {"clients", phase.clients},
+          {"active", phase.active.size()},
+          {"support", phase.pulls.size()},
+          {"width", phase.width},
+          {"noise_stddev", phase.privacy_stddev}};
 }
 
 }  // namespace bandana::lab

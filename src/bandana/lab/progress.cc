@@ -41,7 +41,8 @@ Progress::~Progress() {
 void Progress::Update(std::size_t done) {
   done_ = done;
   const Clock::time_point now = Clock::now();
-  if (quiet_ || now - last_ < (terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kLinePause))) return;
+  if (quiet_ || now - last_ < (terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kLinePause)))
+    return;
   last_ = now;
   Draw();
 }
@@ -52,11 +53,13 @@ void Progress::Draw() {
   std::string text = fmt::format("{}/{} {}", done_, total_, what_);
   if (rate > 0) {
     text += fmt::format(", {:.3g}/s", rate);
-    if (done_ < total_) text += fmt::format(", {} left", Duration(static_cast<double>(total_ - done_) / rate));
+    if (done_ < total_)
+      text += fmt::format(", {} left", Duration(static_cast<double>(total_ - done_) / rate));
   }
   if (terminal_) {
     const int filled = static_cast<int>(total_ == 0 ? kBarWidth : kBarWidth * done_ / total_);
-    text = fmt::format("\r[{}{}] {}\x1b[K", std::string(filled, '#'), std::string(kBarWidth - filled, '.'), text);
+    text = fmt::format("\r[{}{}] {}\x1b[K", std::string(filled, '#'), std::string(kBarWidth - filled, '.'),
+                       text);
   } else {
     text += '\n';
   }

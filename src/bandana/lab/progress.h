@@ -6,7 +6,8 @@
 
 namespace bandana::lab {
 
-/// Progress on stderr: a bar with rate and time left on a terminal, a line every few seconds elsewhere, or nothing.
+/// Progress on stderr: a bar with rate and time left on a terminal, a line every few seconds elsewhere, or
+/// nothing.
 class Progress {
  public:
   Progress(std::string what, std::size_t total, std::size_t done, bool quiet);

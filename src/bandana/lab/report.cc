@@ -22,8 +22,8 @@ std::string RenderReport(const Json& data) {
   const std::string name = absl::StrReplaceAll(data["summary"]["name"].get<std::string>(),
                                                {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
   // No "<" in the data can end its element, whatever a user calls an experiment.
-  const std::string json = absl::StrReplaceAll(
-      data.dump(-1, ' ', false, Json::error_handler_t::replace), {{"<", "\\u003c"}});
+  const std::string json =
+      absl::StrReplaceAll(data.dump(-1, ' ', false, Json::error_handler_t::replace), {{"<", "\\u003c"}});
   return fmt::format(
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{} - Bandana</title>"

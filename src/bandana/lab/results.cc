@@ -74,7 +74,8 @@ absl::StatusOr<ResultsFile> ResultsFile::Create(const std::string& folder, const
 absl::StatusOr<ResultsFile> ResultsFile::Resume(const std::string& folder, const Spec& spec) {
   const std::string spec_path = folder + "/" + kSpec;
   if (!fs::exists(spec_path)) {
-    return FolderError(folder, "nothing to resume: it holds no spec.toml", "the folder of an interrupted run");
+    return FolderError(folder, "nothing to resume: it holds no spec.toml",
+                       "the folder of an interrupted run");
   }
   if (ReadAll(spec_path) != spec.toml) {
     return FolderError(folder, "holds the results of another spec",
@@ -90,7 +91,8 @@ absl::Status ResultsFile::Append(const std::vector<Checkpoint>& checkpoints) {
   std::vector<std::vector<double>> replicate;
   for (const Checkpoint& checkpoint : checkpoints) replicate.push_back(MetricValues(checkpoint));
   out_ << Rows(replicate) << std::flush;
-  if (!out_) return FolderError(path_, "cannot be written", "room on the disk and a folder that can be written");
+  if (!out_)
+    return FolderError(path_, "cannot be written", "room on the disk and a folder that can be written");
   values_[done_ / static_cast<std::size_t>(spec_->replicates())].push_back(std::move(replicate));
   ++done_;
   return absl::OkStatus();
@@ -113,7 +115,8 @@ absl::Status ResultsFile::ReadRows() {
   std::string line;
   if (!fs::exists(path_)) return absl::OkStatus();  // stopped before the first row
   if (!std::getline(in, line) || line + "\n" != Header()) {
-    return FolderError(path_, "is no results.csv of this version", "an unchanged results.csv, or another folder");
+    return FolderError(path_, "is no results.csv of this version",
+                       "an unchanged results.csv, or another folder");
   }
   const auto replicates = static_cast<std::size_t>(spec_->replicates());
   const std::size_t total = spec_->points.size() * replicates;
@@ -137,9 +140,10 @@ absl::Status ResultsFile::ReadRows() {
     }
     // Written again from what was read, a sound replicate is the very text it came from.
     if (replicate.size() != times_[point].size() || Rows(replicate) != text) {
-      return FolderError(path_, fmt::format("was altered: replicate {} of point {} is not as written",
-                                            done_ % replicates, point),
-                         "an unchanged results.csv, or another folder");
+      return FolderError(
+          path_,
+          fmt::format("was altered: replicate {} of point {} is not as written", done_ % replicates, point),
+          "an unchanged results.csv, or another folder");
     }
     values_[point].push_back(std::move(replicate));
     ++done_;
@@ -170,7 +174,8 @@ absl::Status WriteFile(const std::string& path, std::string_view content) {
   out.close();
   std::error_code error;
   if (out) fs::rename(temporary, path, error);
-  if (!out || error) return FolderError(path, "cannot be written", "a folder that can be written, with room left");
+  if (!out || error)
+    return FolderError(path, "cannot be written", "a folder that can be written, with room left");
   return absl::OkStatus();
 }
 

@@ -22,8 +22,8 @@ class ResultsFile {
   /// A new file. An existing folder is an error that says so.
   static absl::StatusOr<ResultsFile> Create(const std::string& folder, const Spec& spec);
 
-  /// An earlier run's file. What is not a whole replicate at its end is dropped (and done again); a folder that
-  /// holds another spec's results, or none, is an error and is left alone.
+  /// An earlier run's file. What is not a whole replicate at its end is dropped (and done again); a folder
+  /// that holds another spec's results, or none, is an error and is left alone.
   static absl::StatusOr<ResultsFile> Resume(const std::string& folder, const Spec& spec);
 
   /// How many replicates are done, counting point by point.

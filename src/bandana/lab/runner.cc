@@ -21,13 +21,18 @@
 namespace bandana::lab {
 namespace {
 
-// Replicates are taken in order by any thread and written in order by whichever thread has the next one, so that
-// the file is the same for any number of threads.
+// Replicates are taken in order by any thread and written in order by whichever thread has the next one, so
+// that the file is the same for any number of threads.
 class Pool {
  public:
   Pool(const Spec& spec, ResultsFile& results, std::ofstream& trace, Progress& progress,
        const std::atomic<bool>& stop)
-      : spec_(spec), results_(results), trace_(trace), progress_(progress), stop_(stop), next_(results.done()) {}
+      : spec_(spec),
+        results_(results),
+        trace_(trace),
+        progress_(progress),
+        stop_(stop),
+        next_(results.done()) {}
 
   absl::Status Run(int threads) {
     std::vector<std::jthread> workers;
@@ -108,7 +113,8 @@ absl::Status WithFile(const absl::Status& status, const std::string& file) {
 
 }  // namespace
 
-absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options, const std::atomic<bool>& stop) {
+absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
+                                   const std::atomic<bool>& stop) {
   BANDANA_RETURN_IF_ERROR(WithFile(CheckPoints(spec), spec.file));
   BANDANA_ASSIGN_OR_RETURN(ResultsFile results, options.resume ? ResultsFile::Resume(options.out, spec)
                                                                : ResultsFile::Create(options.out, spec));
@@ -120,7 +126,9 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options, 
     if (!options.trace.empty()) {
       trace.open(options.trace, options.resume ? std::ios::app : std::ios::trunc);
       if (!trace) {
-        return InvalidInput({.message = "cannot be written", .file = options.trace, .key = "--trace",
+        return InvalidInput({.message = "cannot be written",
+                             .file = options.trace,
+                             .key = "--trace",
                              .accepted = "a file that can be written"});
       }
     }
@@ -132,7 +140,8 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options, 
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
   BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
-  const Json data = {{"summary", summary}, {"spec", spec.toml}, {"command", options.command}, {"swept", spec.swept}};
+  const Json data = {
+      {"summary", summary}, {"spec", spec.toml}, {"command", options.command}, {"swept", spec.swept}};
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", summary.dump(1) + "\n"));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));
   return summary;

@@ -18,8 +18,9 @@ struct RunOptions {
   std::string trace;    ///< a file for every phase's plan, release, estimate and active set; empty: none
 };
 
-/// Runs every replicate of every point and writes spec.toml, results.csv, summary.json and report.html. After `stop`
-/// turns true it ends soon with kCancelled, leaving what --resume goes on from. Returns the summary.
-absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options, const std::atomic<bool>& stop);
+/// Runs every replicate of every point and writes spec.toml, results.csv, summary.json and report.html. After
+/// `stop` turns true it ends soon with kCancelled, leaving what --resume goes on from. Returns the summary.
+absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
+                                   const std::atomic<bool>& stop);
 
 }  // namespace bandana::lab

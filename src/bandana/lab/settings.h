@@ -19,8 +19,8 @@ std::string ToToml(const Value& value);
 /// As a person reads it: a text bare.
 std::string ToText(const Value& value);
 
-/// Options with their values, by dotted key. The getters are for resolved settings, where a missing key or another
-/// type is a mistake of ours and not of the user's.
+/// Options with their values, by dotted key. The getters are for resolved settings, where a missing key or
+/// another type is a mistake of ours and not of the user's.
 class Settings {
  public:
   void Set(const std::string& key, Value value) { values_[key] = std::move(value); }

@@ -78,8 +78,9 @@ class Reader {
         BANDANA_RETURN_IF_ERROR(ReadInto(name, node, base_));
       }
     }
-    std::stable_sort(sweeps_.begin(), sweeps_.end(),
-                     [](const Sweep& a, const Sweep& b) { return a.values.front().line < b.values.front().line; });
+    std::stable_sort(sweeps_.begin(), sweeps_.end(), [](const Sweep& a, const Sweep& b) {
+      return a.values.front().line < b.values.front().line;
+    });
     return absl::OkStatus();
   }
 
@@ -87,7 +88,9 @@ class Reader {
   absl::Status Override(const std::string& assignment) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return InvalidInput({.message = "not an assignment", .file = "--set", .value = assignment,
+      return InvalidInput({.message = "not an assignment",
+                           .file = "--set",
+                           .value = assignment,
                            .accepted = "key=value, for example privacy.epsilon=2"});
     }
     const std::string key = assignment.substr(0, equals);
@@ -138,13 +141,19 @@ class Reader {
   std::string Source() const { return overriding_ ? "--set" : file_; }
 
   absl::Status BadType(const std::string& key, int line, const std::string& accepted) const {
-    return InvalidInput({.message = "a value of this type is not accepted", .file = Source(), .line = line, .key = key,
+    return InvalidInput({.message = "a value of this type is not accepted",
+                         .file = Source(),
+                         .line = line,
+                         .key = key,
                          .accepted = accepted});
   }
 
   absl::StatusOr<const Option*> Known(const std::string& key, int line) const {
     if (const Option* option = FindOption(key)) return option;
-    return InvalidInput({.message = "unknown key", .file = Source(), .line = line, .key = key,
+    return InvalidInput({.message = "unknown key",
+                         .file = Source(),
+                         .line = line,
+                         .key = key,
                          .accepted = "nearest known key: " + Nearest(key, KnownKeys())});
   }
 
@@ -159,7 +168,9 @@ class Reader {
 
   // A resolved spec must mean the same wherever it is put.
   std::string AbsolutePath(const std::string& path) const {
-    return std::filesystem::absolute(std::filesystem::path(file_).parent_path() / path).lexically_normal().string();
+    return std::filesystem::absolute(std::filesystem::path(file_).parent_path() / path)
+        .lexically_normal()
+        .string();
   }
 
   absl::Status ReadInto(const std::string& key, const toml::node& node, Givens& givens) const {
@@ -185,9 +196,12 @@ class Reader {
     }
     BANDANA_ASSIGN_OR_RETURN(const Option* option, Known(key, LineOf(node)));
     static const std::vector<std::string> kWholeRun = {"name", "seed", "replicates", "checkpoints"};
-    if (std::find(kWholeRun.begin(), kWholeRun.end(), key) != kWholeRun.end() || key.starts_with("service.")) {
-      return InvalidInput({.message = "cannot be swept: it belongs to the whole run", .file = Source(),
-                           .line = LineOf(node), .key = "sweep." + key,
+    if (std::find(kWholeRun.begin(), kWholeRun.end(), key) != kWholeRun.end() ||
+        key.starts_with("service.")) {
+      return InvalidInput({.message = "cannot be swept: it belongs to the whole run",
+                           .file = Source(),
+                           .line = LineOf(node),
+                           .key = "sweep." + key,
                            .accepted = "keys of environment, algorithm and privacy, and horizon"});
     }
     const toml::array* array = node.as_array();
@@ -247,7 +261,8 @@ class Reader {
       if (!option.applies(point.settings)) continue;
       const auto given = givens.find(option.key);
       if (given == givens.end() && !option.fallback.has_value()) {
-        return InvalidInput({.message = "missing", .file = Source(), .key = option.key, .accepted = option.accepted});
+        return InvalidInput(
+            {.message = "missing", .file = Source(), .key = option.key, .accepted = option.accepted});
       }
       const bool checkpoints = option.key == "checkpoints" && given != givens.end();
       if (checkpoints) BANDANA_RETURN_IF_ERROR(CheckCheckpoints(point.settings, given->second));
@@ -264,8 +279,11 @@ class Reader {
   absl::Status CheckCheckpoints(const Settings& settings, const Given& given) const {
     const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value);
     if (list == nullptr || list->back() <= settings.Integer("horizon")) return absl::OkStatus();
-    return InvalidInput({.message = "a checkpoint beyond the horizon", .file = Source(), .line = given.line,
-                         .key = "checkpoints", .value = fmt::format("{}", list->back()),
+    return InvalidInput({.message = "a checkpoint beyond the horizon",
+                         .file = Source(),
+                         .line = given.line,
+                         .key = "checkpoints",
+                         .value = fmt::format("{}", list->back()),
                          .accepted = fmt::format("rounds from 1 to {}", settings.Integer("horizon"))});
   }
 
@@ -307,7 +325,8 @@ class Reader {
     }
     for (const Variant& variant : variants_) {
       text += fmt::format("\n[[variant]]\nlabel = {}\n", lab::ToToml(Value(variant.label)));
-      for (const auto& [key, given] : variant.givens) text += fmt::format("{} = {}\n", key, lab::ToToml(given.value));
+      for (const auto& [key, given] : variant.givens)
+        text += fmt::format("{} = {}\n", key, lab::ToToml(given.value));
     }
     if (!sweeps_.empty()) text += "\n[sweep]\n";
     for (const Sweep& sweep : sweeps_) {

@@ -24,9 +24,9 @@ struct Spec {
   std::string name;
   std::vector<Point> points;
   std::vector<std::string> swept;
-  std::string toml;    ///< resolved: reading it again gives the same spec
-  std::string sha256;  ///< of `toml`
-  Settings service;    ///< the [service] table, which is no part of the experiment
+  std::string toml;             ///< resolved: reading it again gives the same spec
+  std::string sha256;           ///< of `toml`
+  Settings service;             ///< the [service] table, which is no part of the experiment
   std::set<std::string> given;  ///< keys of the base that were not left to their defaults
 
   std::int64_t replicates() const { return points.front().settings.Integer("replicates"); }
@@ -41,8 +41,8 @@ absl::StatusOr<Spec> LoadSpec(const std::string& path, const Overrides& override
 /// The same from text; `path` is for messages and for relative files.
 absl::StatusOr<Spec> ParseSpec(const std::string& text, const std::string& path, const Overrides& overrides);
 
-/// The rounds at which a point's results are written: ascending, the last one is the horizon unless a list says
-/// otherwise.
+/// The rounds at which a point's results are written: ascending, the last one is the horizon unless a list
+/// says otherwise.
 std::vector<Count> Checkpoints(const Settings& settings);
 
 }  // namespace bandana::lab

@@ -35,8 +35,8 @@ double Quantile(std::vector<double> values, double q) {
   return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
-std::vector<double> Column(const std::vector<std::vector<std::vector<double>>>& replicates, std::size_t checkpoint,
-                           std::size_t metric) {
+std::vector<double> Column(const std::vector<std::vector<std::vector<double>>>& replicates,
+                           std::size_t checkpoint, std::size_t metric) {
   std::vector<double> column;
   for (const auto& replicate : replicates) column.push_back(replicate[checkpoint][metric]);
   return column;
@@ -58,8 +58,11 @@ Json MetricsAtEnd(const std::vector<std::vector<std::vector<double>>>& replicate
 
 Json Curve(const std::vector<std::vector<std::vector<double>>>& replicates, const std::vector<Count>& times) {
   constexpr std::size_t kRegret = 0;
-  Json regret = {{"mean", Json::array()}, {"sd", Json::array()}, {"median", Json::array()},
-                 {"q10", Json::array()},  {"q90", Json::array()}};
+  Json regret = {{"mean", Json::array()},
+                 {"sd", Json::array()},
+                 {"median", Json::array()},
+                 {"q10", Json::array()},
+                 {"q90", Json::array()}};
   for (std::size_t i = 0; i < times.size(); ++i) {
     const std::vector<double> values = Column(replicates, i, kRegret);
     const Moments moments = MomentsOf(values);
@@ -100,8 +103,8 @@ absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::strin
 }
 
 absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, const Timing& timing) {
-  Json summary = {{"name", spec.name},           {"version", kVersion},      {"spec_sha256", spec.sha256},
-                  {"wall_s", timing.wall_s},     {"cpu_s", timing.cpu_s},    {"points", Json::array()}};
+  Json summary = {{"name", spec.name},       {"version", kVersion},   {"spec_sha256", spec.sha256},
+                  {"wall_s", timing.wall_s}, {"cpu_s", timing.cpu_s}, {"points", Json::array()}};
   for (std::size_t i = 0; i < spec.points.size(); ++i) {
     const Point& point = spec.points[i];
     Json varied = Json::object();

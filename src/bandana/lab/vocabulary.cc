@@ -18,21 +18,23 @@ bool Never(const Settings&) { return false; }  // of no experiment: a role's own
 std::function<bool(const Settings&)> When(std::string key, std::vector<std::string> values) {
   return [key = std::move(key), values = std::move(values)](const Settings& settings) {
     const Value* value = settings.Find(key);
-    return value != nullptr && std::find(values.begin(), values.end(), std::get<std::string>(*value)) != values.end();
+    return value != nullptr &&
+           std::find(values.begin(), values.end(), std::get<std::string>(*value)) != values.end();
   };
 }
 
-Option Choice(std::string key, std::vector<std::string> choices, std::optional<Value> fallback, std::string help,
-              std::function<bool(const Settings&)> applies = Always) {
+Option Choice(std::string key, std::vector<std::string> choices, std::optional<Value> fallback,
+              std::string help, std::function<bool(const Settings&)> applies = Always) {
   std::string accepted = fmt::format("{}", fmt::join(choices, ", "));
-  return {std::move(key), OptionType::kChoice, std::move(fallback), std::move(choices),
-          std::move(accepted), nullptr, std::move(help), std::move(applies)};
+  return {std::move(key), OptionType::kChoice, std::move(fallback), std::move(choices), std::move(accepted),
+          nullptr,        std::move(help),     std::move(applies)};
 }
 
 Option Number(std::string key, std::function<bool(double)> in_range, std::string accepted,
-              std::optional<Value> fallback, std::string help, std::function<bool(const Settings&)> applies = Always) {
-  return {std::move(key), OptionType::kNumber, std::move(fallback), {}, std::move(accepted), std::move(in_range),
-          std::move(help), std::move(applies)};
+              std::optional<Value> fallback, std::string help,
+              std::function<bool(const Settings&)> applies = Always) {
+  return {std::move(key),      OptionType::kNumber, std::move(fallback), {},
+          std::move(accepted), std::move(in_range), std::move(help),     std::move(applies)};
 }
 
 Option Integer(std::string key, double least, std::optional<Value> fallback, std::string help,
@@ -47,9 +49,10 @@ Option Integer(std::string key, double least, std::optional<Value> fallback, std
           std::move(applies)};
 }
 
-Option Text(std::string key, std::string accepted, std::string help, std::function<bool(const Settings&)> applies) {
-  return {std::move(key), OptionType::kText, std::nullopt, {}, std::move(accepted), nullptr, std::move(help),
-          std::move(applies)};
+Option Text(std::string key, std::string accepted, std::string help,
+            std::function<bool(const Settings&)> applies) {
+  return {std::move(key),      OptionType::kText, std::nullopt,    {},
+          std::move(accepted), nullptr,           std::move(help), std::move(applies)};
 }
 
 bool Positive(double value) { return value > 0 && std::isfinite(value); }
@@ -77,43 +80,52 @@ std::vector<Option> MakeVocabulary() {
        Always},
 
       Choice("environment.kind", {"linear"}, "linear", "mean reward <theta, x> of finitely many actions"),
-      Choice("environment.contexts", {"sphere", "orthant", "gaussian", "file"}, "sphere",
-             "how actions are drawn: on the unit sphere, on its non-negative part (theta too), normal, or read"),
+      Choice(
+          "environment.contexts", {"sphere", "orthant", "gaussian", "file"}, "sphere",
+          "how actions are drawn: on the unit sphere, on its non-negative part (theta too), normal, or read"),
       Text("environment.file", "a path, relative to the spec", "actions, one a line, comma-separated",
            When("environment.contexts", {"file"})),
       Integer("environment.dimension", 1, std::nullopt, "d", drawn),
       Integer("environment.actions", 1, std::nullopt, "number of actions k", drawn),
-      Number("environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
-             "norm of theta"),
+      Number(
+          "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
+          "norm of theta"),
       Choice("environment.reward", {"gaussian", "rademacher", "bernoulli", "uniform"}, "gaussian",
              "law of a reward given its mean"),
-      Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0, "standard deviation of a reward",
-             gaussian_reward),
-      Number("environment.reward_bound", [](double v) { return v >= 1 && std::isfinite(v); },
-             "\"auto\" or a finite number >= 1", "auto",
-             "B, to which a client clips its average of n pulls; auto: 1 + 3 sqrt(reward_sd^2/n + client_sd^2), or "
-             "1 under calibration = paper",
-             gaussian_reward),
+      Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0,
+             "standard deviation of a reward", gaussian_reward),
+      Number(
+          "environment.reward_bound", [](double v) { return v >= 1 && std::isfinite(v); },
+          "\"auto\" or a finite number >= 1", "auto",
+          "B, to which a client clips its average of n pulls; auto: 1 + 3 sqrt(reward_sd^2/n + client_sd^2), "
+          "or "
+          "1 under calibration = paper",
+          gaussian_reward),
       Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
              "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)"),
-      Integer("environment.population", 1, std::int64_t{100'000}, "clients there are; each takes part at most once"),
+      Integer("environment.population", 1, std::int64_t{100'000},
+              "clients there are; each takes part at most once"),
 
       Choice("algorithm.name", {"dp-dpe"}, std::nullopt, "see: bandana list algorithms"),
-      Choice("algorithm.clients", {"growing", "fixed"}, "growing", "clients a phase: ceil(2^(alpha l)), or as many",
-             dp_dpe),
+      Choice("algorithm.clients", {"growing", "fixed"}, "growing",
+             "clients a phase: ceil(2^(alpha l)), or as many", dp_dpe),
       Number("algorithm.alpha", Positive, "a finite number > 0", 0.8, "growth of the clients", growing),
-      Integer("algorithm.fixed_clients", 1, std::nullopt, "clients a phase", When("algorithm.clients", {"fixed"})),
+      Integer("algorithm.fixed_clients", 1, std::nullopt, "clients a phase",
+              When("algorithm.clients", {"fixed"})),
       Number("algorithm.beta", Probability, "\"auto\" or a number in (0, 1)", "auto",
              "level of one confidence bound; auto: 1/(k T)", dp_dpe),
-      Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or Equation (3)", dp_dpe),
+      Choice("algorithm.width", {"exact", "paper"}, "exact",
+             "confidence width: a pair's own, or Equation (3)", dp_dpe),
 
       Choice("privacy.model", {"none", "central", "local"}, std::nullopt,
              "who is trusted: everyone, the server, or nobody"),
-      Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client", is_private),
-      Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client", is_private),
-      Choice("privacy.noise", {"gaussian"}, "gaussian", "law of the noise", is_private),
-      Choice("privacy.calibration", {"tight", "paper"}, "tight", "the least noise provable, or the paper's formula",
+      Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client",
              is_private),
+      Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
+             is_private),
+      Choice("privacy.noise", {"gaussian"}, "gaussian", "law of the noise", is_private),
+      Choice("privacy.calibration", {"tight", "paper"}, "tight",
+             "the least noise provable, or the paper's formula", is_private),
       Choice("privacy.sampler", {"exact", "fast"}, "fast",
              "noise by integer arithmetic (the service takes this alone), or in floating point", is_private),
 
@@ -145,7 +157,8 @@ absl::StatusOr<Value> CheckCheckpoints(const Option& option, const Value& value)
   if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "log") return value;
   if (const auto* count = std::get_if<std::int64_t>(&value); count != nullptr && *count >= 1) return value;
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
-    const bool ascending = std::adjacent_find(list->begin(), list->end(), std::greater_equal<>()) == list->end();
+    const bool ascending =
+        std::adjacent_find(list->begin(), list->end(), std::greater_equal<>()) == list->end();
     if (!list->empty() && list->front() >= 1 && ascending) return value;
   }
   return InvalidOption(option.key, ToText(value), option.accepted);
@@ -162,7 +175,8 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
       return CheckCheckpoints(*this, value);
     case OptionType::kChoice: {
       const auto* word = std::get_if<std::string>(&value);
-      if (word == nullptr || std::find(choices.begin(), choices.end(), *word) == choices.end()) return refuse();
+      if (word == nullptr || std::find(choices.begin(), choices.end(), *word) == choices.end())
+        return refuse();
       return value;
     }
     case OptionType::kInteger: {
@@ -170,13 +184,15 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
       if (integer != nullptr && in_range(static_cast<double>(*integer))) return value;
       const auto* number = std::get_if<double>(&value);
       if (number != nullptr && in_range(*number) && *number == std::floor(*number) && *number < 0x1p63) {
-        return InvalidOption(key, ToText(value), fmt::format("{}, written without point or exponent: {}", accepted,
-                                                             static_cast<std::int64_t>(*number)));
+        return InvalidOption(key, ToText(value),
+                             fmt::format("{}, written without point or exponent: {}", accepted,
+                                         static_cast<std::int64_t>(*number)));
       }
       return refuse();
     }
     case OptionType::kNumberOrAuto:
-      if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "auto") return value;
+      if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "auto")
+        return value;
       [[fallthrough]];
     case OptionType::kNumber: {
       double number = std::numeric_limits<double>::quiet_NaN();

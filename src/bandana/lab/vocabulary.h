@@ -25,7 +25,8 @@ struct Option {
   std::string help;
   std::function<bool(const Settings&)> applies;  ///< looks at earlier options alone
 
-  /// The value as this option keeps it (a whole number becomes a number where one is wanted), or what is wrong.
+  /// The value as this option keeps it (a whole number becomes a number where one is wanted), or what is
+  /// wrong.
   absl::StatusOr<Value> Check(const Value& value) const;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,7 +10,8 @@
 
 namespace bandana {
 
-/// One promise: what one adversary can learn about one unit. A mechanism's claims are a list, one an adversary.
+/// One promise: what one adversary can learn about one unit. A mechanism's claims are a list, one an
+/// adversary.
 struct Claim {
   std::string adversary;   ///< who, and what it sees
   DpGuarantee guarantee;   ///< what really holds, never the nominal figure
@@ -17,7 +20,7 @@ struct Claim {
   std::string proof;       ///< the note in docs/proofs/
 };
 
-/// What one release costs those whose data are in it.
+/// What one release costs those whose data are in it, each of them named once.
 struct Charge {
   DpGuarantee guarantee;
   std::vector<NodeId> units;
@@ -32,3 +35,11 @@ struct ReleaseKey {
 };
 
 }  // namespace bandana
+
+template <>
+struct std::hash<bandana::ReleaseKey> {
+  std::size_t operator()(const bandana::ReleaseKey& key) const noexcept {
+    return std::hash<std::uint64_t>{}(std::uint64_t{key.node.value} << 32 |
+                                      static_cast<std::uint32_t>(key.epoch));
+  }
+};

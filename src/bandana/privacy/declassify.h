@@ -2,8 +2,8 @@
 
 namespace bandana {
 
-/// Written wherever protected data may be used unprotected, with the reason as a literal (script/lint looks). Whatever
-/// is made with one claims no privacy, and its reports say so.
+/// Written wherever protected data may be used unprotected, with the reason as a literal (script/lint looks).
+/// Whatever is made with one claims no privacy, and its reports say so.
 class Declassify {
  public:
   explicit Declassify(const char* reason) : reason_(reason) {}

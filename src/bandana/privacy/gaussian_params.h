@@ -15,7 +15,8 @@ struct GaussianParams {
   Sampler sampler;
 };
 
-/// A validated request with its noise multiplier (standard deviation / l2 sensitivity) and what that delivers.
+/// A validated request with its noise multiplier (standard deviation / l2 sensitivity) and what that
+/// delivers.
 struct GaussianSetting {
   double multiplier;
   DpGuarantee delivered;

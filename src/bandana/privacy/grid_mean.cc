@@ -47,10 +47,11 @@ absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, const Mean
   constexpr double kMost = 0x1p51;
   const double units = std::ceil(multiplier * Sensitivity(query) * kRoundingSlack);
   if (!(units <= kMost)) {
-    return InvalidInput({.message = fmt::format("the noise would have a standard deviation of {:.3g}", units * kUnit),
-                         .key = "privacy.epsilon",
-                         .accepted = fmt::format("a larger epsilon, or a smaller reward bound: noise up to {:.3g}",
-                                                 kMost * kUnit)});
+    return InvalidInput(
+        {.message = fmt::format("the noise would have a standard deviation of {:.3g}", units * kUnit),
+         .key = "privacy.epsilon",
+         .accepted =
+             fmt::format("a larger epsilon, or a smaller reward bound: noise up to {:.3g}", kMost * kUnit)});
   }
   return static_cast<std::uint64_t>(units);
 }

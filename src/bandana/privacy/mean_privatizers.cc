@@ -18,11 +18,13 @@ Claim ClientClaim(const char* adversary, const GaussianSetting& setting, const c
 
 }  // namespace
 
-absl::StatusOr<Report> NoPrivacyMean::Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards, NoiseGen& noise) const {
+absl::StatusOr<Report> NoPrivacyMean::Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
+                                                NoiseGen& noise) const {
   return Average(query, rewards, 0, Sampler::kExact, noise);
 }
 
-absl::StatusOr<Report> NoPrivacyMean::Seal(const MeanQuery& query, const ReportSum& sum, NoiseGen& noise) const {
+absl::StatusOr<Report> NoPrivacyMean::Seal(const MeanQuery& query, const ReportSum& sum,
+                                           NoiseGen& noise) const {
   return NoisySum(query, sum, 0, Sampler::kExact, noise);
 }
 
@@ -36,12 +38,12 @@ absl::StatusOr<CentralGaussianMean> CentralGaussianMean::Create(const GaussianPa
 }
 
 std::vector<Claim> CentralGaussianMean::claims() const {
-  return {ClientClaim("everyone who sees the server's releases and actions; the server itself is trusted", setting_,
-                      "docs/proofs/central-gaussian.md")};
+  return {ClientClaim("everyone who sees the server's releases and actions; the server itself is trusted",
+                      setting_, "docs/proofs/central-gaussian.md")};
 }
 
 absl::StatusOr<Report> CentralGaussianMean::Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
-                                      NoiseGen& noise) const {
+                                                      NoiseGen& noise) const {
   return Average(query, rewards, 0, setting_.sampler, noise);
 }
 
@@ -67,7 +69,7 @@ std::vector<Claim> LocalGaussianMean::claims() const {
 }
 
 absl::StatusOr<Report> LocalGaussianMean::Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
-                                    NoiseGen& noise) const {
+                                                    NoiseGen& noise) const {
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t stddev, NoiseUnits(setting_.multiplier, query));
   return Average(query, rewards, stddev, setting_.sampler, noise);
 }

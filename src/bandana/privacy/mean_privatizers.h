@@ -9,8 +9,8 @@
 
 namespace bandana {
 
-/// Averages with no noise, clipped and rounded as the private ones are, so that a private run whose noise is zero
-/// is the same run. Claims nothing (docs/proofs/no-privacy.md).
+/// Averages with no noise, clipped and rounded as the private ones are, so that a private run whose noise is
+/// zero is the same run. Claims nothing (docs/proofs/no-privacy.md).
 class NoPrivacyMean : public GridMean {
  public:
   static constexpr bool kChargesClient = false;
@@ -19,7 +19,8 @@ class NoPrivacyMean : public GridMean {
   explicit NoPrivacyMean(const Declassify&) {}
 
   std::vector<Claim> claims() const { return {}; }
-  absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards, NoiseGen& noise) const;
+  absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
+                                   NoiseGen& noise) const;
   absl::StatusOr<Report> Seal(const MeanQuery& query, const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Report& sealed) const;
 };
@@ -35,7 +36,8 @@ class CentralGaussianMean : public GridMean {
   static absl::StatusOr<CentralGaussianMean> Create(const GaussianParams& params);
 
   std::vector<Claim> claims() const;
-  absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards, NoiseGen& noise) const;
+  absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
+                                   NoiseGen& noise) const;
   absl::StatusOr<Report> Seal(const MeanQuery& query, const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Report& sealed) const;
 
@@ -44,8 +46,8 @@ class CentralGaussianMean : public GridMean {
   GaussianSetting setting_;
 };
 
-/// Each client adds Gaussian noise to its own averages (P1, Theorem 4.4). Unit, neighbours and sensitivity as in
-/// the central model, but each report is protected by itself (docs/proofs/local-gaussian.md).
+/// Each client adds Gaussian noise to its own averages (P1, Theorem 4.4). Unit, neighbours and sensitivity as
+/// in the central model, but each report is protected by itself (docs/proofs/local-gaussian.md).
 class LocalGaussianMean : public GridMean {
  public:
   static constexpr bool kChargesClient = true;
@@ -54,7 +56,8 @@ class LocalGaussianMean : public GridMean {
   static absl::StatusOr<LocalGaussianMean> Create(const GaussianParams& params);
 
   std::vector<Claim> claims() const;
-  absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards, NoiseGen& noise) const;
+  absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
+                                   NoiseGen& noise) const;
   absl::StatusOr<Report> Seal(const MeanQuery& query, const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Report& sealed) const;
 

@@ -16,8 +16,8 @@ absl::Status Odometer::Add(const Charge& charge) {
     const DpGuarantee after = total(unit);
     if (!(after.epsilon <= budget_.epsilon && after.delta <= budget_.delta)) {
       return absl::ResourceExhaustedError(
-          fmt::format("client {} would have spent epsilon {} and delta {} of a budget of {} and {}", unit.value,
-                      after.epsilon, after.delta, budget_.epsilon, budget_.delta));
+          fmt::format("client {} would have spent epsilon {} and delta {} of a budget of {} and {}",
+                      unit.value, after.epsilon, after.delta, budget_.epsilon, budget_.delta));
     }
   }
   for (const NodeId unit : charge.units) {

@@ -19,8 +19,9 @@ namespace bandana {
 ///   Add, Seal  A, at the analyzer: collects reports, then draws what leaves the analyzer, once per epoch.
 ///              Below the query's quorum Seal is an error;
 ///   Open       reads that draw. It is separate so that a context can journal the draw and hand it out again.
-/// An error depends on the query alone, never on the data. R or A may add no noise (central, local). S, where there is one, stands between Randomize and Add.
-/// ChargesClient/ChargesAnalyzer say where the release happens, and so who asks the ledger.
+/// An error depends on the query alone, never on the data. R or A may add no noise (central, local). S, where
+/// there is one, stands between Randomize and Add. ChargesClient/ChargesAnalyzer say where the release
+/// happens, and so who asks the ledger.
 template <class P>
 concept Privatizer = requires(const P& p, const typename P::Query& query, const Raw<typename P::Input>& input,
                               const Report& report, ReportSum& sum, NoiseGen& noise) {

@@ -6,9 +6,9 @@
 
 namespace bandana {
 
-/// What a mechanism hands on: a vector of whole grid units (privacy/grid.h), sealed. Under the central model it
-/// is nearly raw, so a role may move it, send it and count it, but never read it. Integers, so that sums are
-/// exact and do not depend on the order of arrival.
+/// What a mechanism hands on: a vector of whole grid units (privacy/grid.h), sealed. Under the central model
+/// it is nearly raw, so a role may move it, send it and count it, but never read it. Integers, so that sums
+/// are exact and do not depend on the order of arrival.
 class Report {
  public:
   Report() = default;

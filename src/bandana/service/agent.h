@@ -42,9 +42,11 @@ struct AgentReport {
 /// A plan that comes again is answered with the share that was sent before: nothing is drawn and nothing is
 /// charged.
 ///
-///   kUnavailable    no server within connect_timeout; the server was lost; it ended the run for the reason
-///   given kCancelled      `stop` any other code  the server's reason to refuse this agent, or a role's own
-///   error, of which the server is told the code alone
+/// - kUnavailable: no server within connect_timeout; the server was lost; it ended the run, for the reason
+///   given.
+/// - kCancelled: `stop`.
+/// - Any other code: the server's reason to refuse this agent, or a role's own error, of which the server
+///   is told the code alone.
 absl::StatusOr<AgentReport> RunAgent(const AgentParams& params,
                                      const std::function<std::unique_ptr<Player>(NodeId)>& make_player,
                                      Environment& environment);

@@ -118,8 +118,7 @@ absl::StatusOr<std::shared_ptr<AgentLink>> Coordinator::Admit(const v1::FromAgen
 
   const std::lock_guard lock(mutex_);
   report_.bytes_in += first.ByteSizeLong();
-  if (state_ == State::kRunning)
-    return absl::FailedPreconditionError("the run has started without this agent");
+  if (state_ == State::kRunning) return absl::FailedPreconditionError("the run has started already");
   if (state_ == State::kOver) return absl::FailedPreconditionError("the run is over");
   BANDANA_RETURN_IF_ERROR(roster_.Add(link));
   v1::ToAgent welcome;

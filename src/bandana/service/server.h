@@ -54,11 +54,10 @@ struct ServerReport {
 /// An agent is refused, with the reason, if its version or digest differs, if its clients are not free, or if
 /// it sends a share of a client that is not its own; that alone does not end the run. These do, and every
 /// agent is told why:
-///   kUnavailable        the port is taken; agents do not cover the clients in time; an agent is lost, or
-///   refused, while
-///                       its clients are awaited or wanted; nobody answers within answer_timeout
-///   kCancelled          `stop`
-///   any other code      the role's own error
+/// - kUnavailable: the port is taken; agents do not cover the clients in time; an agent is lost, or
+///   refused, while its clients are awaited or wanted; nobody answers within answer_timeout.
+/// - kCancelled: `stop`.
+/// - Any other code: the role's own error.
 absl::StatusOr<ServerReport> RunServer(const ServerParams& params, Node& server,
                                        std::function<bool()> finished,
                                        std::function<void(std::span<const Pull>)> on_play);

@@ -27,8 +27,8 @@ struct SimParams {
   const std::atomic<bool>* stop = nullptr;  ///< looked at once a slot
 };
 
-/// Runs a server and its clients in this process: messages take one slot and are delivered in (slot, origin, seq)
-/// order. A template over the concrete roles, so that a message is a call the compiler sees through.
+/// Runs a server and its clients in this process: messages take one slot and are delivered in (slot, origin,
+/// seq) order. A template over the concrete roles, so that a message is a call the compiler sees through.
 template <class Server, class Client>
 class Simulator {
  public:
@@ -42,7 +42,9 @@ class Simulator {
     std::unordered_map<NodeId, Client> clients;
     while (!simulator.outbox_.empty()) {
       if (params.stop != nullptr && *params.stop) return absl::CancelledError("interrupted");
-      for (auto& [to, message] : simulator.NextSlot()) {
+      simulator.NextSlot();
+      for (const Place& place : simulator.order_) {
+        const auto& [to, message] = simulator.inbox_[place.index];
         if (to == kServerNode) {
           BANDANA_RETURN_IF_ERROR(server.OnMessage(context, message));
           continue;
@@ -64,6 +66,13 @@ class Simulator {
     Message message;
   };
 
+  struct Place {
+    NodeId origin;
+    Seq seq;
+    std::size_t index;
+    auto operator<=>(const Place&) const = default;
+  };
+
   class RoleContext final : public Context {
    public:
     RoleContext(Simulator& simulator, NodeId self)
@@ -82,7 +91,8 @@ class Simulator {
     void Play(std::span<const Pull> pulls) override { simulator_.recorder_.Play(pulls); }
 
     CoinGen& coin(Epoch epoch) override {
-      if (!coin_ || coin_->epoch != epoch) coin_.emplace(simulator_.Key(links_.self, epoch, Stream::kExploration));
+      if (!coin_ || coin_->epoch != epoch)
+        coin_.emplace(simulator_.Key(links_.self, epoch, Stream::kExploration));
       return coin_->generator;
     }
 
@@ -113,15 +123,17 @@ class Simulator {
     return {params_.seed, params_.replicate, node, epoch, stream};
   }
 
-  std::vector<Envelope>& NextSlot() {
+  // What was sent in the last slot, in (origin, seq) order. Envelopes are large, so places are sorted and not
+  // they.
+  void NextSlot() {
     ++slot_;
     inbox_.clear();
     inbox_.swap(outbox_);
-    const auto order = [](const Envelope& a, const Envelope& b) {
-      return std::pair(a.message.origin, a.message.seq) < std::pair(b.message.origin, b.message.seq);
-    };
-    if (!std::is_sorted(inbox_.begin(), inbox_.end(), order)) std::sort(inbox_.begin(), inbox_.end(), order);
-    return inbox_;
+    order_.clear();
+    for (std::size_t i = 0; i < inbox_.size(); ++i) {
+      order_.push_back({inbox_[i].message.origin, inbox_[i].message.seq, i});
+    }
+    if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
   }
 
   SimParams params_;
@@ -131,6 +143,7 @@ class Simulator {
   Seq next_seq_ = 0;
   std::vector<Envelope> outbox_;
   std::vector<Envelope> inbox_;
+  std::vector<Place> order_;
   std::vector<RewardSum> rewards_;
 };
 

@@ -1,0 +1,299 @@
+#include "bandana/algorithms/phase_regression.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <Eigen/QR>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "bandana/core/distributions.h"
+#include "tests/support.h"
+
+namespace bandana {
+namespace {
+
+Matrix Normal(Eigen::Index rows, Eigen::Index cols, CoinGen& coin) {
+  return Matrix::NullaryExpr(rows, cols, [&] { return StandardNormal(coin); });
+}
+
+// k actions on the unit sphere of a subspace of dimension `rank` of d dimensions.
+ActionMatrix Actions(Eigen::Index k, Eigen::Index d, Eigen::Index rank, CoinGen& coin) {
+  ActionMatrix actions = Normal(k, rank, coin) * Normal(rank, d, coin);
+  actions.rowwise().normalize();
+  return actions;
+}
+
+// A phase of a design: what PhaseRegression needs, kept alive for it.
+struct Phase {
+  Phase(ActionMatrix all, std::vector<ArmId> chosen, double rounds) : actions(std::move(all)), active(std::move(chosen)) {
+    auto made = NearOptimalDesign(actions, active);
+    EXPECT_TRUE(made.ok()) << made.status();
+    design = *std::move(made);
+    for (std::size_t i = 0; i < design.support.size(); ++i) {
+      pulls.push_back({design.support[i], static_cast<Count>(std::ceil(rounds * design.weights[i]))});
+    }
+  }
+
+  std::vector<double> AveragesOf(const Vector& theta) const {
+    std::vector<double> averages;
+    for (const Pull& pull : pulls) averages.push_back(actions.row(pull.arm).dot(theta));
+    return averages;
+  }
+
+  PhaseRegression Regression() const { return PhaseRegression(actions, design, pulls); }
+
+  ActionMatrix actions;
+  std::vector<ArmId> active;
+  Design design;
+  std::vector<Pull> pulls;
+};
+
+std::vector<ArmId> All(Eigen::Index k) {
+  std::vector<ArmId> arms(static_cast<std::size_t>(k));
+  std::iota(arms.begin(), arms.end(), 0);
+  return arms;
+}
+
+Phase SomePhase(Eigen::Index k, Eigen::Index d, Eigen::Index rank, double rounds, std::uint64_t seed) {
+  test::Coins coins(seed);
+  return Phase(Actions(k, d, rank, coins.gen), All(k), rounds);
+}
+
+Vector SomeTheta(Eigen::Index d, std::uint64_t seed) {
+  test::Coins coins(seed);
+  return Normal(d, 1, coins.gen).normalized();
+}
+
+TEST(PhaseRegressionTest, RecoversThetaFromAveragesWithoutNoise) {
+  for (const Eigen::Index d : {1, 2, 5, 12}) {
+    const Phase phase = SomePhase(30, d, d, 64, static_cast<std::uint64_t>(d));
+    const Vector theta = SomeTheta(d, 1);
+    EXPECT_LT((phase.Regression().Estimate(phase.AveragesOf(theta)) - theta).norm(), 1e-9) << d;
+  }
+}
+
+TEST(PhaseRegressionTest, InASubspaceAllMeansAreRecovered) {
+  for (const Eigen::Index rank : {1, 2, 4}) {
+    const Phase phase = SomePhase(30, 6, rank, 64, static_cast<std::uint64_t>(rank) + 10);
+    ASSERT_EQ(phase.design.rank(), rank);
+    const Vector theta = SomeTheta(6, 2);
+    const Vector estimate = phase.Regression().Estimate(phase.AveragesOf(theta));
+    const Vector difference = phase.actions * (estimate - theta);
+    EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-9) << rank;
+    EXPECT_GT((estimate - theta).norm(), 0.01) << "theta has a part that no action shows";
+  }
+}
+
+// Far from the origin and close to each other: only differences are small.
+TEST(PhaseRegressionTest, NearbyActionsAreToldApart) {
+  test::Coins coins(20);
+  ActionMatrix actions = Normal(12, 3, coins.gen) * 1e-3;
+  actions.rowwise() += Eigen::RowVector3d(0.5, -0.5, 0.5);
+  const Phase phase(actions, All(12), 1000);
+  const Vector theta = SomeTheta(3, 3);
+  const Vector estimate = phase.Regression().Estimate(phase.AveragesOf(theta));
+  EXPECT_LT((phase.actions * (estimate - theta)).cwiseAbs().maxCoeff(), 1e-9);
+}
+
+PhaseErrors SomeErrors(const Phase& phase, bool clipped) {
+  PhaseErrors errors{.clients = 7, .reward_proxy = 0.9, .client_sd = 0.3, .privacy_stddev = 0.05};
+  if (clipped) {
+    errors.clip_excess = 0.02;
+    for (const Pull& pull : phase.pulls) errors.spreads.push_back(1 / std::sqrt(static_cast<double>(pull.count)));
+  }
+  return errors;
+}
+
+// The width of a direction from the definitions, with dense matrices in all d dimensions and a pseudo-inverse.
+double DenseWidth(const Phase& phase, const PhaseErrors& errors, double level, const Vector& v) {
+  const Eigen::Index d = phase.actions.cols();
+  Matrix gram = Matrix::Zero(d, d);
+  for (const Pull& pull : phase.pulls) {
+    const Vector x = phase.actions.row(pull.arm).transpose();
+    gram += static_cast<double>(pull.count) * x * x.transpose();
+  }
+  Eigen::CompleteOrthogonalDecomposition<Matrix> solver;
+  solver.setThreshold(1e-9);
+  solver.compute(gram);
+  const Vector solved = solver.solve(v);
+  double reward = 0, privacy = 0, clip = 0;
+  for (std::size_t i = 0; i < phase.pulls.size(); ++i) {
+    const double weight =
+        static_cast<double>(phase.pulls[i].count) * phase.actions.row(phase.pulls[i].arm).dot(solved);
+    reward += weight * weight * errors.reward_proxy * errors.reward_proxy / static_cast<double>(phase.pulls[i].count);
+    privacy += weight * weight * errors.privacy_stddev * errors.privacy_stddev;
+    if (!errors.spreads.empty()) clip += std::abs(weight) * errors.spreads[i];
+  }
+  const auto clients = static_cast<double>(errors.clients);
+  const double proxy = (reward + errors.client_sd * errors.client_sd * v.squaredNorm()) / clients + privacy;
+  const double halves = errors.clip_excess > 0 ? 2 : 1;
+  return std::sqrt(2 * std::log(halves / level) * proxy) + errors.clip_excess * clip;
+}
+
+TEST(PhaseRegressionTest, WidthsAreTheOnesOfTheDefinition) {
+  for (const bool clipped : {false, true}) {
+    for (const Eigen::Index rank : {2, 5}) {
+      const Phase phase = SomePhase(300, 5, rank, 200, 30);
+      const PhaseErrors errors = SomeErrors(phase, clipped);
+      constexpr double kLevel = 0.01;
+      for (std::uint64_t seed = 40; seed < 44; ++seed) {
+        const Vector theta = SomeTheta(5, seed);
+        const auto survivors = phase.Regression().EliminateExactly(theta, phase.active, errors, kLevel);
+        const Vector values = phase.actions * theta;
+        Eigen::Index best;
+        values.maxCoeff(&best);
+        double widest = 0;
+        std::vector<ArmId> expected;
+        for (const ArmId arm : phase.active) {
+          const double width = DenseWidth(phase, errors, kLevel, (phase.actions.row(best) - phase.actions.row(arm)).transpose());
+          widest = std::max(widest, width);
+          if (!(values[best] - values[arm] > width)) expected.push_back(arm);
+        }
+        EXPECT_NEAR(survivors.widest / widest, 1, 1e-8);
+        EXPECT_EQ(survivors.active, expected);
+        EXPECT_LT(expected.size(), phase.active.size()) << "nothing to eliminate";
+        EXPECT_GT(expected.size(), 1u) << "all is eliminated";
+      }
+    }
+  }
+}
+
+TEST(PhaseRegressionTest, EveryPartOfTheErrorWidens) {
+  const Phase phase = SomePhase(40, 4, 4, 100, 50);
+  const Vector theta = SomeTheta(4, 51);
+  const auto widest = [&](auto change, double level = 0.01) {
+    PhaseErrors errors = SomeErrors(phase, true);
+    change(errors);
+    return phase.Regression().EliminateExactly(theta, phase.active, errors, level).widest;
+  };
+  const double base = widest([](PhaseErrors&) {});
+  EXPECT_GT(widest([](PhaseErrors& errors) { errors.reward_proxy *= 1.1; }), base);
+  EXPECT_GT(widest([](PhaseErrors& errors) { errors.client_sd *= 1.1; }), base);
+  EXPECT_GT(widest([](PhaseErrors& errors) { errors.privacy_stddev *= 1.1; }), base);
+  EXPECT_GT(widest([](PhaseErrors& errors) { errors.clip_excess *= 1.1; }), base);
+  EXPECT_LT(widest([](PhaseErrors& errors) { errors.clients += 1; }), base);
+  EXPECT_GT(widest([](PhaseErrors&) {}, 0.001), base);
+}
+
+TEST(PhaseRegressionTest, ExactKnowledgeKeepsOnlyTheBest) {
+  const Phase phase = SomePhase(40, 4, 4, 100, 60);
+  const Vector theta = SomeTheta(4, 61);
+  Eigen::Index best;
+  (phase.actions * theta).maxCoeff(&best);
+  const PhaseErrors none{.clients = 1};
+  EXPECT_THAT(phase.Regression().EliminateExactly(theta, phase.active, none, 0.1).active,
+              ::testing::ElementsAre(static_cast<ArmId>(best)));
+  EXPECT_EQ(phase.Regression().EliminateExactly(Vector::Zero(4), phase.active, none, 0.1).active, phase.active)
+      << "what leads by nothing eliminates nothing";
+}
+
+TEST(PhaseRegressionTest, OneWidthForAllKeepsWhatIsWithinIt) {
+  ActionMatrix actions(4, 1);
+  actions << 0.25, 1.0, 0.5, 0.75;
+  const Phase phase(actions, All(4), 10);
+  const Vector theta = Vector::Constant(1, 1.0);
+  const auto kept = [&](double width) { return phase.Regression().EliminateBy(width, theta, phase.active).active; };
+  EXPECT_THAT(kept(0), ::testing::ElementsAre(1));
+  EXPECT_THAT(kept(0.2), ::testing::ElementsAre(1));
+  EXPECT_THAT(kept(0.25), ::testing::ElementsAre(1, 3)) << "a lead of exactly the width is not enough";
+  EXPECT_THAT(kept(0.6), ::testing::ElementsAre(1, 2, 3));
+  EXPECT_THAT(kept(5), ::testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(kept(std::numeric_limits<double>::quiet_NaN()), ::testing::ElementsAre(0, 1, 2, 3))
+      << "what is not a number eliminates nothing";
+  EXPECT_EQ(phase.Regression().EliminateBy(0.6, theta, phase.active).widest, 0.6);
+}
+
+struct AnyPhase {
+  Phase phase;
+  Vector estimate;
+};
+
+AnyPhase DrawPhase() {
+  const auto d = *rc::gen::inRange<Eigen::Index>(1, 6);
+  const auto rank = *rc::gen::inRange<Eigen::Index>(1, d + 1);
+  const auto k = *rc::gen::inRange<Eigen::Index>(1, 40);
+  test::Coins coins(*rc::gen::arbitrary<std::uint64_t>());
+  ActionMatrix actions = Actions(k, d, rank, coins.gen);
+  std::vector<ArmId> active;
+  for (const ArmId arm : All(k)) {
+    if (*rc::gen::inRange(0, 3) > 0) active.push_back(arm);
+  }
+  if (active.empty()) active.push_back(0);
+  const double rounds = *rc::gen::inRange(1, 500);
+  return {Phase(std::move(actions), std::move(active), rounds), Normal(d, 1, coins.gen)};
+}
+
+ArmId EmpiricalBest(const AnyPhase& any) {
+  return *std::max_element(any.phase.active.begin(), any.phase.active.end(), [&](ArmId a, ArmId b) {
+    return Dot(any.phase.actions, a, any.estimate) < Dot(any.phase.actions, b, any.estimate);
+  });
+}
+
+bool IsOrderedSubset(const std::vector<ArmId>& part, const std::vector<ArmId>& whole) {
+  return std::includes(whole.begin(), whole.end(), part.begin(), part.end()) &&
+         std::is_sorted(part.begin(), part.end());
+}
+
+RC_GTEST_PROP(PhaseRegressionProperty, SurvivorsAreInOrderAndTheEmpiricalBestIsAmongThem, ()) {
+  const AnyPhase any = DrawPhase();
+  const double width = *rc::gen::inRange(0, 100) / 50.;
+  const double scale = *rc::gen::inRange(0, 100) / 50.;
+  const PhaseErrors errors{.clients = 3, .reward_proxy = scale, .client_sd = scale / 3, .privacy_stddev = scale / 9};
+  const PhaseRegression regression = any.phase.Regression();
+  for (const auto& survivors : {regression.EliminateBy(width, any.estimate, any.phase.active),
+                                regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1)}) {
+    RC_ASSERT(IsOrderedSubset(survivors.active, any.phase.active));
+    RC_ASSERT(std::find(survivors.active.begin(), survivors.active.end(), EmpiricalBest(any)) != survivors.active.end());
+  }
+}
+
+RC_GTEST_PROP(PhaseRegressionProperty, LargerWidthsKeepMore, ()) {
+  const AnyPhase any = DrawPhase();
+  const PhaseRegression regression = any.phase.Regression();
+  const double width = *rc::gen::inRange(0, 100) / 50.;
+  RC_ASSERT(IsOrderedSubset(regression.EliminateBy(width, any.estimate, any.phase.active).active,
+                            regression.EliminateBy(width + 0.1, any.estimate, any.phase.active).active));
+  PhaseErrors errors{.clients = 3, .reward_proxy = width, .client_sd = width / 3, .privacy_stddev = width / 9};
+  const auto narrow = regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1);
+  RC_ASSERT(IsOrderedSubset(narrow.active,
+                            regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.01).active));
+  errors.privacy_stddev += 0.1;
+  RC_ASSERT(IsOrderedSubset(narrow.active,
+                            regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1).active));
+}
+
+RC_GTEST_PROP(PhaseRegressionProperty, TheOrderOfTheActiveSetDoesNotMatter, ()) {
+  const AnyPhase any = DrawPhase();
+  std::vector<ArmId> shuffled = any.phase.active;
+  for (std::size_t i = shuffled.size(); i > 1; --i) {
+    std::swap(shuffled[i - 1], shuffled[*rc::gen::inRange<std::size_t>(0, i)]);
+  }
+  const PhaseErrors errors{.clients = 3, .reward_proxy = 0.5, .client_sd = 0.1, .privacy_stddev = 0.05};
+  const PhaseRegression regression = any.phase.Regression();
+  const auto sorted = [](std::vector<ArmId> arms) {
+    std::sort(arms.begin(), arms.end());
+    return arms;
+  };
+  RC_ASSERT(sorted(regression.EliminateExactly(any.estimate, shuffled, errors, 0.1).active) ==
+            regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1).active);
+  RC_ASSERT(sorted(regression.EliminateBy(0.3, any.estimate, shuffled).active) ==
+            regression.EliminateBy(0.3, any.estimate, any.phase.active).active);
+}
+
+RC_GTEST_PROP(PhaseRegressionProperty, MeansOfActiveActionsAreRecovered, ()) {
+  const AnyPhase any = DrawPhase();
+  const Vector recovered = any.phase.Regression().Estimate(any.phase.AveragesOf(any.estimate));
+  for (const ArmId arm : any.phase.active) {
+    RC_ASSERT(std::abs(any.phase.actions.row(arm).dot(recovered - any.estimate)) < 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace bandana

@@ -1,0 +1,97 @@
+#include "bandana/federation/releases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "bandana/privacy/samplers/rounded_normal.h"
+#include "bandana/privacy/wire.h"
+#include "tests/support.h"
+
+namespace bandana {
+namespace {
+
+using Units = std::vector<std::int64_t>;
+
+constexpr DpGuarantee kBudget{1.0, 0.5};
+constexpr ReleaseKey kKey{NodeId{7}, 3};
+
+class ReleasesTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<Units> Once(const ReleaseKey& key, const Charge& charge) {
+    const auto report = releases_.Once(key, charge, noise_.gen, [&](NoiseGen& noise) -> absl::StatusOr<Report> {
+      ++draws_;
+      if (fails_) return absl::InternalError("no draw");
+      return Wire::FromUnits({RoundedNormal(1 << 30, noise)});
+    });
+    if (!report.ok()) return report.status();
+    return Wire::Units(*report);
+  }
+
+  static Charge For(std::uint32_t unit, double epsilon) { return {{epsilon, 0.1}, {NodeId{unit}}}; }
+
+  Releases releases_{kBudget};
+  test::Noise noise_{1};
+  int draws_ = 0;
+  bool fails_ = false;
+};
+
+TEST_F(ReleasesTest, ASecondCallGetsTheFirstDrawAndChargesNothing) {
+  const auto first = Once(kKey, For(7, 0.75));
+  const auto again = Once(kKey, For(7, 0.75));
+  ASSERT_TRUE(first.ok() && again.ok());
+  EXPECT_EQ(*first, *again);
+  EXPECT_EQ(draws_, 1);
+  EXPECT_EQ(releases_.odometer().spent(), (DpGuarantee{0.75, 0.1}));
+}
+
+TEST_F(ReleasesTest, AnotherNodeOrEpochIsAnotherDraw) {
+  const auto first = Once(kKey, For(7, 0.25));
+  const auto later = Once({NodeId{7}, 4}, For(7, 0.25));
+  const auto other = Once({NodeId{8}, 3}, For(8, 0.25));
+  ASSERT_TRUE(first.ok() && later.ok() && other.ok());
+  EXPECT_NE(*first, *later);
+  EXPECT_NE(*first, *other);
+  EXPECT_NE(*later, *other);
+  EXPECT_EQ(draws_, 3);
+  EXPECT_EQ(releases_.odometer().spent().epsilon, 0.5);
+  EXPECT_EQ(*Once(kKey, For(7, 0.25)), *first) << "an old release is remembered";
+}
+
+TEST_F(ReleasesTest, WhatTheBudgetCannotPayIsNeverDrawn) {
+  ASSERT_TRUE(Once(kKey, For(7, 0.75)).ok());
+  EXPECT_EQ(Once({NodeId{7}, 4}, For(7, 0.5)).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(draws_, 1);
+  EXPECT_EQ(releases_.odometer().spent().epsilon, 0.75);
+  // A refusal is no release: a cheaper one under that key is still to be drawn.
+  EXPECT_TRUE(Once({NodeId{7}, 4}, For(7, 0.25)).ok());
+  EXPECT_EQ(draws_, 2);
+}
+
+TEST_F(ReleasesTest, AChargeComesBeforeTheDraw) {
+  const auto report = releases_.Once(kKey, For(7, 0.75), noise_.gen, [&](NoiseGen&) -> absl::StatusOr<Report> {
+    EXPECT_EQ(releases_.odometer().spent().epsilon, 0.75);
+    return Wire::FromUnits({1});
+  });
+  EXPECT_TRUE(report.ok());
+}
+
+TEST_F(ReleasesTest, AFailedDrawIsNotRemembered) {
+  fails_ = true;
+  EXPECT_EQ(Once(kKey, Charge{}).status().code(), absl::StatusCode::kInternal);
+  fails_ = false;
+  EXPECT_TRUE(Once(kKey, Charge{}).ok());
+  EXPECT_EQ(draws_, 2);
+}
+
+TEST_F(ReleasesTest, WhatProtectsNobodyCostsNothing) {
+  EXPECT_TRUE(Once(kKey, Charge{}).ok());
+  EXPECT_EQ(releases_.odometer().spent(), (DpGuarantee{0, 0}));
+  EXPECT_EQ(releases_.odometer().units(), 0u);
+}
+
+}  // namespace
+}  // namespace bandana

@@ -1,0 +1,661 @@
+#include "bandana/lab/spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "bandana/core/status.h"
+#include "bandana/lab/sha256.h"
+#include "bandana/lab/vocabulary.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace bandana::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr char kBase[] = R"(horizon = 1000
+[environment]
+dimension = 2
+actions = 5
+[algorithm]
+name = "dp-dpe"
+[privacy]
+model = "central"
+epsilon = 1.0
+delta = 1e-6
+)";
+
+// Table [privacy] without what the sweep brings.
+constexpr char kOpen[] = R"(horizon = 1000
+[environment]
+dimension = 2
+actions = 5
+[algorithm]
+name = "dp-dpe"
+[privacy]
+delta = 1e-6
+)";
+
+constexpr char kFile[] = "/specs/x.toml";
+
+Spec Must(const std::string& text, const Overrides& overrides = {}) {
+  absl::StatusOr<Spec> spec = ParseSpec(text, kFile, overrides);
+  EXPECT_TRUE(spec.ok()) << spec.status() << "\n" << text;
+  return spec.ok() ? *std::move(spec) : Spec{};
+}
+
+InputError ErrorOf(const absl::Status& status) {
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  const std::optional<InputError> error = InputErrorOf(status);
+  EXPECT_TRUE(error.has_value()) << "no fields: " << status;
+  return error.value_or(InputError{});
+}
+
+InputError Refused(const std::string& text, const Overrides& overrides = {}) {
+  const absl::StatusOr<Spec> spec = ParseSpec(text, kFile, overrides);
+  EXPECT_FALSE(spec.ok()) << "taken:\n" << text;
+  return spec.ok() ? InputError{} : ErrorOf(spec.status());
+}
+
+std::vector<std::string> Labels(const Spec& spec) {
+  std::vector<std::string> labels;
+  for (const Point& point : spec.points) labels.push_back(point.label);
+  return labels;
+}
+
+void ExpectSame(const Spec& a, const Spec& b) {
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.swept, b.swept);
+  EXPECT_EQ(a.toml, b.toml);
+  EXPECT_EQ(a.sha256, b.sha256);
+  ASSERT_EQ(a.points.size(), b.points.size());
+  for (std::size_t i = 0; i < a.points.size(); ++i) {
+    EXPECT_EQ(a.points[i].label, b.points[i].label);
+    EXPECT_EQ(a.points[i].settings, b.points[i].settings) << "point " << i;
+    EXPECT_EQ(a.points[i].varied, b.points[i].varied) << "point " << i;
+  }
+}
+
+// interfaces.md, with the models and algorithms that there are.
+constexpr char kInterfaces[] = R"(name    = "local against central"
+horizon = 1_000_000
+seed    = 7
+replicates = 20
+[environment]
+kind = "linear"            # linear | contextual-linear | glm | mab | replay
+dimension = 20
+actions = 1000
+client_sd = 0.1
+reward = "gaussian"        # gaussian | rademacher | bernoulli | uniform
+population = 100_000
+[algorithm]
+name = "dp-dpe"
+alpha = 0.8
+width = "exact"            # exact | paper
+[privacy]
+model = "local"
+epsilon = 1.0
+delta = 1e-6
+calibration = "tight"      # tight | paper
+[[variant]]
+label = "wide"
+algorithm = { width = "paper" }
+privacy = { model = "none" }
+[sweep]
+"privacy.model" = ["none", "central", "local"]
+"privacy.epsilon" = [0.5, 1, 2, 5, 10]
+)";
+
+TEST(SpecTest, TheSpecOfTheInterfacesParses) {
+  const Spec spec = Must(kInterfaces);
+  EXPECT_EQ(spec.name, "local against central");
+  EXPECT_EQ(spec.replicates(), 20);
+  EXPECT_THAT(spec.swept, ElementsAre("privacy.model", "privacy.epsilon"));
+  EXPECT_THAT(Labels(spec),
+              ElementsAre("none", "central epsilon=0.5", "central epsilon=1", "central epsilon=2",
+                          "central epsilon=5", "central epsilon=10", "local epsilon=0.5", "local epsilon=1",
+                          "local epsilon=2", "local epsilon=5", "local epsilon=10", "wide"));
+  const Settings& first = spec.points.front().settings;
+  EXPECT_EQ(first.Integer("horizon"), 1'000'000);
+  EXPECT_EQ(first.Number("environment.client_sd"), 0.1);
+  EXPECT_EQ(first.Text("algorithm.clients"), "growing");
+  EXPECT_FALSE(first.Has("privacy.epsilon")) << "ignored under none";
+  EXPECT_EQ(spec.points[1].settings.Number("privacy.epsilon"), 0.5);
+  EXPECT_EQ(spec.points.back().settings.Text("algorithm.width"), "paper");
+}
+
+TEST(SpecTest, ResolvedTomlIsAFixpoint) {
+  for (const char* text : {kInterfaces, kBase}) {
+    const Spec spec = Must(text);
+    EXPECT_EQ(spec.sha256, Sha256(spec.toml));
+    ExpectSame(spec, Must(spec.toml));
+  }
+}
+
+TEST(SpecTest, ResolvedTomlWritesEveryDefaultOut) {
+  const std::string toml = Must(kBase).toml;
+  for (const char* line :
+       {"name = \"x\"", "seed = 1", "replicates = 1", "checkpoints = \"log\"", "kind = \"linear\"",
+        "contexts = \"sphere\"", "population = 100000", "alpha = 0.8", "beta = \"auto\"", "width = \"exact\"",
+        "epsilon = 1.0", "delta = 1e-06", "calibration = \"tight\"", "sampler = \"fast\""}) {
+    EXPECT_THAT(toml, HasSubstr(std::string("\n") + line + "\n")) << toml;
+    if (std::string(line).starts_with("name")) break;
+  }
+  EXPECT_THAT(toml, HasSubstr("name = \"x\"\nhorizon = 1000\n"));
+}
+
+TEST(SpecTest, TheShaTellsSpecsApartAndNotTheirSpelling) {
+  const std::string spelled = R"(privacy.model = "central"
+privacy.epsilon = 1
+privacy.delta = 0.000001
+algorithm = { name = "dp-dpe" }
+environment = { dimension = 2, actions = 5 } # a comment
+horizon = 1_000
+)";
+  EXPECT_EQ(Must(kBase).sha256, Must(spelled).sha256);
+  EXPECT_NE(Must(kBase).sha256, Must(kBase, {"seed=2"}).sha256);
+}
+
+// A random spec: sweeps over some keys, variants over others.
+std::string GenerateSpec() {
+  const auto number = rc::gen::map(rc::gen::inRange(1, 1'000'000), [](int n) { return n / 1000.0; });
+  const auto models =
+      *rc::gen::unique<std::vector<std::string>>(rc::gen::element<std::string>("none", "central", "local"));
+  const auto epsilons = *rc::gen::container<std::vector<double>>(number);
+  const auto alphas = *rc::gen::container<std::vector<double>>(number);
+  const auto name = *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127));
+  std::string text = fmt::format("name = {}\nhorizon = {}\nseed = {}\nreplicates = {}\n", ToToml(Value(name)),
+                                 *rc::gen::inRange(1, 1'000'000'000), *rc::gen::inRange(0, 1'000'000'000),
+                                 *rc::gen::inRange(1, 50));
+  if (*rc::gen::arbitrary<bool>()) text += fmt::format("checkpoints = {}\n", *rc::gen::inRange(1, 50));
+  text += fmt::format("[environment]\ndimension = {}\nactions = {}\n", *rc::gen::inRange(1, 100),
+                      *rc::gen::inRange(1, 100));
+  text += fmt::format("reward = \"{}\"\n",
+                      *rc::gen::element<std::string>("gaussian", "rademacher", "bernoulli", "uniform"));
+  text +=
+      fmt::format("[algorithm]\nname = \"dp-dpe\"\n[privacy]\nmodel = \"{}\"\nepsilon = {}\ndelta = 1e-6\n",
+                  *rc::gen::element<std::string>("none", "central", "local"), ToToml(Value(*number)));
+  const int variants = *rc::gen::inRange(0, 3);
+  for (int i = 0; i < variants; ++i) {
+    text +=
+        fmt::format("[[variant]]\nlabel = {}\n",
+                    ToToml(Value("v" + *rc::gen::container<std::string>(rc::gen::inRange<char>(32, 126)))));
+    if (*rc::gen::arbitrary<bool>()) text += fmt::format("algorithm.alpha = {}\n", ToToml(Value(*number)));
+    if (*rc::gen::arbitrary<bool>()) text += "privacy = { model = \"local\", calibration = \"paper\" }\n";
+    if (*rc::gen::arbitrary<bool>()) text += "algorithm.clients = \"fixed\"\nalgorithm.fixed_clients = 7\n";
+  }
+  text += "[sweep]\n";
+  std::vector<std::string> sweeps;
+  if (!models.empty())
+    sweeps.push_back(fmt::format("privacy.model = [\"{}\"]\n", fmt::join(models, "\", \"")));
+  if (!epsilons.empty())
+    sweeps.push_back(fmt::format("\"privacy.epsilon\" = [{}]\n", fmt::join(epsilons, ", ")));
+  if (!alphas.empty()) sweeps.push_back(fmt::format("\"algorithm.alpha\" = [{}]\n", fmt::join(alphas, ", ")));
+  if (*rc::gen::arbitrary<bool>()) std::reverse(sweeps.begin(), sweeps.end());
+  for (const std::string& sweep : sweeps) text += sweep;
+  return text;
+}
+
+RC_GTEST_PROP(SpecTest, AnyResolvedTomlIsAFixpoint, ()) {
+  const std::string text = GenerateSpec();
+  const absl::StatusOr<Spec> spec = ParseSpec(text, kFile, {});
+  RC_LOG() << text << spec.status();
+  RC_ASSERT(spec.ok());
+  const absl::StatusOr<Spec> again = ParseSpec(spec->toml, "/elsewhere/spec.toml", {});
+  RC_LOG() << spec->toml << again.status();
+  RC_ASSERT(again.ok());
+  RC_ASSERT(again->toml == spec->toml);
+  RC_ASSERT(again->sha256 == spec->sha256);
+  RC_ASSERT(again->name == spec->name);
+  RC_ASSERT(again->swept == spec->swept);
+  RC_ASSERT(again->points.size() == spec->points.size());
+  for (std::size_t i = 0; i < spec->points.size(); ++i) {
+    RC_ASSERT(again->points[i].label == spec->points[i].label);
+    RC_ASSERT(again->points[i].settings == spec->points[i].settings);
+    RC_ASSERT(again->points[i].varied == spec->points[i].varied);
+  }
+}
+
+RC_GTEST_PROP(SpecTest, NoTwoPointsAreTheSame, ()) {
+  const absl::StatusOr<Spec> spec = ParseSpec(GenerateSpec(), kFile, {});
+  RC_ASSERT(spec.ok());
+  RC_ASSERT(!spec->points.empty());
+  for (std::size_t i = 0; i < spec->points.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) RC_ASSERT(!(spec->points[i].settings == spec->points[j].settings));
+  }
+}
+
+TEST(SweepTest, GoesInFileOrderOverEveryCombination) {
+  const Spec spec = Must(std::string(kOpen) + R"([sweep]
+"privacy.epsilon" = [2, 1]
+"privacy.model" = ["local", "central"]
+"algorithm.alpha" = [0.5, 0.25]
+)");
+  EXPECT_THAT(spec.swept, ElementsAre("privacy.epsilon", "privacy.model", "algorithm.alpha"));
+  EXPECT_THAT(Labels(spec), ElementsAre("epsilon=2 local alpha=0.5", "epsilon=2 local alpha=0.25",
+                                        "epsilon=2 central alpha=0.5", "epsilon=2 central alpha=0.25",
+                                        "epsilon=1 local alpha=0.5", "epsilon=1 local alpha=0.25",
+                                        "epsilon=1 central alpha=0.5", "epsilon=1 central alpha=0.25"));
+}
+
+TEST(SweepTest, GoesInFileOrderOnOneLineToo) {
+  const std::string sweep =
+      R"(sweep = { "privacy.model" = ["local", "central"], "privacy.epsilon" = [2, 1] })";
+  EXPECT_THAT(Must(sweep + "\n" + kOpen).swept, ElementsAre("privacy.model", "privacy.epsilon"));
+}
+
+TEST(SweepTest, TakesDottedTablesAndKeys) {
+  for (const char* sweep : {"[sweep]\nprivacy.model = [\"none\", \"local\"]\nprivacy.epsilon = [1]\n",
+                            "[sweep.privacy]\nmodel = [\"none\", \"local\"]\nepsilon = [1]\n"}) {
+    EXPECT_THAT(Labels(Must(std::string(kOpen) + sweep)), ElementsAre("none", "local epsilon=1"));
+  }
+}
+
+TEST(SweepTest, KeysThatAModelIgnoresCollapse) {
+  const Spec spec = Must(std::string(kOpen) + R"([sweep]
+"privacy.epsilon" = [1, 2, 3]
+"privacy.model" = ["none", "central"]
+)");
+  EXPECT_THAT(Labels(spec),
+              ElementsAre("none", "epsilon=1 central", "epsilon=2 central", "epsilon=3 central"));
+  EXPECT_FALSE(spec.points.front().varied.Has("privacy.epsilon"));
+}
+
+TEST(SweepTest, ARepeatedValueIsOnePoint) {
+  EXPECT_THAT(Must(std::string(kBase) + "[sweep]\n\"algorithm.alpha\" = [1, 1.0, 1]\n").points, SizeIs(1));
+}
+
+TEST(VariantTest, MergesOverTheBaseWhichIsAPointToo) {
+  const Spec spec = Must(std::string(kBase) + R"([[variant]]
+label = "paper"
+algorithm = { width = "paper" }
+[[variant]]
+label = "plain"
+privacy = { model = "none" }
+)");
+  ASSERT_THAT(Labels(spec), ElementsAre("dp-dpe", "paper", "plain"));
+  EXPECT_EQ(spec.points[0].settings.Text("algorithm.width"), "exact");
+  EXPECT_EQ(spec.points[1].settings.Text("algorithm.width"), "paper");
+  EXPECT_EQ(spec.points[1].settings.Text("privacy.model"), "central");
+  EXPECT_EQ(spec.points[2].settings.Text("privacy.model"), "none");
+  EXPECT_FALSE(spec.points[2].settings.Has("privacy.epsilon"));
+  for (const Point& point : spec.points) {
+    EXPECT_TRUE(point.varied.Has("algorithm.width") && point.varied.Has("privacy.model")) << point.label;
+  }
+}
+
+TEST(VariantTest, ItsOwnKeysAreNotSwept) {
+  const Spec spec = Must(std::string(kBase) + R"([[variant]]
+label = "loose"
+privacy.epsilon = 50
+[sweep]
+"privacy.epsilon" = [1, 2]
+"algorithm.alpha" = [0.5, 0.6]
+)");
+  EXPECT_THAT(Labels(spec), ElementsAre("epsilon=1 alpha=0.5", "epsilon=1 alpha=0.6", "epsilon=2 alpha=0.5",
+                                        "epsilon=2 alpha=0.6", "loose alpha=0.5", "loose alpha=0.6"));
+  EXPECT_EQ(spec.points[4].settings.Number("privacy.epsilon"), 50);
+}
+
+TEST(VariantTest, NeedsALabelAndKnownKeys) {
+  const std::string base = kBase;
+  for (const char* variant : {"[[variant]]\nprivacy = { model = \"none\" }\n", "[[variant]]\nlabel = \"\"\n",
+                              "[[variant]]\nlabel = 5\n"}) {
+    const InputError error = Refused(base + variant);
+    EXPECT_EQ(error.key, "variant.label");
+    EXPECT_EQ(error.file, kFile);
+    EXPECT_GE(error.line, 11);
+    EXPECT_FALSE(error.accepted.empty());
+  }
+  const InputError unknown = Refused(base + "[[variant]]\nlabel = \"a\"\nprivacy = { modle = \"none\" }\n");
+  EXPECT_EQ(unknown.key, "privacy.modle");
+  EXPECT_EQ(unknown.line, 13);
+  EXPECT_THAT(unknown.accepted, HasSubstr("privacy.model"));
+  EXPECT_EQ(Refused(base + "[variant]\nlabel = \"a\"\n").key, "variant");
+  EXPECT_EQ(Refused("variant = 5\n" + base).line, 1);
+}
+
+// What belongs to the whole run cannot be swept; a variant must not change it either.
+TEST(VariantTest, DoesNotChangeTheWholeRun) {
+  for (const char* line :
+       {"replicates = 3", "seed = 3", "name = \"other\"", "service.listen = \"127.0.0.1:0\""}) {
+    const absl::StatusOr<Spec> spec = ParseSpec(
+        std::string(kBase) + "[[variant]]\nlabel = \"v\"\nalgorithm.alpha = 1\n" + line + "\n", kFile, {});
+    EXPECT_FALSE(spec.ok()) << line << " was taken and has no effect";
+  }
+}
+
+TEST(OverrideTest, WinsOverFileSweepAndVariants) {
+  const std::string text = std::string(kBase) + R"([[variant]]
+label = "loose"
+privacy.epsilon = 50
+[sweep]
+"privacy.epsilon" = [1, 2]
+)";
+  const Spec spec = Must(text, {"privacy.epsilon=9"});
+  EXPECT_TRUE(spec.swept.empty());
+  ASSERT_THAT(spec.points, SizeIs(1)) << "the variant now is the base";
+  EXPECT_EQ(spec.points[0].settings.Number("privacy.epsilon"), 9);
+  ExpectSame(spec, Must(spec.toml));
+}
+
+TEST(OverrideTest, TakesATomlValueOrElseAText) {
+  EXPECT_EQ(Must(kBase, {"horizon=5_000"}).points[0].settings.Integer("horizon"), 5000);
+  EXPECT_EQ(Must(kBase, {"privacy.delta=1e-3"}).points[0].settings.Number("privacy.delta"), 1e-3);
+  EXPECT_EQ(Must(kBase, {"privacy.model=none"}).points[0].settings.Text("privacy.model"), "none");
+  EXPECT_EQ(Must(kBase, {"privacy.model=\"none\""}).points[0].settings.Text("privacy.model"), "none");
+  EXPECT_EQ(Must(kBase, {"name=a b = c"}).name, "a b = c");
+  EXPECT_EQ(Must(kBase, {"service.listen=127.0.0.1:0"}).service.Text("service.listen"), "127.0.0.1:0");
+  EXPECT_EQ(Must(kBase, {"checkpoints=[1, 10]"}).points[0].settings.values().at("checkpoints"),
+            Value(std::vector<std::int64_t>{1, 10}));
+  const Spec table = Must(kBase, {"privacy={epsilon=3, delta=0.5}"});
+  EXPECT_EQ(table.points[0].settings.Number("privacy.epsilon"), 3);
+  EXPECT_EQ(table.points[0].settings.Number("privacy.delta"), 0.5);
+}
+
+// A text is a text, whatever it looks like.
+TEST(OverrideTest, ATextThatLooksLikeANumberIsAText) {
+  for (const char* name : {"5", "true", "1e6", "2026-01-01", "inf"}) {
+    const absl::StatusOr<Spec> spec = ParseSpec(kBase, kFile, {std::string("name=") + name});
+    ASSERT_TRUE(spec.ok()) << spec.status();
+    EXPECT_EQ(spec->name, name);
+  }
+}
+
+TEST(OverrideTest, TheLastWordWins) {
+  EXPECT_EQ(Must(kBase, {"seed=3", "seed=4"}).points[0].settings.Integer("seed"), 4);
+}
+
+TEST(OverrideTest, SaysThatTheErrorIsOnTheCommandLine) {
+  const InputError unknown = Refused(kBase, {"privacy.epsilom=1"});
+  EXPECT_EQ(unknown.file, "--set");
+  EXPECT_EQ(unknown.line, 0);
+  EXPECT_EQ(unknown.key, "privacy.epsilom");
+  EXPECT_THAT(unknown.accepted, HasSubstr("privacy.epsilon"));
+  const InputError bad = Refused(kBase, {"privacy.epsilon=-1"});
+  EXPECT_EQ(bad.file, "--set");
+  EXPECT_EQ(bad.value, "-1");
+  EXPECT_THAT(bad.accepted, HasSubstr("> 0"));
+  for (const char* assignment : {"privacy.epsilon", "=5", ""}) {
+    EXPECT_THAT(Refused(kBase, {assignment}).accepted, HasSubstr("key=value")) << assignment;
+  }
+}
+
+// A line with a second one behind it is no TOML value.
+TEST(OverrideTest, OneAssignmentIsOneValue) {
+  const absl::StatusOr<Spec> spec = ParseSpec(kBase, kFile, {"seed=3\nhorizon = 5"});
+  if (spec.ok()) ADD_FAILURE() << "taken as seed = " << spec->points[0].settings.Integer("seed");
+}
+
+struct BadLine {
+  const char* replace;  // a line of kBase
+  const char* with;
+  const char* key;
+  int line;
+  const char* value;
+  const char* accepted;
+};
+
+void PrintTo(const BadLine& bad, std::ostream* out) { *out << bad.with; }
+
+class BadLineTest : public testing::TestWithParam<BadLine> {};
+
+TEST_P(BadLineTest, IsNamedWithFileLineKeyValueAndAccepted) {
+  const BadLine& bad = GetParam();
+  std::string text = kBase;
+  const std::size_t at = text.find(bad.replace);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string(bad.replace).size(), bad.with);
+  const InputError error = Refused(text);
+  EXPECT_EQ(error.file, kFile);
+  EXPECT_EQ(error.line, bad.line);
+  EXPECT_EQ(error.key, bad.key);
+  EXPECT_EQ(error.value, bad.value);
+  EXPECT_THAT(error.accepted, HasSubstr(bad.accepted));
+  EXPECT_FALSE(error.message.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, BadLineTest,
+    testing::Values(
+        BadLine{"epsilon = 1.0", "epsilon = 0", "privacy.epsilon", 9, "0", "finite number > 0"},
+        BadLine{"epsilon = 1.0", "epsilon = -1", "privacy.epsilon", 9, "-1", "> 0"},
+        BadLine{"epsilon = 1.0", "epsilon = -0.0", "privacy.epsilon", 9, "-0", "> 0"},
+        BadLine{"epsilon = 1.0", "epsilon = nan", "privacy.epsilon", 9, "nan", "finite number > 0"},
+        BadLine{"epsilon = 1.0", "epsilon = inf", "privacy.epsilon", 9, "inf", "finite number > 0"},
+        BadLine{"epsilon = 1.0", "epsilon = -inf", "privacy.epsilon", 9, "-inf", "finite number > 0"},
+        BadLine{"epsilon = 1.0", "epsilon = \"1\"", "privacy.epsilon", 9, "1", "number"},
+        BadLine{"epsilon = 1.0", "epsilon = true", "privacy.epsilon", 9, "true", "number"},
+        BadLine{"epsilon = 1.0", "epsilon = [1, 2]", "privacy.epsilon", 9, "[1, 2]", "number"},
+        BadLine{"epsilon = 1.0", "epsilon = [0.5, 1]", "privacy.epsilon", 9, "[0.5, 1]", "number"},
+        BadLine{"epsilon = 1.0", "epsilon = 2026-01-01", "privacy.epsilon", 9, "2026-01-01", "number"},
+        BadLine{"delta = 1e-6", "delta = 0", "privacy.delta", 10, "0", "(0, 1)"},
+        BadLine{"delta = 1e-6", "delta = 1", "privacy.delta", 10, "1", "(0, 1)"},
+        BadLine{"delta = 1e-6", "delta = 1.5", "privacy.delta", 10, "1.5", "(0, 1)"},
+        BadLine{"delta = 1e-6", "delta = -0.1", "privacy.delta", 10, "-0.1", "(0, 1)"},
+        BadLine{"delta = 1e-6", "delta = nan", "privacy.delta", 10, "nan", "(0, 1)"},
+        BadLine{"name = \"dp-dpe\"", "name = \"dp-dpe\"\nalpha = 0", "algorithm.alpha", 7, "0", "> 0"},
+        BadLine{"name = \"dp-dpe\"", "name = \"dp-dpe\"\nalpha = -2.5", "algorithm.alpha", 7, "-2.5", "> 0"},
+        BadLine{"name = \"dp-dpe\"", "name = \"lin-ucb\"", "algorithm.name", 6, "lin-ucb", "dp-dpe"},
+        BadLine{"model = \"central\"", "model = \"shuffle\"", "privacy.model", 8, "shuffle",
+                "none, central, local"},
+        BadLine{"horizon = 1000", "horizon = 0", "horizon", 1, "0", ">= 1"},
+        BadLine{"horizon = 1000", "horizon = 1e6", "horizon", 1, "1000000",
+                "without point or exponent: 1000000"},
+        BadLine{"horizon = 1000", "horizon = -5", "horizon", 1, "-5", ">= 1"},
+        BadLine{"horizon = 1000", "horizon = \"1000\"", "horizon", 1, "1000", "whole number"},
+        BadLine{"horizon = 1000", "horizon = 1000\nseed = -1", "seed", 2, "-1", ">= 0"},
+        BadLine{"horizon = 1000", "horizon = 1000\nname = 5", "name", 2, "5", "a text"},
+        BadLine{"horizon = 1000", "horizon = 1000\ncheckpoints = [10, 5]", "checkpoints", 2, "[10, 5]",
+                "ascending"},
+        BadLine{"horizon = 1000", "horizon = 1000\ncheckpoints = [5, 5]", "checkpoints", 2, "[5, 5]",
+                "ascending"},
+        BadLine{"horizon = 1000", "horizon = 1000\ncheckpoints = []", "checkpoints", 2, "[]", "ascending"},
+        BadLine{"horizon = 1000", "horizon = 1000\ncheckpoints = 0", "checkpoints", 2, "0", ">= 1"},
+        BadLine{"horizon = 1000", "horizon = 1000\ncheckpoints = [1, 2000]", "checkpoints", 2, "2000",
+                "1 to 1000"},
+        BadLine{"dimension = 2", "dimension = 0", "environment.dimension", 3, "0", ">= 1"},
+        BadLine{"actions = 5", "actions = 0", "environment.actions", 4, "0", ">= 1"},
+        BadLine{"actions = 5", "actions = 5\nclient_sd = nan", "environment.client_sd", 5, "nan", ">= 0"},
+        BadLine{"actions = 5", "actions = 5\ntheta_norm = 2", "environment.theta_norm", 5, "2", "(0, 1]"}));
+
+TEST(SpecErrorTest, AnUnknownKeyNamesTheNearest) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[privacy]\nepsilom = 1\n", "privacy.epsilon"},
+      {"[environment]\ndimensions = 1\n", "environment.dimension"},
+      {"horizont = 1\n", "horizon"},
+      {"[privcy]\nepsilon = 1\n", "privacy.epsilon"}};
+  for (const auto& [text, nearest] : cases) {
+    const InputError error = Refused(text);
+    EXPECT_EQ(error.message, "unknown key");
+    EXPECT_EQ(error.accepted, std::string("nearest known key: ") + nearest);
+    EXPECT_EQ(error.line, text[0] == '[' ? 2 : 1);
+  }
+}
+
+TEST(SpecErrorTest, ATableInPlaceOfAValueIsNamed) {
+  const InputError error = Refused("[horizon]\nrounds = 5\n");
+  EXPECT_EQ(error.file, kFile);
+  EXPECT_EQ(error.line, 2);
+  // An empty table says nothing, and must not pass as a known one.
+  const absl::StatusOr<Spec> spec = ParseSpec(std::string(kBase) + "[privvacy]\n", kFile, {});
+  EXPECT_FALSE(spec.ok()) << "an empty table of an unknown name was taken";
+}
+
+TEST(SpecErrorTest, MissingKeys) {
+  const std::pair<const char*, const char*> cases[] = {{"horizon = 1000\n", "horizon"},
+                                                       {"dimension = 2\n", "environment.dimension"},
+                                                       {"actions = 5\n", "environment.actions"},
+                                                       {"name = \"dp-dpe\"\n", "algorithm.name"},
+                                                       {"model = \"central\"\n", "privacy.model"},
+                                                       {"epsilon = 1.0\n", "privacy.epsilon"},
+                                                       {"delta = 1e-6\n", "privacy.delta"}};
+  for (const auto& [line, key] : cases) {
+    std::string text = kBase;
+    text.erase(text.find(line), std::string(line).size());
+    const InputError error = Refused(text);
+    EXPECT_EQ(error.message, "missing");
+    EXPECT_EQ(error.key, key);
+    EXPECT_EQ(error.file, kFile);
+    EXPECT_FALSE(error.accepted.empty());
+  }
+  EXPECT_EQ(Refused("").key, "horizon");
+  EXPECT_EQ(Refused(std::string(kBase), {"algorithm.clients=fixed"}).key, "algorithm.fixed_clients");
+  EXPECT_EQ(Refused(std::string(kBase), {"environment.contexts=file"}).key, "environment.file");
+}
+
+TEST(SpecErrorTest, NoneNeedsNoBudget) {
+  EXPECT_THAT(Must("horizon = 1\nenvironment = {dimension = 1, actions = 1}\nalgorithm.name = \"dp-dpe\"\n"
+                   "privacy.model = \"none\"\n")
+                  .points,
+              SizeIs(1));
+}
+
+TEST(SpecErrorTest, Sweeps) {
+  const std::string base = kBase;
+  const InputError empty = Refused(base + "[sweep]\n\"privacy.epsilon\" = []\n");
+  EXPECT_EQ(empty.key, "sweep.privacy.epsilon");
+  EXPECT_EQ(empty.line, 12);
+  EXPECT_THAT(empty.accepted, HasSubstr("at least one value"));
+  EXPECT_EQ(Refused(base + "[sweep]\n\"privacy.epsilon\" = 1\n").key, "sweep.privacy.epsilon");
+  for (const char* key : {"seed", "replicates", "name", "checkpoints"}) {
+    const InputError error = Refused(base + "[sweep]\n" + key + " = [1, 2]\n");
+    EXPECT_EQ(error.key, std::string("sweep.") + key);
+    EXPECT_EQ(error.line, 12);
+    EXPECT_THAT(error.message, HasSubstr("cannot be swept"));
+  }
+  const InputError value = Refused(base + "[sweep]\n\"privacy.epsilon\" = [\n1,\n-2]\n");
+  EXPECT_EQ(value.line, 14);
+  EXPECT_EQ(value.value, "-2");
+  EXPECT_THAT(value.accepted, HasSubstr("> 0"));
+  const InputError unknown = Refused(base + "[sweep]\n\"privacy.epsilom\" = [1]\n");
+  EXPECT_EQ(unknown.line, 12);
+  EXPECT_THAT(unknown.accepted, HasSubstr("privacy.epsilon"));
+  EXPECT_EQ(Refused("sweep = 5\n" + base).line, 1);
+}
+
+TEST(SpecErrorTest, ASweptHorizonMustReachTheCheckpoints) {
+  const InputError error =
+      Refused("checkpoints = [100]\n" + std::string(kBase) + "[sweep]\nhorizon = [1000, 50]\n");
+  EXPECT_EQ(error.key, "checkpoints");
+  EXPECT_EQ(error.line, 1);
+  EXPECT_EQ(error.value, "100");
+}
+
+TEST(SpecErrorTest, BrokenTomlHasItsLine) {
+  const InputError error = Refused("horizon = 5\n[environment\nx = 1\n");
+  EXPECT_EQ(error.line, 2);
+  EXPECT_EQ(error.file, kFile);
+  EXPECT_THAT(error.message, HasSubstr("not TOML"));
+  EXPECT_EQ(Refused("horizon = 5\nhorizon = 6\n").line, 2);
+  EXPECT_EQ(Refused("a = \xff\n").line, 1);
+}
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "/bandana-spec-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(FileTest, Loads) {
+  const absl::StatusOr<Spec> spec = LoadSpec(Write("small.toml", kBase), {});
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_EQ(spec->name, "small");
+}
+
+TEST_F(FileTest, AMissingFileAndAFolderCannotBeRead) {
+  for (const std::string& path : {(folder_ / "none.toml").string(), folder_.string(), std::string()}) {
+    const absl::StatusOr<Spec> spec = LoadSpec(path, {});
+    ASSERT_FALSE(spec.ok()) << path;
+    EXPECT_EQ(ErrorOf(spec.status()).file, path);
+    EXPECT_THAT(ErrorOf(spec.status()).message, HasSubstr("cannot be read"));
+  }
+}
+
+TEST_F(FileTest, AnEmptyFileMissesItsHorizon) {
+  const absl::StatusOr<Spec> spec = LoadSpec(Write("empty.toml", ""), {});
+  EXPECT_EQ(ErrorOf(spec.status()).key, "horizon");
+}
+
+constexpr char kFromFile[] = R"(horizon = 10
+environment = { contexts = "file", file = "data/actions.csv" }
+algorithm.name = "dp-dpe"
+privacy.model = "none"
+)";
+
+TEST_F(FileTest, TheActionFileIsRelativeToTheSpec) {
+  const absl::StatusOr<Spec> spec = LoadSpec(Write("a.toml", kFromFile), {});
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  const std::string& file = spec->points[0].settings.Text("environment.file");
+  EXPECT_EQ(fs::path(file), (folder_ / "data/actions.csv").lexically_normal());
+  // The resolved spec means the same from anywhere.
+  const absl::StatusOr<Spec> again = ParseSpec(spec->toml, "/elsewhere/spec.toml", {});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->toml, spec->toml);
+  const absl::StatusOr<Spec> absolute =
+      LoadSpec(Write("a.toml", kFromFile), {"environment.file=/data/a.csv"});
+  EXPECT_EQ(absolute->points[0].settings.Text("environment.file"), "/data/a.csv");
+}
+
+Settings At(std::int64_t horizon, Value checkpoints) {
+  Settings settings;
+  settings.Set("horizon", Value(horizon));
+  settings.Set("checkpoints", std::move(checkpoints));
+  return settings;
+}
+
+TEST(CheckpointsTest, AListIsTakenAsItIs) {
+  EXPECT_THAT(Checkpoints(At(100, Value(std::vector<std::int64_t>{1, 7, 50}))), ElementsAre(1, 7, 50));
+}
+
+TEST(CheckpointsTest, ACountIsSpacedEvenly) {
+  EXPECT_THAT(Checkpoints(At(100, Value(std::int64_t{4}))), ElementsAre(25, 50, 75, 100));
+  EXPECT_THAT(Checkpoints(At(10, Value(std::int64_t{3}))), ElementsAre(3, 6, 10));
+  EXPECT_THAT(Checkpoints(At(3, Value(std::int64_t{10}))), ElementsAre(1, 2, 3));
+  EXPECT_THAT(Checkpoints(At(1, Value(std::int64_t{1}))), ElementsAre(1));
+}
+
+TEST(CheckpointsTest, LogIsDenseAtTheBeginning) {
+  EXPECT_THAT(Checkpoints(At(10, Value(std::string("log")))), ElementsAre(1, 2, 3, 4, 5, 6, 8, 10));
+  EXPECT_THAT(Checkpoints(At(1, Value(std::string("log")))), ElementsAre(1));
+}
+
+RC_GTEST_PROP(CheckpointsTest, AreAscendingFromOneOnAndEndAtTheHorizon, ()) {
+  const auto horizon = *rc::gen::map(rc::gen::inRange(0, 62), [](int bits) {
+    return std::int64_t{1} << bits;
+  }) + *rc::gen::inRange(0, 1000);
+  const Value how = *rc::gen::oneOf(
+      rc::gen::just(Value(std::string("log"))),
+      rc::gen::map(rc::gen::inRange<std::int64_t>(1, 1000), [](std::int64_t n) { return Value(n); }));
+  const std::vector<Count> times = Checkpoints(At(horizon, how));
+  RC_ASSERT(!times.empty());
+  RC_ASSERT(times.front() >= 1);
+  RC_ASSERT(times.back() == horizon);
+  for (std::size_t i = 1; i < times.size(); ++i) RC_ASSERT(times[i] > times[i - 1]);
+}
+
+}  // namespace
+}  // namespace bandana::lab

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bandana/core/bit_source.h"
+#include "bandana/core/generators.h"
+
+/// What several tests share: seeded generators, and tests of laws against samples.
+namespace bandana::test {
+
+template <class Gen>
+struct Seeded {
+  explicit Seeded(std::uint64_t seed, Epoch epoch = 0)
+      : source({.seed = seed, .epoch = epoch, .stream = Stream::kTest}), gen(source) {}
+  PhiloxSource source;
+  Gen gen;
+};
+using Coins = Seeded<CoinGen>;
+using Noise = Seeded<NoiseGen>;
+
+/// Kolmogorov and Smirnov's distance between two samples; ties count once.
+inline double KsDistance(std::vector<double> a, std::vector<double> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  double farthest = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const double x = std::min(a[i], b[j]);
+    while (i < a.size() && a[i] <= x) ++i;
+    while (j < b.size() && b[j] <= x) ++j;
+    const double gap =
+        static_cast<double>(i) / static_cast<double>(a.size()) - static_cast<double>(j) / static_cast<double>(b.size());
+    farthest = std::max(farthest, std::abs(gap));
+  }
+  return farthest;
+}
+
+/// Two samples of one law look different with probability at most `false_alarm` (less if the law is discrete).
+inline bool SameLaw(const std::vector<double>& a, const std::vector<double>& b, double false_alarm = 1e-6) {
+  const auto n = static_cast<double>(a.size());
+  const auto m = static_cast<double>(b.size());
+  return KsDistance(a, b) <= std::sqrt(std::log(2 / false_alarm) / 2 * (n + m) / (n * m));
+}
+
+/// Pearson's test of counts against what is expected; cells should expect 25 and more.
+inline bool FitsCounts(std::span<const double> counts, std::span<const double> expected, double false_alarm = 1e-6) {
+  double statistic = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    statistic += (counts[i] - expected[i]) * (counts[i] - expected[i]) / expected[i];
+  }
+  const boost::math::chi_squared law(static_cast<double>(counts.size()) - 1);
+  return statistic <= quantile(complement(law, false_alarm));
+}
+
+struct Moments {
+  double mean = 0;
+  double variance = 0;
+};
+
+inline Moments MomentsOf(std::span<const double> sample) {
+  Moments moments;
+  for (const double x : sample) moments.mean += x;
+  moments.mean /= static_cast<double>(sample.size());
+  for (const double x : sample) moments.variance += (x - moments.mean) * (x - moments.mean);
+  moments.variance /= static_cast<double>(sample.size() - 1);
+  return moments;
+}
+
+}  // namespace bandana::test
