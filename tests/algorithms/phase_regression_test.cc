@@ -102,47 +102,74 @@ TEST(PhaseRegressionTest, NearbyActionsAreToldApart) {
   EXPECT_LT((phase.actions * (estimate - theta)).cwiseAbs().maxCoeff(), 1e-9);
 }
 
-PhaseErrors SomeErrors(const Phase& phase, bool clipped) {
-  PhaseErrors errors{.clients = 7, .reward_proxy = 0.9, .client_sd = 0.3, .privacy_stddev = 0.05};
-  if (clipped) {
-    errors.clip_excess = 0.02;
-    for (const Pull& pull : phase.pulls) errors.spreads.push_back(1 / std::sqrt(static_cast<double>(pull.count)));
-  }
+// A Gaussian reward is clipped, a Rademacher one is not.
+PhaseErrors SomeErrors(bool clipped, double scale = 1) {
+  PhaseErrors errors{.clients = 7, .privacy_stddev = 0.05 * scale};
+  errors.rule.reward = {clipped ? RewardKind::kGaussian : RewardKind::kRademacher, 0.9 * scale};
+  errors.rule.client_sd = 0.3 * scale;
   return errors;
 }
 
-// The width of a direction from the definitions, with dense matrices in all d dimensions and a pseudo-inverse.
-double DenseWidth(const Phase& phase, const PhaseErrors& errors, double level, const Vector& v) {
-  const Eigen::Index d = phase.actions.cols();
-  Matrix gram = Matrix::Zero(d, d);
-  for (const Pull& pull : phase.pulls) {
-    const Vector x = phase.actions.row(pull.arm).transpose();
-    gram += static_cast<double>(pull.count) * x * x.transpose();
+// Widths from the definitions, with dense matrices in all d dimensions and a pseudo-inverse.
+class DenseWidths {
+ public:
+  DenseWidths(const Phase& phase, const PhaseErrors& errors, double level)
+      : phase_(phase), errors_(errors), level_(errors.rule.clips() ? level / 2 : level) {
+    Matrix gram = Matrix::Zero(phase.actions.cols(), phase.actions.cols());
+    for (const Pull& pull : phase.pulls) {
+      const Vector x = phase.actions.row(pull.arm).transpose();
+      gram += static_cast<double>(pull.count) * x * x.transpose();
+    }
+    solver_.setThreshold(1e-9);
+    solver_.compute(gram);
+    ClipWeights typical;
+    for (const Pull& pull : phase.pulls) {
+      const ClipWeights one(errors.rule, phase.pulls, WeightsOf(phase.actions.row(pull.arm).transpose()));
+      typical.largest += one.largest;
+      typical.reward += one.reward;
+      typical.client += one.client;
+      typical.joint += one.joint;
+    }
+    clip_ = MakeClipBound(errors.rule, phase.pulls, errors.clients, level_, typical);
   }
-  Eigen::CompleteOrthogonalDecomposition<Matrix> solver;
-  solver.setThreshold(1e-9);
-  solver.compute(gram);
-  const Vector solved = solver.solve(v);
-  double reward = 0, privacy = 0, clip = 0;
-  for (std::size_t i = 0; i < phase.pulls.size(); ++i) {
-    const double weight =
-        static_cast<double>(phase.pulls[i].count) * phase.actions.row(phase.pulls[i].arm).dot(solved);
-    reward += weight * weight * errors.reward_proxy * errors.reward_proxy / static_cast<double>(phase.pulls[i].count);
-    privacy += weight * weight * errors.privacy_stddev * errors.privacy_stddev;
-    if (!errors.spreads.empty()) clip += std::abs(weight) * errors.spreads[i];
+
+  double Of(const Vector& v) const {
+    const std::vector<double> weights = WeightsOf(v);
+    const double proxy = errors_.rule.reward.proxy();
+    double reward = 0, privacy = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      reward += weights[i] * weights[i] * proxy * proxy / static_cast<double>(phase_.pulls[i].count);
+      privacy += weights[i] * weights[i] * errors_.privacy_stddev * errors_.privacy_stddev;
+    }
+    const double client = errors_.rule.client_sd * errors_.rule.client_sd * v.squaredNorm();
+    const double squared = (reward + client) / static_cast<double>(errors_.clients) + privacy;
+    return std::sqrt(2 * std::log(1 / level_) * squared) + clip_ * ClipWeights(errors_.rule, phase_.pulls, weights);
   }
-  const auto clients = static_cast<double>(errors.clients);
-  const double proxy = (reward + errors.client_sd * errors.client_sd * v.squaredNorm()) / clients + privacy;
-  const double halves = errors.clip_excess > 0 ? 2 : 1;
-  return std::sqrt(2 * std::log(halves / level) * proxy) + errors.clip_excess * clip;
-}
+
+ private:
+  std::vector<double> WeightsOf(const Vector& v) const {
+    const Vector solved = solver_.solve(v);
+    std::vector<double> weights;
+    for (const Pull& pull : phase_.pulls) {
+      weights.push_back(static_cast<double>(pull.count) * phase_.actions.row(pull.arm).dot(solved));
+    }
+    return weights;
+  }
+
+  const Phase& phase_;
+  const PhaseErrors& errors_;
+  double level_;
+  Eigen::CompleteOrthogonalDecomposition<Matrix> solver_;
+  ClipBound clip_;
+};
 
 TEST(PhaseRegressionTest, WidthsAreTheOnesOfTheDefinition) {
   for (const bool clipped : {false, true}) {
     for (const Eigen::Index rank : {2, 5}) {
       const Phase phase = SomePhase(300, 5, rank, 200, 30);
-      const PhaseErrors errors = SomeErrors(phase, clipped);
+      const PhaseErrors errors = SomeErrors(clipped);
       constexpr double kLevel = 0.01;
+      const DenseWidths widths(phase, errors, kLevel);
       for (std::uint64_t seed = 40; seed < 44; ++seed) {
         const Vector theta = SomeTheta(5, seed);
         const auto survivors = phase.Regression().EliminateExactly(theta, phase.active, errors, kLevel);
@@ -152,7 +179,7 @@ TEST(PhaseRegressionTest, WidthsAreTheOnesOfTheDefinition) {
         double widest = 0;
         std::vector<ArmId> expected;
         for (const ArmId arm : phase.active) {
-          const double width = DenseWidth(phase, errors, kLevel, (phase.actions.row(best) - phase.actions.row(arm)).transpose());
+          const double width = widths.Of((phase.actions.row(best) - phase.actions.row(arm)).transpose());
           widest = std::max(widest, width);
           if (!(values[best] - values[arm] > width)) expected.push_back(arm);
         }
@@ -169,15 +196,15 @@ TEST(PhaseRegressionTest, EveryPartOfTheErrorWidens) {
   const Phase phase = SomePhase(40, 4, 4, 100, 50);
   const Vector theta = SomeTheta(4, 51);
   const auto widest = [&](auto change, double level = 0.01) {
-    PhaseErrors errors = SomeErrors(phase, true);
+    PhaseErrors errors = SomeErrors(true);
     change(errors);
     return phase.Regression().EliminateExactly(theta, phase.active, errors, level).widest;
   };
   const double base = widest([](PhaseErrors&) {});
-  EXPECT_GT(widest([](PhaseErrors& errors) { errors.reward_proxy *= 1.1; }), base);
-  EXPECT_GT(widest([](PhaseErrors& errors) { errors.client_sd *= 1.1; }), base);
+  EXPECT_GT(widest([](PhaseErrors& errors) { errors.rule.reward.sd *= 1.1; }), base);
+  EXPECT_GT(widest([](PhaseErrors& errors) { errors.rule.client_sd *= 1.1; }), base);
   EXPECT_GT(widest([](PhaseErrors& errors) { errors.privacy_stddev *= 1.1; }), base);
-  EXPECT_GT(widest([](PhaseErrors& errors) { errors.clip_excess *= 1.1; }), base);
+  EXPECT_GT(widest([](PhaseErrors& errors) { errors.rule.fixed_bound = 1.1; }), base);
   EXPECT_LT(widest([](PhaseErrors& errors) { errors.clients += 1; }), base);
   EXPECT_GT(widest([](PhaseErrors&) {}, 0.001), base);
 }
@@ -187,7 +214,8 @@ TEST(PhaseRegressionTest, ExactKnowledgeKeepsOnlyTheBest) {
   const Vector theta = SomeTheta(4, 61);
   Eigen::Index best;
   (phase.actions * theta).maxCoeff(&best);
-  const PhaseErrors none{.clients = 1};
+  PhaseErrors none{.clients = 1};
+  none.rule.reward = {RewardKind::kGaussian, 0};
   EXPECT_THAT(phase.Regression().EliminateExactly(theta, phase.active, none, 0.1).active,
               ::testing::ElementsAre(static_cast<ArmId>(best)));
   EXPECT_EQ(phase.Regression().EliminateExactly(Vector::Zero(4), phase.active, none, 0.1).active, phase.active)
@@ -245,7 +273,7 @@ RC_GTEST_PROP(PhaseRegressionProperty, SurvivorsAreInOrderAndTheEmpiricalBestIsA
   const AnyPhase any = DrawPhase();
   const double width = *rc::gen::inRange(0, 100) / 50.;
   const double scale = *rc::gen::inRange(0, 100) / 50.;
-  const PhaseErrors errors{.clients = 3, .reward_proxy = scale, .client_sd = scale / 3, .privacy_stddev = scale / 9};
+  const PhaseErrors errors = SomeErrors(*rc::gen::arbitrary<bool>(), scale);
   const PhaseRegression regression = any.phase.Regression();
   for (const auto& survivors : {regression.EliminateBy(width, any.estimate, any.phase.active),
                                 regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1)}) {
@@ -260,7 +288,7 @@ RC_GTEST_PROP(PhaseRegressionProperty, LargerWidthsKeepMore, ()) {
   const double width = *rc::gen::inRange(0, 100) / 50.;
   RC_ASSERT(IsOrderedSubset(regression.EliminateBy(width, any.estimate, any.phase.active).active,
                             regression.EliminateBy(width + 0.1, any.estimate, any.phase.active).active));
-  PhaseErrors errors{.clients = 3, .reward_proxy = width, .client_sd = width / 3, .privacy_stddev = width / 9};
+  PhaseErrors errors = SomeErrors(*rc::gen::arbitrary<bool>(), width);
   const auto narrow = regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1);
   RC_ASSERT(IsOrderedSubset(narrow.active,
                             regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.01).active));
@@ -275,7 +303,7 @@ RC_GTEST_PROP(PhaseRegressionProperty, TheOrderOfTheActiveSetDoesNotMatter, ()) 
   for (std::size_t i = shuffled.size(); i > 1; --i) {
     std::swap(shuffled[i - 1], shuffled[*rc::gen::inRange<std::size_t>(0, i)]);
   }
-  const PhaseErrors errors{.clients = 3, .reward_proxy = 0.5, .client_sd = 0.1, .privacy_stddev = 0.05};
+  const PhaseErrors errors = SomeErrors(*rc::gen::arbitrary<bool>(), 0.3);
   const PhaseRegression regression = any.phase.Regression();
   const auto sorted = [](std::vector<ArmId> arms) {
     std::sort(arms.begin(), arms.end());

@@ -1,3 +1,4 @@
+#include "bandana/core/noise_door.h"
 #include "bandana/core/distributions.h"
 
 #include <algorithm>
@@ -132,7 +133,7 @@ TEST(StandardNormalTest, IsNormal) {
 
 TEST(StandardNormalTest, IsNormalFromNoiseToo) {
   PhiloxSource source(TestKey(5));
-  NoiseGen gen(source);
+  NoiseGen gen = NoiseDoor::Open(source);
   EXPECT_TRUE(LooksLike(Sample(200'000, [&] { return StandardNormal(gen); }), NormalCdf));
 }
 

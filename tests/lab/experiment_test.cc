@@ -125,8 +125,6 @@ TEST_F(RunnerTest, WhatCannotRunIsAnInputErrorBeforeAnythingIsMade) {
       {{"environment.population=5_000_000_000"}, "environment.population"},
       {{"environment.reward=bernoulli"}, "environment.reward"},
       {{"environment.contexts=file", "environment.file=missing.csv"}, "environment.file"},
-      {{"environment.dimension=1_000_000_000_000"}, "environment.dimension"},
-      {{"environment.actions=1_000_000_000_000"}, "environment.actions"},
   };
   for (const Impossible& impossible : cases) {
     const absl::StatusOr<Spec> spec = ParseSpec(kSpec, "/specs/x.toml", impossible.set);

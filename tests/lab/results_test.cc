@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -12,6 +13,8 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bandana/core/status.h"
 #include "fmt/format.h"
@@ -154,45 +157,70 @@ TEST(ResultsTest, AFolderThatCannotBeMadeIsAnInputError) {
   EXPECT_EQ(Read(folder.out()), "a file in the way");
 }
 
-// The whole of what a kill can leave: a prefix of the file.
-RC_GTEST_PROP(ResumeTest, FromAnyPrefixGivesTheSameFile, ()) {
-  const Folder folder;
-  const std::string label = *rc::gen::element<std::string>("plain", "a, \"b\", c", "=1,2", "ε");
-  const Spec spec = SmallSpec(label);
-  std::vector<std::vector<Checkpoint>> replicates;
-  std::vector<std::size_t> ends = {std::string(kHeader).size()};
-  {
-    absl::StatusOr<ResultsFile> results = ResultsFile::Create(folder.out(), spec);
-    RC_ASSERT(results.ok());
-    const int done = *rc::gen::inRange(1, 7);
-    for (int i = 0; i < done; ++i) {
-      replicates.push_back(AnyReplicate());
-      RC_ASSERT(results->Append(replicates.back()).ok());
-      ends.push_back(fs::file_size(folder.csv()));
+// A run that was done so far, and what must come of it from whatever a kill leaves: a prefix of the file.
+class Interrupted {
+ public:
+  Interrupted(const std::string& label, std::vector<std::vector<Checkpoint>> replicates)
+      : spec_(SmallSpec(label)), replicates_(std::move(replicates)) {
+    absl::StatusOr<ResultsFile> results = ResultsFile::Create(folder_.out(), spec_);
+    for (const auto& replicate : replicates_) {
+      if (!results->Append(replicate).ok()) std::abort();
+      ends_.push_back(fs::file_size(folder_.csv()));
     }
+    whole_ = Read(folder_.csv());
   }
-  const std::string whole = Read(folder.csv());
-  RC_ASSERT(whole.size() == ends.back());
-  // Every byte of the last replicate, and one byte anywhere.
-  std::vector<std::size_t> cuts = {*rc::gen::inRange(ends.front(), whole.size() + 1)};
-  for (std::size_t cut = ends[ends.size() - 2]; cut <= whole.size(); ++cut) cuts.push_back(cut);
-  for (const std::size_t cut : cuts) {
-    Write(folder.csv(), whole.substr(0, cut));
-    absl::StatusOr<ResultsFile> results = ResultsFile::Resume(folder.out(), spec);
-    RC_LOG() << "cut at " << cut << ": " << results.status() << "\n" << whole.substr(0, cut);
-    RC_ASSERT(results.ok());
+
+  std::size_t header() const { return ends_.front(); }
+  std::size_t last_replicate() const { return ends_[ends_.size() - 2]; }
+  std::size_t size() const { return whole_.size(); }
+
+  /// What is wrong with going on from the first `cut` bytes, or nothing.
+  std::string GoOnFrom(std::size_t cut) const {
+    Write(folder_.csv(), whole_.substr(0, cut));
+    absl::StatusOr<ResultsFile> results = ResultsFile::Resume(folder_.out(), spec_);
+    if (!results.ok()) return results.status().ToString();
     const auto sound =
-        static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), cut) - ends.begin() - 1);
-    RC_ASSERT(results->done() == sound);
-    RC_ASSERT(Read(folder.csv()) == whole.substr(0, ends[sound]));
-    for (std::size_t i = sound; i < replicates.size(); ++i) RC_ASSERT(results->Append(replicates[i]).ok());
-    RC_ASSERT(Read(folder.csv()) == whole);
-    RC_ASSERT(results->done() == replicates.size());
-    for (std::size_t i = 0; i < replicates.size(); ++i) {
+        static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), cut) - ends_.begin() - 1);
+    if (results->done() != sound)
+      return fmt::format("{} replicates are done, not {}", results->done(), sound);
+    if (Read(folder_.csv()) != whole_.substr(0, ends_[sound])) return "the file is not the whole replicates";
+    for (std::size_t i = sound; i < replicates_.size(); ++i) {
+      if (!results->Append(replicates_[i]).ok()) return "cannot append";
+    }
+    if (Read(folder_.csv()) != whole_) return "the file differs at the end";
+    for (std::size_t i = 0; i < replicates_.size(); ++i) {
       for (std::size_t j = 0; j < 3; ++j) {
-        RC_ASSERT(results->values()[i / 3][i % 3][j] == MetricValues(replicates[i][j]));
+        if (results->values()[i / 3][i % 3][j] != MetricValues(replicates_[i][j])) return "the values differ";
       }
     }
+    return "";
+  }
+
+ private:
+  const Folder folder_;
+  const Spec spec_;
+  const std::vector<std::vector<Checkpoint>> replicates_;
+  std::vector<std::size_t> ends_ = {std::string(kHeader).size()};
+  std::string whole_;
+};
+
+TEST(ResumeTest, FromEveryByteOfTheLastReplicate) {
+  for (const char* label : {"plain", "a, \"b\", c", "ε"}) {
+    const Interrupted run(
+        label, {PlainReplicate(0.1), PlainReplicate(1e-7), PlainReplicate(1e22), PlainReplicate(3)});
+    for (std::size_t cut = run.last_replicate(); cut <= run.size(); ++cut) {
+      EXPECT_EQ(run.GoOnFrom(cut), "") << label << ", cut at " << cut;
+    }
+  }
+}
+
+RC_GTEST_PROP(ResumeTest, FromAnyPrefixOfAnyFile, ()) {
+  std::vector<std::vector<Checkpoint>> replicates(*rc::gen::inRange<std::size_t>(1, 7));
+  for (auto& replicate : replicates) replicate = AnyReplicate();
+  const Interrupted run(*rc::gen::element<std::string>("plain", "a, \"b\", c", "=1,2", "ε"), replicates);
+  for (int i = 0; i < 8; ++i) {
+    const auto cut = *rc::gen::inRange(i == 0 ? run.header() : run.last_replicate(), run.size() + 1);
+    RC_ASSERT(run.GoOnFrom(cut) == "");
   }
 }
 

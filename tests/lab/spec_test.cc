@@ -5,10 +5,10 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <string>
 
 #include "bandana/core/status.h"
@@ -147,11 +147,10 @@ TEST(SpecTest, ResolvedTomlIsAFixpoint) {
 TEST(SpecTest, ResolvedTomlWritesEveryDefaultOut) {
   const std::string toml = Must(kBase).toml;
   for (const char* line :
-       {"name = \"x\"", "seed = 1", "replicates = 1", "checkpoints = \"log\"", "kind = \"linear\"",
-        "contexts = \"sphere\"", "population = 100000", "alpha = 0.8", "beta = \"auto\"", "width = \"exact\"",
-        "epsilon = 1.0", "delta = 1e-06", "calibration = \"tight\"", "sampler = \"fast\""}) {
-    EXPECT_THAT(toml, HasSubstr(std::string("\n") + line + "\n")) << toml;
-    if (std::string(line).starts_with("name")) break;
+       {"seed = 1", "replicates = 1", "checkpoints = \"log\"", "kind = \"linear\"", "contexts = \"sphere\"",
+        "population = 100000", "alpha = 0.8", "beta = \"auto\"", "width = \"exact\"", "epsilon = 1.0",
+        "delta = 1e-06", "calibration = \"tight\"", "sampler = \"fast\""}) {
+    EXPECT_THAT(toml, HasSubstr(std::string("\n") + line + "\n"));
   }
   EXPECT_THAT(toml, HasSubstr("name = \"x\"\nhorizon = 1000\n"));
 }
@@ -171,10 +170,15 @@ horizon = 1_000
 // A random spec: sweeps over some keys, variants over others.
 std::string GenerateSpec() {
   const auto number = rc::gen::map(rc::gen::inRange(1, 1'000'000), [](int n) { return n / 1000.0; });
-  const auto models =
-      *rc::gen::unique<std::vector<std::string>>(rc::gen::element<std::string>("none", "central", "local"));
-  const auto epsilons = *rc::gen::container<std::vector<double>>(number);
-  const auto alphas = *rc::gen::container<std::vector<double>>(number);
+  std::vector<std::string> models;
+  for (const char* model : {"none", "central", "local"}) {
+    if (*rc::gen::arbitrary<bool>()) models.push_back(model);
+  }
+  const auto few = [&] {
+    return *rc::gen::container<std::vector<double>>(*rc::gen::inRange<std::size_t>(0, 5), number);
+  };
+  const std::vector<double> epsilons = few();
+  const std::vector<double> alphas = few();
   const auto name = *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127));
   std::string text = fmt::format("name = {}\nhorizon = {}\nseed = {}\nreplicates = {}\n", ToToml(Value(name)),
                                  *rc::gen::inRange(1, 1'000'000'000), *rc::gen::inRange(0, 1'000'000'000),

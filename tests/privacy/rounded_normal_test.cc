@@ -1,3 +1,4 @@
+#include "bandana/core/noise_door.h"
 #include "bandana/privacy/samplers/rounded_normal.h"
 
 #include <algorithm>
@@ -84,7 +85,7 @@ TEST(RoundedNormalTest, TheFastOneHasTheSameLaw) { ExpectTheLaw(FastRoundedNorma
 
 TEST(RoundedNormalTest, HasTheLawWithSecureBits) {
   SecureSource source;
-  NoiseGen gen(source);
+  NoiseGen gen = NoiseDoor::Open(source);
   const auto draw = [](NoiseGen& from) { return RoundedNormal(3, from); };
   EXPECT_TRUE(LooksNormal(3, 1, gen, draw, 1e-9));
   EXPECT_FALSE(LooksNormal(3, 1, gen, [](NoiseGen& from) { return RoundedNormal(2, from); }, 1e-9));
@@ -154,7 +155,7 @@ TEST(RoundedNormalTest, ReadsFurtherDigitsUntilTheFloorIsDecided) {
     script.insert(script.end(), digits.begin(), digits.end());
     script.push_back(sign);
     ScriptedSource source(script);
-    NoiseGen gen(source);
+    NoiseGen gen = NoiseDoor::Open(source);
     return RoundedNormal(3, gen);
   };
   EXPECT_EQ(draw({kThird - 1}, 0), 0);

@@ -64,6 +64,8 @@ catches check_includes 'unknown folder' "folder 'misc' has no place"
 for folder in algorithms lab; do
   plant "src/bandana/$folder/bad.cc" '#include "bandana/privacy/wire.h"'
   catches check_includes "wire.h from $folder" "$folder must not open sealed reports"
+  plant "src/bandana/$folder/bad.cc" '#include "bandana/core/noise_door.h"'
+  catches check_includes "noise_door.h from $folder" "$folder must not make its own noise"
 done
 
 plant src/bandana/algorithms/bad.cc 'void F(const char* why) { Declassify(why); }'

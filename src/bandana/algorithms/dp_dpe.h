@@ -17,6 +17,7 @@
 #include "bandana/core/status.h"
 #include "bandana/core/without_replacement.h"
 #include "bandana/federation/node.h"
+#include "bandana/federation/release.h"
 #include "bandana/privacy/privatizer.h"
 #include "fmt/format.h"
 
@@ -30,10 +31,10 @@
 ///   pi_l, V(pi)       Design
 ///   h_l               2^l, the rounds a phase aims at
 ///   T_l(x), T_l       Plan::pulls, PhaseRecord::rounds
-///   U_l               clients_: ceil(2^(alpha l)), each client of the population at most once
+///   U_l               DpDpeClients: ceil(2^(alpha l)), each client of the population at most once
 ///   y~_l              Released<Mean>
 ///   theta~_l          PhaseRecord::estimate
-///   W_l, sigma_n      DpDpeServer::PaperWidth
+///   W_l, sigma_n      DpDpePolicy::PaperWidth
 ///   sigma, B          ClipRule::client_sd, ClipRule::BoundsFor
 ///
 /// Departures, all in docs/papers/p1.md: `width = exact` bounds each pair of actions by itself
@@ -128,7 +129,7 @@ class DpDpeServer final : public Node {
   }
 
   /// Every round is played and every report that was asked for is in.
-  bool finished() const { return finished_; }
+  bool finished() const override { return finished_; }
   const DpDpePolicy& policy() const { return policy_; }
   std::vector<Claim> claims() const { return privatizer_.claims(); }
 
@@ -159,39 +160,28 @@ class DpDpeServer final : public Node {
            .accepted = "a larger population, a smaller algorithm.alpha or a shorter horizon"});
     }
     sum_ = ReportSum();
-    clients_.clear();
+    awaited_.reserve(static_cast<std::size_t>(wanted));
     CoinGen& coin = context.coin(plan_->epoch);
     for (Count i = 0; i < wanted; ++i) {
-      clients_.push_back(NodeId{static_cast<std::uint32_t>(1 + unasked_.Draw(coin))});
+      const NodeId client{static_cast<std::uint32_t>(1 + unasked_.Draw(coin))};
+      awaited_.insert(client);
+      context.Send(client, plan_);
     }
-    awaited_.reserve(clients_.size());
-    awaited_.insert(clients_.begin(), clients_.end());
-    for (const NodeId client : clients_) context.Send(client, plan_);
     return absl::OkStatus();
   }
 
   absl::Status FinishPhase(Context& context) {
-    const std::shared_ptr<const Plan> plan = plan_;
-    BANDANA_ASSIGN_OR_RETURN(
-        const Report sealed,
-        context.ReleaseOnce({context.links().self, plan->epoch}, ChargeFor(clients_),
-                            [&](NoiseGen& noise) { return privatizer_.Seal(plan->query, sum_, noise); }));
-    BANDANA_ASSIGN_OR_RETURN(const Released<Mean> averages, privatizer_.Open(plan->query, sealed));
-    BANDANA_RETURN_IF_ERROR(policy_.Learn(*plan, averages));
+    BANDANA_ASSIGN_OR_RETURN(const Released<Mean> averages,
+                             Release::FromAnalyzer(context, privatizer_, plan_->epoch, sum_));
+    BANDANA_RETURN_IF_ERROR(policy_.Learn(*plan_, averages));
     finished_ = policy_.finished();
     return finished_ ? absl::OkStatus() : StartPhase(context);
-  }
-
-  Charge ChargeFor(const std::vector<NodeId>& units) const {
-    if constexpr (P::kChargesAnalyzer) return {privatizer_.claims().front().guarantee, units};
-    return {};
   }
 
   DpDpePolicy policy_;
   P privatizer_;
   WithoutReplacement unasked_;
   std::shared_ptr<const Plan> plan_;
-  std::vector<NodeId> clients_;
   std::unordered_set<NodeId> awaited_;
   ReportSum sum_;
   bool finished_ = false;
@@ -212,7 +202,6 @@ class DpDpeClient final : public Player {
           fmt::format("a client takes part once: it was in phase {} and is asked again in phase {}",
                       plan_->epoch, (*plan)->epoch));
     }
-    BANDANA_RETURN_IF_ERROR(CheckPlan(**plan));
     plan_ = *plan;
     return absl::OkStatus();
   }
@@ -223,32 +212,16 @@ class DpDpeClient final : public Player {
   }
 
   absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) override {
-    const NodeId self = context.links().self;
-    BANDANA_ASSIGN_OR_RETURN(Report report,
-                             context.ReleaseOnce({self, plan_->epoch}, ChargeFor(self), [&](NoiseGen& noise) {
-                               return privatizer_->Randomize(plan_->query, rewards, noise);
-                             }));
+    BANDANA_ASSIGN_OR_RETURN(
+        Report report, Release::FromClient(context, *privatizer_, plan_->epoch, plan_->query, rewards));
     reported_ = true;
     context.Send(*context.links().upstream, Share{plan_->epoch, 0, std::move(report)});
     return absl::OkStatus();
   }
 
+  bool finished() const override { return reported_; }
+
  private:
-  Charge ChargeFor(NodeId self) const {
-    if constexpr (P::kChargesClient) return {privatizer_->claims().front().guarantee, {self}};
-    return {};
-  }
-
-  // A client's own check: its noise is set by these bounds, whoever sent them.
-  static absl::Status CheckPlan(const Plan& plan) {
-    bool sound = plan.pulls.size() == plan.query.bounds.size() && !plan.pulls.empty();
-    for (const Pull& pull : plan.pulls) sound = sound && pull.count > 0;
-    for (const Interval& bound : plan.query.bounds) {
-      sound = sound && std::isfinite(bound.low) && std::isfinite(bound.high) && bound.low < bound.high;
-    }
-    return sound ? absl::OkStatus() : absl::InvalidArgumentError("a malformed plan");
-  }
-
   const P* privatizer_;
   std::shared_ptr<const Plan> plan_;
   bool reported_ = false;

@@ -44,6 +44,9 @@ absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<cons
   const ActionMatrix& actions = params_.problem->actions();
   for (std::size_t i = 0; i < pulls.size(); ++i) {
     const auto [arm, count] = pulls[i];
+    if (!(arm >= 0 && arm < actions.rows())) {
+      return absl::InvalidArgumentError(fmt::format("there is no action {}", arm));
+    }
     const double mean = Dot(actions, arm, client_theta_);
     if (!(mean >= means_.low && mean <= means_.high)) return MeanOutOfRange(client, arm, mean);
     double sum = 0;

@@ -107,7 +107,7 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
   service::ServerParams params{.listen = listen,
                                .clients = config.settings.Integer("environment.population"),
                                .spec_digest = config.spec.sha256,
-                               .budget_per_client = lab::BudgetOf(privatizer.claims()),
+                               .budget_per_client = privatizer.guarantee(),
                                .insecure_seed = config.insecure_seed,
                                .join_timeout = kJoinTimeout,
                                .answer_timeout = kAnswerTimeout,
@@ -117,7 +117,7 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
     if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
   };
   BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report,
-                           service::RunServer(params, server, [&] { return server.finished(); }, on_play));
+                           service::RunServer(params, server, on_play));
   tell_phases();
   lab::Json done = {{"role", "server"},
                     {"shares", report.shares},
@@ -142,7 +142,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
                                     .first_client = range.first,
                                     .clients = range.count,
                                     .spec_digest = config.spec.sha256,
-                                    .budget_per_client = lab::BudgetOf(privatizer.claims()),
+                                    .budget_per_client = privatizer.guarantee(),
                                     .insecure_seed = config.insecure_seed,
                                     .connect_timeout = kConnectTimeout,
                                     .stop = stop};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,14 +12,20 @@
 
 namespace bandana {
 
+struct CoinUse;
+struct NoiseUse;
+
 /// A buffered uniform random bit generator over a BitSource, which must outlive it. `Use` keeps privacy noise
-/// and everything else apart at compile time: neither kind converts to the other.
+/// and everything else apart at compile time: neither kind converts to the other,
+/// and one for noise comes out of core/noise_door.h alone.
 template <class Use>
 class Generator final {
  public:
   using result_type = std::uint64_t;
 
-  explicit Generator(BitSource& source) : source_(&source) {}
+  explicit Generator(BitSource& source)
+    requires std::same_as<Use, CoinUse>
+      : source_(&source) {}
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
 
@@ -34,6 +41,10 @@ class Generator final {
   bool secure() const { return source_->secure(); }
 
  private:
+  friend class NoiseDoor;
+  struct Key {};
+  Generator(BitSource& source, Key) : source_(&source) {}
+
   // Little at first: most generators live for a few draws of one client.
   void Refill() {
     filled_ = filled_ == 0 ? 8 : std::min(2 * filled_, buffer_.size());
@@ -47,7 +58,7 @@ class Generator final {
   std::size_t next_ = 0;
 };
 
-using CoinGen = Generator<struct CoinUse>;    ///< exploration, environments, sampling of clients
-using NoiseGen = Generator<struct NoiseUse>;  ///< privacy noise, and nothing else
+using CoinGen = Generator<CoinUse>;    ///< exploration, environments, sampling of clients
+using NoiseGen = Generator<NoiseUse>;  ///< privacy noise, and nothing else
 
 }  // namespace bandana

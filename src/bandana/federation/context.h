@@ -28,7 +28,10 @@ class Context {
   /// Replayable coins: this node's stream for the epoch. The first call of an epoch starts it.
   virtual CoinGen& coin(Epoch epoch) = 0;
 
-  /// The only way to privacy noise. Charges first, and if the charge is refused nothing is drawn; a second
+ private:
+  friend class Release;
+
+  /// The only way to privacy noise, and only for federation/release.h. Charges first, and if the charge is refused nothing is drawn; a second
   /// call with the same key returns the first draw and charges nothing. `charge.units` empty: a release that
   /// protects nobody and costs nothing (model none, or the half of a mechanism that adds no noise).
   virtual absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,

@@ -6,7 +6,6 @@
 
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
-#include "bandana/privacy/privatizer.h"
 #include "bandana/privacy/report.h"
 
 namespace bandana {

@@ -16,9 +16,12 @@ class Node {
  public:
   virtual ~Node() = default;
 
-  /// Once, before any message.
+  /// At the top of the network (a server), once, before any message; the others begin with their first message.
   virtual absl::Status OnStart(Context&) { return absl::OkStatus(); }
   virtual absl::Status OnMessage(Context& context, const Message& message) = 0;
+
+  /// Nothing is left to do or to wait for.
+  virtual bool finished() const = 0;
 };
 
 /// A role that also faces the bandit.

@@ -87,10 +87,6 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
   });
 }
 
-DpGuarantee BudgetOf(const std::vector<Claim>& claims) {
-  return claims.empty() ? DpGuarantee{0, 0} : claims.front().guarantee;
-}
-
 absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
                                      const std::atomic<bool>& stop) {
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
@@ -104,7 +100,7 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
     const sim::SimParams params{.seed = static_cast<std::uint64_t>(settings.Integer("seed")),
                                 .replicate = replicate,
                                 .topology = Topology::Star(settings.Integer("environment.population")),
-                                .budget_per_client = BudgetOf(privatizer.claims()),
+                                .budget_per_client = privatizer.guarantee(),
                                 .stop = &stop};
     BANDANA_RETURN_IF_ERROR((sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, server, privatizer,
                                                                                  population, recorder)));

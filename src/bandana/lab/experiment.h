@@ -48,9 +48,6 @@ auto WithPrivatizer(const Settings& settings, Use use) -> decltype(use(std::decl
 /// What a point promises, and why it promises nothing if its claim is void.
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings);
 
-/// The budget that a client's spending is held against: what the claims say, and nothing without one.
-DpGuarantee BudgetOf(const std::vector<Claim>& claims);
-
 /// What one replicate of a point came to.
 struct Outcome {
   std::vector<Checkpoint> checkpoints;

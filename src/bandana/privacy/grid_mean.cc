@@ -16,6 +16,10 @@ namespace {
 double LowUnits(const Interval& bound) { return std::floor(bound.low / GridMean::kUnit); }
 double HighUnits(const Interval& bound) { return std::ceil(bound.high / GridMean::kUnit); }
 
+std::int64_t ClipUnits(std::int64_t units, const Interval& bound) {
+  return std::clamp(units, static_cast<std::int64_t>(LowUnits(bound)), static_cast<std::int64_t>(HighUnits(bound)));
+}
+
 // Sums and roots of a few hundred doubles are right to far better than this.
 constexpr double kRoundingSlack = 1 + 1e-12;
 
@@ -56,19 +60,29 @@ absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, const Mean
   return static_cast<std::uint64_t>(units);
 }
 
-absl::Status GridMean::Add(const MeanQuery& query, const Report& report, ReportSum& sum) const {
+absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, Entries entries,
+                                  ReportSum& sum) const {
   const std::vector<std::int64_t>& units = Access::Open(report);
   BANDANA_RETURN_IF_ERROR(CheckSize(query, units));
-  std::vector<std::int64_t>& totals = Access::Units(sum);
-  totals.resize(units.size());
+  if (Access::Origin(report) == kServerNode) return absl::InvalidArgumentError("a report of nobody");
+  if (sum.reports() == 0) {
+    Access::Query(sum) = query;
+    Access::Totals(sum).assign(units.size(), 0);
+  } else if (Access::Query(sum) != query) {
+    return absl::InvalidArgumentError("a report to another query than the sum's");
+  }
+  std::vector<std::int64_t>& totals = Access::Totals(sum);
   for (std::size_t i = 0; i < units.size(); ++i) {
-    if (__builtin_add_overflow(totals[i], units[i], &totals[i])) {
+    const std::int64_t entry = entries == Entries::kClip ? ClipUnits(units[i], query.bounds[i]) : units[i];
+    if (__builtin_add_overflow(totals[i], entry, &totals[i])) {
       return absl::OutOfRangeError(fmt::format("the sum of reports overflows in coordinate {}", i));
     }
   }
-  ++Access::Reports(sum);
+  Access::Origins(sum).push_back(Access::Origin(report));
   return absl::OkStatus();
 }
+
+const MeanQuery& GridMean::QueryOf(const ReportSum& sum) { return Access::Query(sum); }
 
 Report GridMean::Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev,
                          Sampler sampler, NoiseGen& noise) const {
@@ -82,22 +96,23 @@ Report GridMean::Average(const MeanQuery& query, const Raw<RewardSums>& rewards,
     units[i] = static_cast<std::int64_t>(std::nearbyint(std::clamp(average, bound.low, bound.high) / kUnit));
   }
   AddNoise(stddev, sampler, noise, units);
-  return Access::Seal(std::move(units));
+  return Access::MakeReport(std::move(units));
 }
 
-absl::StatusOr<Report> GridMean::NoisySum(const MeanQuery& query, const ReportSum& sum, std::uint64_t stddev,
-                                          Sampler sampler, NoiseGen& noise) const {
-  if (sum.reports() != query.clients) {
-    return absl::FailedPreconditionError(fmt::format(
-        "{} of {} clients reported: nothing is released below the quorum", sum.reports(), query.clients));
+absl::StatusOr<Sealed> GridMean::NoisySum(const ReportSum& sum, std::uint64_t stddev, Sampler sampler,
+                                          NoiseGen& noise) const {
+  const Count wanted = Access::Query(sum).clients;
+  if (sum.reports() == 0 || sum.reports() != wanted) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} of {} clients reported: nothing is released below the quorum", sum.reports(), wanted));
   }
-  std::vector<std::int64_t> units = Access::Units(sum);
+  std::vector<std::int64_t> units = Access::Totals(sum);
   AddNoise(stddev, sampler, noise, units);
   return Access::Seal(std::move(units));
 }
 
-absl::StatusOr<Released<Mean>> GridMean::Release(const MeanQuery& query, const Report& sum,
-                                                 double noise_stddev, Count draws) const {
+absl::StatusOr<Released<Mean>> GridMean::MintMean(const MeanQuery& query, const Sealed& sum,
+                                                  double noise_stddev, Count draws) const {
   const std::vector<std::int64_t>& units = Access::Open(sum);
   BANDANA_RETURN_IF_ERROR(CheckSize(query, units));
   Mean mean{std::vector<double>(units.size())};
@@ -105,7 +120,7 @@ absl::StatusOr<Released<Mean>> GridMean::Release(const MeanQuery& query, const R
     mean.entries[i] = (static_cast<double>(units[i]) + static_cast<double>(draws) / 2) * kUnit /
                       static_cast<double>(query.clients);
   }
-  return Access::Release(std::move(mean), noise_stddev);
+  return Access::Mint(std::move(mean), noise_stddev);
 }
 
 }  // namespace bandana

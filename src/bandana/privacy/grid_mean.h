@@ -26,24 +26,30 @@ class GridMean {
   /// sums of 64 bits can hold with room to spare.
   static absl::StatusOr<std::uint64_t> NoiseUnits(double multiplier, const MeanQuery& query);
 
-  /// Adds a report to a sum; refuses one of the wrong size, or a sum that would overflow.
-  absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
-
  protected:
-  /// One client's averages, each clipped to its interval, rounded, and with noise of `stddev` units (0:
-  /// none). A value that is not a number counts as the interval's middle: to refuse it would tell that it was
-  /// there.
-  Report Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev,
-                 Sampler sampler, NoiseGen& noise) const;
+  /// One client's averages, each clipped to its interval, rounded, and with noise of `stddev` units (0: none).
+  /// A value that is not a number counts as the interval's middle: to refuse it would tell that it was there.
+  Report Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev, Sampler sampler,
+                 NoiseGen& noise) const;
+
+  /// What of a report goes into a sum: with kClip each entry is brought inside its interval once more, so that the
+  /// sum's sensitivity does not depend on what a client sends. Not for reports that carry their own noise.
+  enum class Entries { kClip, kAsSent };
+
+  /// Adds a report to a sum. Refuses one of the wrong size, of nobody, to another query than the sum's, or that would
+  /// overflow.
+  absl::Status AddEntries(const MeanQuery& query, const Report& report, Entries entries, ReportSum& sum) const;
 
   /// The sum with noise of `stddev` units, once all of the query's clients have answered.
-  absl::StatusOr<Report> NoisySum(const MeanQuery& query, const ReportSum& sum, std::uint64_t stddev,
-                                  Sampler sampler, NoiseGen& noise) const;
+  absl::StatusOr<Sealed> NoisySum(const ReportSum& sum, std::uint64_t stddev, Sampler sampler,
+                                  NoiseGen& noise) const;
 
-  /// `draws` is how many rounded normals are in each entry of the sum: each has mean -1/2 unit, which is put
-  /// back.
-  absl::StatusOr<Released<Mean>> Release(const MeanQuery& query, const Report& sum, double noise_stddev,
-                                         Count draws) const;
+  /// The query that a sum answers: the noise must be set by it and by no other.
+  static const MeanQuery& QueryOf(const ReportSum& sum);
+
+  /// `draws` is how many rounded normals are in each entry of the sum: each has mean -1/2 unit, which is put back.
+  absl::StatusOr<Released<Mean>> MintMean(const MeanQuery& query, const Sealed& sum, double noise_stddev,
+                                          Count draws) const;
 
  private:
   GridMean() = default;

@@ -23,13 +23,16 @@ absl::StatusOr<Report> NoPrivacyMean::Randomize(const MeanQuery& query, const Ra
   return Average(query, rewards, 0, Sampler::kExact, noise);
 }
 
-absl::StatusOr<Report> NoPrivacyMean::Seal(const MeanQuery& query, const ReportSum& sum,
-                                           NoiseGen& noise) const {
-  return NoisySum(query, sum, 0, Sampler::kExact, noise);
+absl::Status NoPrivacyMean::Add(const MeanQuery& query, const Report& report, ReportSum& sum) const {
+  return AddEntries(query, report, Entries::kClip, sum);
 }
 
-absl::StatusOr<Released<Mean>> NoPrivacyMean::Open(const MeanQuery& query, const Report& sealed) const {
-  return Release(query, sealed, 0.0, 0);
+absl::StatusOr<Sealed> NoPrivacyMean::Seal(const ReportSum& sum, NoiseGen& noise) const {
+  return NoisySum(sum, 0, Sampler::kExact, noise);
+}
+
+absl::StatusOr<Released<Mean>> NoPrivacyMean::Open(const MeanQuery& query, const Sealed& sealed) const {
+  return MintMean(query, sealed, 0.0, 0);
 }
 
 absl::StatusOr<CentralGaussianMean> CentralGaussianMean::Create(const GaussianParams& params) {
@@ -47,15 +50,18 @@ absl::StatusOr<Report> CentralGaussianMean::Randomize(const MeanQuery& query, co
   return Average(query, rewards, 0, setting_.sampler, noise);
 }
 
-absl::StatusOr<Report> CentralGaussianMean::Seal(const MeanQuery& query, const ReportSum& sum,
-                                                 NoiseGen& noise) const {
-  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t stddev, NoiseUnits(setting_.multiplier, query));
-  return NoisySum(query, sum, stddev, setting_.sampler, noise);
+absl::Status CentralGaussianMean::Add(const MeanQuery& query, const Report& report, ReportSum& sum) const {
+  return AddEntries(query, report, Entries::kClip, sum);
 }
 
-absl::StatusOr<Released<Mean>> CentralGaussianMean::Open(const MeanQuery& query, const Report& sealed) const {
+absl::StatusOr<Sealed> CentralGaussianMean::Seal(const ReportSum& sum, NoiseGen& noise) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t stddev, NoiseUnits(setting_.multiplier, QueryOf(sum)));
+  return NoisySum(sum, stddev, setting_.sampler, noise);
+}
+
+absl::StatusOr<Released<Mean>> CentralGaussianMean::Open(const MeanQuery& query, const Sealed& sealed) const {
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t of_sum, NoiseUnits(setting_.multiplier, query));
-  return Release(query, sealed, static_cast<double>(of_sum) * kUnit / static_cast<double>(query.clients), 1);
+  return MintMean(query, sealed, static_cast<double>(of_sum) * kUnit / static_cast<double>(query.clients), 1);
 }
 
 absl::StatusOr<LocalGaussianMean> LocalGaussianMean::Create(const GaussianParams& params) {
@@ -74,14 +80,17 @@ absl::StatusOr<Report> LocalGaussianMean::Randomize(const MeanQuery& query, cons
   return Average(query, rewards, stddev, setting_.sampler, noise);
 }
 
-absl::StatusOr<Report> LocalGaussianMean::Seal(const MeanQuery& query, const ReportSum& sum,
-                                               NoiseGen& noise) const {
-  return NoisySum(query, sum, 0, setting_.sampler, noise);
+absl::Status LocalGaussianMean::Add(const MeanQuery& query, const Report& report, ReportSum& sum) const {
+  return AddEntries(query, report, Entries::kAsSent, sum);
 }
 
-absl::StatusOr<Released<Mean>> LocalGaussianMean::Open(const MeanQuery& query, const Report& sealed) const {
+absl::StatusOr<Sealed> LocalGaussianMean::Seal(const ReportSum& sum, NoiseGen& noise) const {
+  return NoisySum(sum, 0, setting_.sampler, noise);
+}
+
+absl::StatusOr<Released<Mean>> LocalGaussianMean::Open(const MeanQuery& query, const Sealed& sealed) const {
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t of_report, NoiseUnits(setting_.multiplier, query));
-  return Release(query, sealed,
+  return MintMean(query, sealed,
                  static_cast<double>(of_report) * kUnit / std::sqrt(static_cast<double>(query.clients)),
                  query.clients);
 }

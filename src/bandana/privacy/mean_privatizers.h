@@ -19,10 +19,12 @@ class NoPrivacyMean : public GridMean {
   explicit NoPrivacyMean(const Declassify&) {}
 
   std::vector<Claim> claims() const { return {}; }
+  DpGuarantee guarantee() const { return {0, 0}; }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
-  absl::StatusOr<Report> Seal(const MeanQuery& query, const ReportSum& sum, NoiseGen& noise) const;
-  absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Report& sealed) const;
+  absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
+  absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
+  absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
 };
 
 /// The trusted server adds Gaussian noise to the clients' sum (P1, Theorem 4.2). Unit: one client's whole
@@ -36,10 +38,12 @@ class CentralGaussianMean : public GridMean {
   static absl::StatusOr<CentralGaussianMean> Create(const GaussianParams& params);
 
   std::vector<Claim> claims() const;
+  DpGuarantee guarantee() const { return setting_.delivered; }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
-  absl::StatusOr<Report> Seal(const MeanQuery& query, const ReportSum& sum, NoiseGen& noise) const;
-  absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Report& sealed) const;
+  absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
+  absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
+  absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
 
  private:
   explicit CentralGaussianMean(const GaussianSetting& setting) : setting_(setting) {}
@@ -56,10 +60,12 @@ class LocalGaussianMean : public GridMean {
   static absl::StatusOr<LocalGaussianMean> Create(const GaussianParams& params);
 
   std::vector<Claim> claims() const;
+  DpGuarantee guarantee() const { return setting_.delivered; }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
-  absl::StatusOr<Report> Seal(const MeanQuery& query, const ReportSum& sum, NoiseGen& noise) const;
-  absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Report& sealed) const;
+  absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
+  absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
+  absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
 
  private:
   explicit LocalGaussianMean(const GaussianSetting& setting) : setting_(setting) {}

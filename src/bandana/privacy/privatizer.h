@@ -16,29 +16,25 @@ namespace bandana {
 
 /// The papers' triple P = (R, S, A). An object holds public parameters only and is shared by all roles:
 ///   Randomize  R, at the client: from raw input to what may leave the client;
-///   Add, Seal  A, at the analyzer: collects reports, then draws what leaves the analyzer, once per epoch.
-///              Below the query's quorum Seal is an error;
-///   Open       reads that draw. It is separate so that a context can journal the draw and hand it out again.
-/// An error depends on the query alone, never on the data. R or A may add no noise (central, local). S, where
-/// there is one, stands between Randomize and Add. ChargesClient/ChargesAnalyzer say where the release
-/// happens, and so who asks the ledger.
+///   Add, Seal  A, at the analyzer: collects reports to one query, then draws what leaves the analyzer. Below the
+///              query's quorum Seal is an error;
+///   Open       reads that draw.
+/// Roles reach Randomize, Seal and Open through federation/release.h, which charges and journals. An error depends on
+/// the query alone, never on the data. R or A may add no noise (central, local). S, where there is one, stands
+/// between Randomize and Add. kChargesClient and kChargesAnalyzer say where the release happens; guarantee() is
+/// what it costs each client whose data it is.
 template <class P>
 concept Privatizer = requires(const P& p, const typename P::Query& query, const Raw<typename P::Input>& input,
-                              const Report& report, ReportSum& sum, NoiseGen& noise) {
+                              const Report& report, ReportSum& sum, const Sealed& sealed, NoiseGen& noise) {
   typename P::Output;
   { p.claims() } -> std::same_as<std::vector<Claim>>;
+  { p.guarantee() } -> std::same_as<DpGuarantee>;
   { p.Randomize(query, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
   { p.Add(query, report, sum) } -> std::same_as<absl::Status>;
-  { p.Seal(query, sum, noise) } -> std::same_as<absl::StatusOr<Report>>;
-  { p.Open(query, report) } -> std::same_as<absl::StatusOr<Released<typename P::Output>>>;
+  { p.Seal(sum, noise) } -> std::same_as<absl::StatusOr<Sealed>>;
+  { p.Open(query, sealed) } -> std::same_as<absl::StatusOr<Released<typename P::Output>>>;
   { P::kChargesClient } -> std::convertible_to<bool>;
   { P::kChargesAnalyzer } -> std::convertible_to<bool>;
-};
-
-/// The question of an elimination phase: the clients' average reward in each coordinate (an arm of the plan).
-struct MeanQuery {
-  std::vector<Interval> bounds;  ///< public, one a coordinate; a client's average is clipped to it
-  Count clients = 0;             ///< how many are asked, and the quorum: all of them must answer
 };
 
 }  // namespace bandana

@@ -8,12 +8,17 @@
 
 namespace bandana {
 
-/// Sealed reports as plain integers, for drivers that put them on a wire or into a journal. script/lint lets
-/// only privacy/, sim/ and service/ include this file.
+/// Sealed reports as plain integers, for drivers that put them on a wire or into a journal. script/lint lets only
+/// privacy/, sim/ and service/ include this file.
 class Wire {
  public:
   static const std::vector<std::int64_t>& Units(const Report& report) { return Access::Open(report); }
-  static Report FromUnits(std::vector<std::int64_t> units) { return Access::Seal(std::move(units)); }
+
+  static Report FromUnits(NodeId origin, std::vector<std::int64_t> units) {
+    Report report = Access::MakeReport(std::move(units));
+    Access::Origin(report) = origin;
+    return report;
+  }
 };
 
 }  // namespace bandana

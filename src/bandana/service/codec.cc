@@ -61,7 +61,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
   plan->query.clients = in.query().clients();
   plan->query.bounds.reserve(plan->pulls.size());
   for (const v1::Interval& bound : in.query().bounds()) {
-    if (!(std::isfinite(bound.low()) && std::isfinite(bound.high()) && bound.low() <= bound.high())) {
+    if (!(std::isfinite(bound.low()) && std::isfinite(bound.high()) && bound.low() < bound.high())) {
       return Malformed(fmt::format("an interval from {} to {}", bound.low(), bound.high()));
     }
     plan->query.bounds.push_back({bound.low(), bound.high()});
@@ -69,11 +69,11 @@ absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
   return plan;
 }
 
-absl::StatusOr<Share> DecodeBody(const v1::Share& in) {
+absl::StatusOr<Share> DecodeBody(NodeId origin, const v1::Share& in) {
   if (in.epoch() < 1) return Malformed(fmt::format("a share of epoch {}", in.epoch()));
   if (in.hops() < 0) return Malformed(fmt::format("a share with {} hops", in.hops()));
   if (in.report().empty()) return Malformed("a share of nothing");
-  return Share{in.epoch(), in.hops(), Wire::FromUnits({in.report().begin(), in.report().end()})};
+  return Share{in.epoch(), in.hops(), Wire::FromUnits(origin, {in.report().begin(), in.report().end()})};
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ absl::StatusOr<Message> Decode(const v1::Message& in) {
       return message;
     }
     case v1::Message::kShare: {
-      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.share()));
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(message.origin, in.share()));
       return message;
     }
     case v1::Message::BODY_NOT_SET:

@@ -33,11 +33,10 @@ absl::Status CheckShare(const AgentLink& link, const Message& message) {
 
 }  // namespace
 
-Coordinator::Coordinator(const ServerParams& params, Node& server, std::function<bool()> finished,
+Coordinator::Coordinator(const ServerParams& params, Node& server,
                          std::function<void(std::span<const Pull>)> on_play)
     : params_(params),
       server_(server),
-      finished_(std::move(finished)),
       world_{.insecure_seed = params.insecure_seed,
              .releases = Releases(params.budget_per_client),
              .send = [this](NodeId, NodeId to,
@@ -191,7 +190,7 @@ void Coordinator::Settle(AgentLink& link, const Message& message) {
 void Coordinator::AfterRoleCall(const absl::Status& status) {
   if (!status.ok()) return EndRun(status);
   if (absl::Status sent = Flush(); !sent.ok()) return EndRun(std::move(sent));
-  if (finished_()) return EndRun(absl::OkStatus());
+  if (server_.finished()) return EndRun(absl::OkStatus());
   if (awaited_ == 0) EndRun(absl::InternalError("the server has not finished and waits for nobody"));
 }
 

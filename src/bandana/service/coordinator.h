@@ -24,7 +24,7 @@ namespace bandana::service {
 /// over. Role calls happen under one lock.
 class Coordinator {
  public:
-  Coordinator(const ServerParams& params, Node& server, std::function<bool()> finished,
+  Coordinator(const ServerParams& params, Node& server,
               std::function<void(std::span<const Pull>)> on_play);
 
   /// Waits for the agents, starts the role, waits for its end. Every outbox then ends with Stop.
@@ -62,7 +62,6 @@ class Coordinator {
 
   const ServerParams& params_;
   Node& server_;
-  std::function<bool()> finished_;
   RoleWorld world_;
   RoleContext context_;
 

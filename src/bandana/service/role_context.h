@@ -6,7 +6,9 @@
 #include <span>
 #include <utility>
 
+#include "bandana/core/noise_door.h"
 #include "bandana/federation/context.h"
+#include "bandana/federation/epoch_coin.h"
 #include "bandana/federation/releases.h"
 #include "bandana/service/randomness.h"
 
@@ -35,31 +37,22 @@ class RoleContext final : public Context {
   }
 
   CoinGen& coin(Epoch epoch) override {
-    if (!coin_ || coin_->epoch != epoch) {
-      coin_.emplace(epoch, MakeBits(world_.insecure_seed, links_.self, epoch, Stream::kExploration));
-    }
-    return coin_->generator;
+    return coin_.For(
+        epoch, [&] { return MakeBits(world_.insecure_seed, links_.self, epoch, Stream::kExploration); });
   }
 
   absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
                                      absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
     const std::unique_ptr<BitSource> bits =
         MakeBits(world_.insecure_seed, key.node, key.epoch, Stream::kPrivacy);
-    NoiseGen noise(*bits);
+    NoiseGen noise = NoiseDoor::Open(*bits);
     return world_.releases.Once(key, charge, noise, draw);
   }
 
  private:
-  struct Coin {
-    Coin(Epoch of, std::unique_ptr<BitSource> from) : epoch(of), bits(std::move(from)), generator(*bits) {}
-    Epoch epoch;
-    std::unique_ptr<BitSource> bits;
-    CoinGen generator;
-  };
-
   RoleWorld& world_;
   Links links_;
-  std::optional<Coin> coin_;
+  EpochCoin coin_;
 };
 
 }  // namespace bandana::service

@@ -70,11 +70,10 @@ absl::Status Validate(const ServerParams& params) {
 }  // namespace
 
 absl::StatusOr<ServerReport> RunServer(const ServerParams& params, Node& server,
-                                       std::function<bool()> finished,
                                        std::function<void(std::span<const Pull>)> on_play) {
   BANDANA_RETURN_IF_ERROR(Validate(params));
   BANDANA_ASSIGN_OR_RETURN(Address address, ParseLoopback("service.listen", params.listen));
-  Coordinator coordinator(params, server, std::move(finished), std::move(on_play));
+  Coordinator coordinator(params, server, std::move(on_play));
   FederationService service(coordinator);
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error, not a share of it

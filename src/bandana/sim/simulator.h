@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,9 +11,10 @@
 #include "absl/status/status.h"
 #include "bandana/bandit/environment.h"
 #include "bandana/bandit/recorder.h"
-#include "bandana/core/generators.h"
+#include "bandana/core/noise_door.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/drive.h"
+#include "bandana/federation/epoch_coin.h"
 #include "bandana/federation/releases.h"
 #include "bandana/federation/topology.h"
 
@@ -91,29 +92,22 @@ class Simulator {
     void Play(std::span<const Pull> pulls) override { simulator_.recorder_.Play(pulls); }
 
     CoinGen& coin(Epoch epoch) override {
-      if (!coin_ || coin_->epoch != epoch)
-        coin_.emplace(simulator_.Key(links_.self, epoch, Stream::kExploration));
-      return coin_->generator;
+      return coin_.For(epoch, [&] {
+        return std::make_unique<PhiloxSource>(simulator_.Key(links_.self, epoch, Stream::kExploration));
+      });
     }
 
     absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
                                        absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
       PhiloxSource bits(simulator_.Key(key.node, key.epoch, Stream::kPrivacy));
-      NoiseGen noise(bits);
+      NoiseGen noise = NoiseDoor::Open(bits);
       return simulator_.releases_.Once(key, charge, noise, draw);
     }
 
    private:
-    struct Coin {
-      explicit Coin(const StreamKey& key) : epoch(key.epoch), bits(key), generator(bits) {}
-      Epoch epoch;
-      PhiloxSource bits;
-      CoinGen generator;
-    };
-
     Simulator& simulator_;
     Links links_;
-    std::optional<Coin> coin_;
+    EpochCoin coin_;
   };
 
   Simulator(const SimParams& params, Recorder& recorder)

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/context.h"
+#include "bandana/privacy/access.h"
+#include "bandana/privacy/privatizer.h"
+
+namespace bandana {
+
+/// The two ways by which something of a person's data leaves a role. Both charge first, those whose data it is, and draw
+/// once per (node, epoch); no other code can draw privacy noise or say who is charged.
+class Release {
+ public:
+  /// R, at a client, for itself.
+  template <Privatizer P>
+  static absl::StatusOr<Report> FromClient(Context& context, const P& privatizer, Epoch epoch,
+                                           const typename P::Query& query, const Raw<typename P::Input>& input) {
+    const NodeId self = context.links().self;
+    Charge charge;
+    if constexpr (P::kChargesClient) charge = {privatizer.guarantee(), {self}};
+    BANDANA_ASSIGN_OR_RETURN(Report report, context.ReleaseOnce({self, epoch}, charge, [&](NoiseGen& noise) {
+      return privatizer.Randomize(query, input, noise);
+    }));
+    Access::Origin(report) = self;
+    return report;
+  }
+
+  /// A, at the analyzer, for all whose reports are in the sum.
+  template <Privatizer P>
+  static absl::StatusOr<Released<typename P::Output>> FromAnalyzer(Context& context, const P& privatizer,
+                                                                   Epoch epoch, const ReportSum& sum) {
+    Charge charge;
+    if constexpr (P::kChargesAnalyzer) charge = {privatizer.guarantee(), Access::Origins(sum)};
+    const auto draw = [&](NoiseGen& noise) -> absl::StatusOr<Report> {
+      BANDANA_ASSIGN_OR_RETURN(const Sealed sealed, privatizer.Seal(sum, noise));
+      return Access::MakeReport(Access::Open(sealed));
+    };
+    BANDANA_ASSIGN_OR_RETURN(const Report drawn,
+                             context.ReleaseOnce({context.links().self, epoch}, charge, draw));
+    return privatizer.Open(Access::Query(sum), Access::Seal(Access::Open(drawn)));
+  }
+};
+
+}  // namespace bandana

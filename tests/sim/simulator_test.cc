@@ -1,0 +1,278 @@
+#include "bandana/sim/simulator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bandana/algorithms/dp_dpe.h"
+#include "bandana/bandit/linear_population.h"
+#include "bandana/privacy/mean_privatizers.h"
+
+namespace bandana {
+namespace {
+
+constexpr DpGuarantee kBudget{2, 0.1};
+
+struct Setting {
+  std::uint64_t seed = 3;
+  std::uint32_t replicate = 0;
+  Count horizon = 3000;
+  DpGuarantee budget = kBudget;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct Outcome {
+  absl::Status status;
+  Checkpoint end;
+  std::vector<Checkpoint> checkpoints;
+  std::vector<PhaseRecord> history;
+};
+
+// Counts what clients are asked and can raise a flag in the middle.
+class WatchedPopulation final : public Environment {
+ public:
+  explicit WatchedPopulation(LinearPopulation population) : population_(std::move(population)) {}
+  absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
+                      std::span<RewardSum> rewards) override {
+    clients.push_back(client);
+    if (flag != nullptr && epoch >= 3) *flag = true;
+    return population_.Answer(client, epoch, pulls, rewards);
+  }
+  std::vector<NodeId> clients;
+  std::atomic<bool>* flag = nullptr;
+
+ private:
+  LinearPopulation population_;
+};
+
+std::shared_ptr<const LinearProblem> Problem(const Setting& setting) {
+  auto problem = LinearProblem::Draw({.dimension = 3, .actions = 20}, setting.seed, setting.replicate);
+  EXPECT_TRUE(problem.ok());
+  return std::make_shared<const LinearProblem>(*std::move(problem));
+}
+
+DpDpeParams Params(const Setting& setting) {
+  return {.horizon = setting.horizon,
+          .alpha = 0.8,
+          .beta = std::nullopt,
+          .population = 10'000,
+          .clip = {.reward = {RewardKind::kGaussian, 0.5}, .client_sd = 0.05, .fixed_bound = std::nullopt}};
+}
+
+WatchedPopulation Population(const Setting& setting) {
+  const DpDpeParams params = Params(setting);
+  auto population = LinearPopulation::Create({.problem = Problem(setting),
+                                              .reward = params.clip.reward,
+                                              .client_sd = params.clip.client_sd,
+                                              .size = params.population,
+                                              .seed = setting.seed,
+                                              .replicate = setting.replicate});
+  EXPECT_TRUE(population.ok());
+  return WatchedPopulation(*std::move(population));
+}
+
+template <Privatizer P>
+Outcome Run(const Setting& setting, const P& privatizer, WatchedPopulation& population) {
+  const auto problem = Problem(setting);
+  auto server =
+      DpDpeServer<P>::Create(Params(setting), std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
+  EXPECT_TRUE(server.ok());
+  Recorder recorder(*problem, {10, 100, 1000, setting.horizon});
+  const sim::SimParams params{.seed = setting.seed,
+                              .replicate = setting.replicate,
+                              .topology = Topology::Star(10'000),
+                              .budget_per_client = setting.budget,
+                              .stop = setting.stop};
+  const absl::Status status =
+      sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, *server, privatizer, population, recorder);
+  return {status, recorder.now(), recorder.checkpoints(), server->policy().history()};
+}
+
+template <Privatizer P>
+Outcome Run(const Setting& setting, const P& privatizer) {
+  WatchedPopulation population = Population(setting);
+  return Run(setting, privatizer, population);
+}
+
+bool Same(const Outcome& a, const Outcome& b) {
+  bool same = a.end.regret == b.end.regret && a.history.size() == b.history.size();
+  for (std::size_t i = 0; same && i < a.history.size(); ++i) {
+    same = a.history[i].averages == b.history[i].averages && a.history[i].active == b.history[i].active &&
+           a.history[i].estimate == b.history[i].estimate && a.history[i].pulls == b.history[i].pulls;
+  }
+  return same;
+}
+
+template <class P>
+class SimulatorTest : public ::testing::Test {
+ protected:
+  static P Made(Sampler sampler = Sampler::kFast) {
+    if constexpr (std::is_same_v<P, NoPrivacyMean>) {
+      return NoPrivacyMean(Declassify("test"));
+    } else {
+      return *P::Create({kBudget, Calibration::kTight, sampler});
+    }
+  }
+};
+using Privatizers = ::testing::Types<NoPrivacyMean, CentralGaussianMean, LocalGaussianMean>;
+TYPED_TEST_SUITE(SimulatorTest, Privatizers);
+
+TYPED_TEST(SimulatorTest, IsAFunctionOfSeedAndReplicateAlone) {
+  const auto privatizer = this->Made();
+  const Outcome first = Run({}, privatizer);
+  ASSERT_TRUE(first.status.ok()) << first.status;
+  EXPECT_EQ(first.end.t, 3000);
+  EXPECT_GE(first.history.size(), 9u);
+  // Other runs in between leave no trace.
+  EXPECT_FALSE(Same(first, Run({.replicate = 1}, privatizer)));
+  EXPECT_FALSE(Same(first, Run({.seed = 4}, privatizer)));
+  EXPECT_TRUE(Same(first, Run({}, privatizer)));
+}
+
+TYPED_TEST(SimulatorTest, AsksEachClientOnce) {
+  WatchedPopulation population = Population({});
+  const Outcome outcome = Run({}, this->Made(), population);
+  ASSERT_TRUE(outcome.status.ok());
+  EXPECT_EQ(static_cast<Count>(population.clients.size()), outcome.end.clients);
+  std::sort(population.clients.begin(), population.clients.end());
+  EXPECT_EQ(std::adjacent_find(population.clients.begin(), population.clients.end()), population.clients.end());
+}
+
+TYPED_TEST(SimulatorTest, RecordsRealsRoundsAndCheckpoints) {
+  const Outcome outcome = Run({}, this->Made());
+  Count clients = 0, reals = 0;
+  for (const PhaseRecord& phase : outcome.history) {
+    clients += phase.clients;
+    reals += phase.clients * static_cast<Count>(phase.pulls.size());
+  }
+  EXPECT_EQ(outcome.end.clients, clients);
+  EXPECT_EQ(outcome.end.reals, reals);
+  EXPECT_EQ(outcome.end.rounds, static_cast<Count>(outcome.history.size()));
+  ASSERT_EQ(outcome.checkpoints.size(), 4u);
+  EXPECT_EQ(outcome.checkpoints[3].t, 3000);
+  EXPECT_EQ(outcome.checkpoints[3].regret, outcome.end.regret);
+  EXPECT_EQ(outcome.checkpoints[3].clients, outcome.end.clients);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_GE(outcome.checkpoints[i].regret, outcome.checkpoints[i - 1].regret);
+}
+
+// What a client answers does not depend on the model, so the first phase differs by the noise alone.
+TEST(SimulatorPairingTest, ModelsMeetTheSameProblemAndClients) {
+  const NoPrivacyMean none(Declassify("test"));
+  const auto central = *CentralGaussianMean::Create({kBudget, Calibration::kTight, Sampler::kFast});
+  WatchedPopulation first = Population({.horizon = 60}), second = Population({.horizon = 60});
+  const Outcome bare = Run({.horizon = 60}, none, first);
+  const Outcome noisy = Run({.horizon = 60}, central, second);
+  ASSERT_FALSE(bare.history.empty());
+  EXPECT_EQ(bare.history[0].pulls, noisy.history[0].pulls);
+  EXPECT_NE(bare.history[0].averages, noisy.history[0].averages);
+  const auto clients = static_cast<std::size_t>(bare.history[0].clients);
+  EXPECT_EQ(std::vector(first.clients.begin(), first.clients.begin() + clients),
+            std::vector(second.clients.begin(), second.clients.begin() + clients));
+}
+
+TYPED_TEST(SimulatorTest, StopsWhenAsked) {
+  std::atomic<bool> stop = true;
+  const Outcome before = Run({.stop = &stop}, this->Made());
+  EXPECT_EQ(before.status.code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(before.history.empty());
+
+  stop = false;
+  WatchedPopulation population = Population({});
+  population.flag = &stop;  // raised by the first client of phase 3
+  const Outcome during = Run({.stop = &stop}, this->Made(), population);
+  EXPECT_EQ(during.status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(during.history.size(), 2u);
+
+  stop = false;
+  EXPECT_TRUE(Run({.stop = &stop}, this->Made()).status.ok());
+}
+
+TYPED_TEST(SimulatorTest, NothingIsReleasedBeyondTheBudget) {
+  const std::vector<DpGuarantee> below = {{1.999, 0.1}, {2, 0.0999}, {0, 0}};
+  for (const DpGuarantee& budget : below) {
+    const Outcome outcome = Run({.budget = budget}, this->Made());
+    if (this->Made().claims().empty()) {
+      EXPECT_TRUE(outcome.status.ok()) << "no claim, no charge";
+      continue;
+    }
+    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted) << outcome.status;
+    EXPECT_TRUE(outcome.history.empty());
+    if (TypeParam::kChargesClient) {
+      EXPECT_EQ(outcome.end.clients, 0) << "a report left its client";
+    }
+  }
+}
+
+// Each client is asked once, so the claim itself is budget enough for any number of phases.
+TYPED_TEST(SimulatorTest, TheClaimIsBudgetEnough) {
+  const auto privatizer = this->Made();
+  for (const Claim& claim : privatizer.claims()) {
+    EXPECT_TRUE(Run({.budget = claim.guarantee}, privatizer).status.ok());
+  }
+}
+
+// A server that asks and never hears enough.
+class DeafServer final : public Node {
+ public:
+  absl::Status OnStart(Context& context) override {
+    Plan plan{.epoch = 1, .pulls = {{0, 1}}, .query = {.bounds = {{-5, 5}}, .clients = 1}};
+    context.Send(NodeId{1}, std::make_shared<const Plan>(std::move(plan)));
+    return absl::OkStatus();
+  }
+  absl::Status OnMessage(Context&, const Message& message) override {
+    origins.push_back(message.origin);
+    return absl::OkStatus();
+  }
+  bool finished() const { return false; }
+  std::vector<NodeId> origins;
+};
+
+TEST(SimulatorEndTest, ARunThatEndsUnfinishedIsAnError) {
+  const NoPrivacyMean none(Declassify("test"));
+  WatchedPopulation population = Population({});
+  const auto problem = Problem({});
+  Recorder recorder(*problem, {});
+  DeafServer server;
+  const sim::SimParams params{.topology = Topology::Star(10'000), .budget_per_client = kBudget};
+  const absl::Status status =
+      sim::Simulator<DeafServer, DpDpeClient<NoPrivacyMean>>::Run(params, server, none, population, recorder);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(server.origins, ::testing::ElementsAre(NodeId{1}));
+}
+
+// Many clients asked in a jumbled order: their answers arrive by origin, whatever the order of sending.
+class OrderServer final : public Node {
+ public:
+  absl::Status OnStart(Context& context) override {
+    auto plan = std::make_shared<const Plan>(
+        Plan{.epoch = 1, .pulls = {{0, 1}}, .query = {.bounds = {{-5, 5}}, .clients = 5}});
+    for (const std::uint32_t client : {5, 2, 9, 1, 7}) context.Send(NodeId{client}, plan);
+    return absl::OkStatus();
+  }
+  absl::Status OnMessage(Context&, const Message& message) override {
+    origins.push_back(message.origin.value);
+    return absl::OkStatus();
+  }
+  bool finished() const { return origins.size() == 5; }
+  std::vector<std::uint32_t> origins;
+};
+
+TEST(SimulatorEndTest, MessagesOfASlotArriveByOrigin) {
+  const NoPrivacyMean none(Declassify("test"));
+  WatchedPopulation population = Population({});
+  const auto problem = Problem({});
+  Recorder recorder(*problem, {});
+  OrderServer server;
+  const sim::SimParams params{.topology = Topology::Star(10'000), .budget_per_client = kBudget};
+  const absl::Status status =
+      sim::Simulator<OrderServer, DpDpeClient<NoPrivacyMean>>::Run(params, server, none, population, recorder);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(server.origins, ::testing::ElementsAre(1, 2, 5, 7, 9));
+}
+
+}  // namespace
+}  // namespace bandana

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# A small sweep from the command to its files, as a person runs it; and what every command says of itself.
+
+set -euo pipefail
+: "${BANDANA:?path of the program}"
+BANDANA=$(realpath "$BANDANA")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+failures=0
+
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+
+# says TEXT PART: TEXT holds PART.
+says() { [[ $1 == *"$2"* ]] || fail "no '$2' in: $1"; }
+
+cat >small.toml <<'TOML'
+name = "a small sweep"
+horizon = 2_000
+seed = 7
+replicates = 3
+[environment]
+dimension = 3
+actions = 20
+client_sd = 0.1
+population = 3_000
+[algorithm]
+name = "dp-dpe"
+[privacy]
+delta = 1e-6
+[[variant]]
+label = "paper, wide"
+algorithm = { width = "paper" }
+privacy = { model = "none" }
+[sweep]
+"privacy.model" = ["none", "central", "local"]
+"privacy.epsilon" = [1, 10]
+TOML
+
+# The default folder, the table, and nothing on stderr with --quiet.
+table=$("$BANDANA" run small.toml --quiet 2>stderr) || fail "run: exit $?"
+[[ ! -s stderr ]] || fail "--quiet wrote: $(<stderr)"
+out=results/a-small-sweep
+says "$table" "Report: $out/report.html"
+for part in point regret 'central epsilon=10' 'paper, wide' '(10, 1e-06)'; do says "$table" "$part"; done
+for file in spec.toml results.csv summary.json report.html; do
+  [[ -s $out/$file ]] || fail "no $file"
+done
+[[ $(find "$out" -type f | wc -l) == 4 ]] || fail "other files: $(ls "$out")"
+
+header='point,label,replicate,t,regret,clients,communication_reals,communication_bits,rounds,best_action_rate'
+[[ $(head -1 $out/results.csv) == "$header" ]] || fail "header: $(head -1 $out/results.csv)"
+
+# --json: one document and nothing else on stdout; it is summary.json.
+"$BANDANA" run small.toml --json --out json >json.out 2>/dev/null || fail "--json: exit $?"
+cmp json.out json/summary.json || fail '--json prints another summary'
+cmp json/results.csv $out/results.csv || fail 'two runs differ'
+"$BANDANA" --quiet run small.toml --threads 1 --out one >/dev/null
+cmp one/results.csv $out/results.csv || fail 'threads change the results'
+
+# The resolved spec runs to the same results.
+"$BANDANA" run $out/spec.toml --out again --quiet >/dev/null
+cmp again/results.csv $out/results.csv && cmp again/spec.toml $out/spec.toml || fail 'spec.toml runs to other results'
+
+# --set over file, sweep and variants.
+"$BANDANA" run small.toml --out set --quiet --set privacy.model=local --set privacy.epsilon=3 --set algorithm.width=exact >/dev/null
+[[ $(cut -d, -f1 set/results.csv | sort -u | wc -l) == 2 ]] || fail '--set leaves more than one point'
+
+python3 - $out json.out <<'PY' || fail 'summary.json'
+import csv, json, math, statistics, sys
+out = sys.argv[1]
+summary = json.load(open(out + "/summary.json"))
+json.load(open(sys.argv[2]))
+assert list(summary) == ["name", "version", "spec_sha256", "wall_s", "cpu_s", "points"], list(summary)
+assert summary["name"] == "a small sweep" and len(summary["spec_sha256"]) == 64
+import hashlib
+assert hashlib.sha256(open(out + "/spec.toml", "rb").read()).hexdigest() == summary["spec_sha256"]
+assert summary["wall_s"] > 0 and summary["cpu_s"] > 0
+labels = ["none", "central epsilon=1", "central epsilon=10", "local epsilon=1", "local epsilon=10", "paper, wide"]
+assert [p["label"] for p in summary["points"]] == labels, [p["label"] for p in summary["points"]]
+
+rows = list(csv.DictReader(open(out + "/results.csv")))
+metrics = [m for m in rows[0] if m not in ("point", "label", "replicate", "t")]
+order = [(int(r["point"]), int(r["replicate"]), int(r["t"])) for r in rows]
+assert order == sorted(order) and len(set(order)) == len(order)
+for i, point in enumerate(summary["points"]):
+    for key in ("point", "algorithm", "replicates", "metrics", "curve", "privacy"):
+        assert key in point, key
+    assert point["algorithm"] == "dp-dpe" and point["replicates"] == 3
+    mine = [r for r in rows if int(r["point"]) == i]
+    assert {r["label"] for r in mine} == {labels[i]}
+    times = sorted({int(r["t"]) for r in mine})
+    assert times == point["curve"]["t"] and times[0] == 1 and times[-1] == 2000
+    assert set(point["metrics"]) == set(metrics)
+    for name, metric in point["metrics"].items():
+        assert list(metric) == ["mean", "sd", "se", "n", "values"]
+        end = [float(r[name]) for r in mine if int(r["t"]) == 2000]
+        assert metric["values"] == end and metric["n"] == 3
+        assert math.isclose(metric["mean"], statistics.mean(end), rel_tol=1e-12)
+        assert math.isclose(metric["sd"], statistics.stdev(end), rel_tol=1e-9, abs_tol=1e-12)
+        assert math.isclose(metric["se"], metric["sd"] / math.sqrt(3), rel_tol=1e-12, abs_tol=1e-15)
+    regret = point["curve"]["regret"]
+    assert set(regret) == {"mean", "sd", "median", "q10", "q90"}
+    for k, t in enumerate(times):
+        values = [float(r["regret"]) for r in mine if int(r["t"]) == t]
+        assert math.isclose(regret["mean"][k], statistics.mean(values), rel_tol=1e-12)
+        assert math.isclose(regret["median"][k], statistics.median(values), rel_tol=1e-12)
+        assert regret["q10"][k] <= regret["median"][k] <= regret["q90"][k]
+    privacy = point["privacy"]
+    assert set(privacy) == {"nominal", "delivered", "void"} and privacy["void"] is None
+    if i in (0, 5):
+        assert privacy["delivered"] == []
+    else:
+        assert privacy["nominal"] == {"epsilon": [1, 10, 1, 10][i - 1], "delta": 1e-6}
+        for claim in privacy["delivered"]:
+            assert set(claim) == {"adversary", "epsilon", "delta", "unit", "neighbours", "proof"}
+page = open(out + "/report.html").read()
+assert page.startswith("<!doctype html>") and "a small sweep" in page and "http-equiv" not in page
+PY
+
+# --trace: a line of JSON a phase.
+"$BANDANA" run small.toml --out traced --quiet --trace trace.jsonl >/dev/null
+python3 - <<'PY' || fail '--trace'
+import json
+lines = [json.loads(line) for line in open("trace.jsonl")]
+assert {(l["point"], l["replicate"]) for l in lines} == {(p, r) for p in range(6) for r in range(3)}
+for line in lines:
+    assert {"epoch", "rounds", "clients", "noise_stddev", "width", "pulls", "averages", "estimate", "active"} <= set(line)
+PY
+
+# What there is.
+for what in algorithms environments privatizers exhibits; do
+  [[ -n $("$BANDANA" list $what) ]] || fail "list $what says nothing"
+  "$BANDANA" list $what --json | python3 -c 'import json, sys; assert isinstance(json.load(sys.stdin), list)' || fail "list $what --json"
+done
+says "$("$BANDANA" list algorithms)" dp-dpe
+says "$("$BANDANA" list environments)" environment.population
+says "$("$BANDANA" list privatizers)" privacy.epsilon
+
+[[ $("$BANDANA" --version) =~ ^bandana\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "--version: $("$BANDANA" --version)"
+help=$("$BANDANA" --help) || fail '--help'
+for command in demo run list server agent; do
+  says "$help" "$command"
+  text=$("$BANDANA" $command --help 2>stderr) || fail "$command --help: exit $?"
+  [[ ! -s stderr ]] || fail "$command --help writes to stderr"
+  says "$text" "Usage: bandana $command"
+done
+
+if ((failures)); then echo "$failures failures"; exit 1; fi
+echo 'run_test: all passed'
