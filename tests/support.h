@@ -9,19 +9,26 @@
 
 #include "bandana/core/bit_source.h"
 #include "bandana/core/generators.h"
+#include "bandana/core/noise_door.h"
 
 /// What several tests share: seeded generators, and tests of laws against samples.
 namespace bandana::test {
 
-template <class Gen>
-struct Seeded {
-  explicit Seeded(std::uint64_t seed, Epoch epoch = 0)
-      : source({.seed = seed, .epoch = epoch, .stream = Stream::kTest}), gen(source) {}
+inline StreamKey TestKey(std::uint64_t seed, Epoch epoch = 0) {
+  return {.seed = seed, .epoch = epoch, .stream = Stream::kTest};
+}
+
+struct Coins {
+  explicit Coins(std::uint64_t seed) : source(TestKey(seed)), gen(source) {}
   PhiloxSource source;
-  Gen gen;
+  CoinGen gen;
 };
-using Coins = Seeded<CoinGen>;
-using Noise = Seeded<NoiseGen>;
+
+struct Noise {
+  explicit Noise(std::uint64_t seed, Epoch epoch = 0) : source(TestKey(seed, epoch)), gen(NoiseDoor::Open(source)) {}
+  PhiloxSource source;
+  NoiseGen gen;
+};
 
 /// Kolmogorov and Smirnov's distance between two samples; ties count once.
 inline double KsDistance(std::vector<double> a, std::vector<double> b) {

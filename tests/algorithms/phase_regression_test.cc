@@ -104,7 +104,7 @@ TEST(PhaseRegressionTest, NearbyActionsAreToldApart) {
 
 // A Gaussian reward is clipped, a Rademacher one is not.
 PhaseErrors SomeErrors(bool clipped, double scale = 1) {
-  PhaseErrors errors{.clients = 7, .privacy_stddev = 0.05 * scale};
+  PhaseErrors errors{.clients = 60, .privacy_stddev = 0.02 * scale};
   errors.rule.reward = {clipped ? RewardKind::kGaussian : RewardKind::kRademacher, 0.9 * scale};
   errors.rule.client_sd = 0.3 * scale;
   return errors;

@@ -1,5 +1,7 @@
 #include "bandana/core/generators.h"
 
+#include "bandana/core/noise_door.h"
+
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -99,8 +101,8 @@ TEST(GeneratorTest, TellsWhetherItsBitsAreSecure) {
   SecureSource secret;
   EXPECT_FALSE(replayable.secure());
   EXPECT_TRUE(secret.secure());
-  EXPECT_FALSE(NoiseGen(replayable).secure());
-  EXPECT_TRUE(NoiseGen(secret).secure());
+  EXPECT_FALSE(NoiseDoor::Open(replayable).secure());
+  EXPECT_TRUE(NoiseDoor::Open(secret).secure());
 }
 
 // 1,024 words of 64 bits repeat with probability 3e-14.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -72,6 +73,8 @@ class ScriptedPlayer final : public Player {
     return on_observe;
   }
 
+  bool finished() const override { return next_ == script_.size(); }
+
   absl::Status on_message, on_observe;
   int messages = 0;
   std::vector<std::vector<double>> observed;
@@ -81,14 +84,17 @@ class ScriptedPlayer final : public Player {
   std::size_t next_ = 0;
 };
 
-Message PlanOf(Epoch epoch) {
-  return {kServerNode, kServerNode, 1, 1, std::make_shared<const Plan>(Plan{.epoch = epoch, .pulls = {}, .query = {}})};
+std::shared_ptr<Plan> PlanOf(Epoch epoch) {
+  return std::make_shared<Plan>(
+      Plan{.epoch = epoch, .pulls = {{0, 2}, {1, 3}}, .query = {.bounds = {{-1, 1}, {-2, 2}}, .clients = 4}});
 }
+
+Message With(Payload body) { return {kServerNode, kServerNode, 1, 1, std::move(body)}; }
 
 class DriveTest : public ::testing::Test {
  protected:
-  absl::Status Drive(ScriptedPlayer& player) {
-    return DriveMessage(player, context_, PlanOf(9), environment_, rewards_);
+  absl::Status Drive(ScriptedPlayer& player, Payload body = PlanOf(9)) {
+    return DriveMessage(player, context_, With(std::move(body)), environment_, rewards_);
   }
 
   QuietContext context_;
@@ -110,6 +116,35 @@ TEST_F(DriveTest, APlayerActsForAsLongAsItWantsTo) {
 TEST_F(DriveTest, AnIdlePlayerMeetsNoEnvironment) {
   ScriptedPlayer player({});
   EXPECT_TRUE(Drive(player).ok());
+  EXPECT_TRUE(environment_.asked.empty());
+}
+
+// A plan may come from anyone, and sets the player's noise.
+TEST_F(DriveTest, MalformedPlansAndSharesReachNoPlayer) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::pair<const char*, void (*)(Plan&)>> faults = {
+      {"no pulls", [](Plan& plan) { plan.pulls.clear(), plan.query.bounds.clear(); }},
+      {"too few bounds", [](Plan& plan) { plan.query.bounds.pop_back(); }},
+      {"too many bounds", [](Plan& plan) { plan.query.bounds.push_back({-1, 1}); }},
+      {"zero count", [](Plan& plan) { plan.pulls[1].count = 0; }},
+      {"negative count", [](Plan& plan) { plan.pulls[0].count = -1; }},
+      {"negative arm", [](Plan& plan) { plan.pulls[0].arm = -1; }},
+      {"nan", [](Plan& plan) { plan.query.bounds[1].low = kNan; }},
+      {"infinite", [](Plan& plan) { plan.query.bounds[0].high = kInfinity; }},
+      {"empty interval", [](Plan& plan) { plan.query.bounds[0] = {1, 1}; }},
+      {"turned interval", [](Plan& plan) { plan.query.bounds[0] = {1, -1}; }},
+  };
+  ScriptedPlayer player({{{1, 1}}});
+  for (const auto& [name, spoil] : faults) {
+    const std::shared_ptr<Plan> plan = PlanOf(9);
+    ASSERT_TRUE(ValidatePlan(*plan).ok());
+    spoil(*plan);
+    EXPECT_FALSE(ValidatePlan(*plan).ok()) << name;
+    EXPECT_EQ(Drive(player, plan).code(), absl::StatusCode::kInvalidArgument) << name;
+  }
+  EXPECT_EQ(Drive(player, Share{}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(player.messages, 0);
   EXPECT_TRUE(environment_.asked.empty());
 }
 

@@ -25,7 +25,7 @@ class ReleasesTest : public ::testing::Test {
     const auto report = releases_.Once(key, charge, noise_.gen, [&](NoiseGen& noise) -> absl::StatusOr<Report> {
       ++draws_;
       if (fails_) return absl::InternalError("no draw");
-      return Wire::FromUnits({RoundedNormal(1 << 30, noise)});
+      return Wire::FromUnits(NodeId{7}, {RoundedNormal(1 << 30, noise)});
     });
     if (!report.ok()) return report.status();
     return Wire::Units(*report);
@@ -74,7 +74,7 @@ TEST_F(ReleasesTest, WhatTheBudgetCannotPayIsNeverDrawn) {
 TEST_F(ReleasesTest, AChargeComesBeforeTheDraw) {
   const auto report = releases_.Once(kKey, For(7, 0.75), noise_.gen, [&](NoiseGen&) -> absl::StatusOr<Report> {
     EXPECT_EQ(releases_.odometer().spent().epsilon, 0.75);
-    return Wire::FromUnits({1});
+    return Wire::FromUnits(NodeId{7}, {1});
   });
   EXPECT_TRUE(report.ok());
 }

@@ -38,13 +38,15 @@ template <class P>
 absl::StatusOr<Released<Mean>> Release(const P& privatizer, const MeanQuery& query, const ClientAverages& clients,
                                        NoiseGen& noise) {
   ReportSum sum;
+  std::uint32_t client = 0;
   for (const std::vector<double>& averages : clients) {
     std::vector<RewardSum> rewards;
     for (const double average : averages) rewards.push_back({1, average});
     BANDANA_ASSIGN_OR_RETURN(const Report report, privatizer.Randomize(query, Raw<RewardSums>(rewards), noise));
-    BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));
+    const Report sent = Wire::FromUnits(NodeId{++client}, Wire::Units(report));
+    BANDANA_RETURN_IF_ERROR(privatizer.Add(query, sent, sum));
   }
-  BANDANA_ASSIGN_OR_RETURN(const Report sealed, privatizer.Seal(query, sum, noise));
+  BANDANA_ASSIGN_OR_RETURN(const Sealed sealed, privatizer.Seal(sum, noise));
   return privatizer.Open(query, sealed);
 }
 
@@ -73,6 +75,7 @@ TYPED_TEST(GaussianMeanTest, TightDeliversWhatWasAsked) {
     const std::vector<Claim> claims = Made<TypeParam>(nominal).claims();
     ASSERT_EQ(claims.size(), 1u);
     EXPECT_EQ(claims[0].guarantee, nominal);
+    EXPECT_EQ(Made<TypeParam>(nominal).guarantee(), nominal);
     EXPECT_EQ(claims[0].neighbours, "replace-one");
     EXPECT_THAT(claims[0].unit, ::testing::HasSubstr("client"));
     EXPECT_THAT(claims[0].proof, ::testing::StartsWith("docs/proofs/"));
@@ -85,6 +88,8 @@ TYPED_TEST(GaussianMeanTest, PaperClaimsWhatItsFormulaReallyGives) {
   };
   EXPECT_GT(delivered({10, 0.1}).epsilon, 11.0);
   EXPECT_EQ(delivered({10, 0.1}).delta, 0.1);
+  EXPECT_EQ(Made<TypeParam>({10, 0.1}, Sampler::kExact, Calibration::kPaper).guarantee(), delivered({10, 0.1}))
+      << "what is charged is what is delivered";
   EXPECT_EQ(delivered({0.5, 0.1}).epsilon, 0.0) << "so much noise that delta alone suffices";
   EXPECT_LT(delivered({0.5, 1e-6}).epsilon, 0.45);
   EXPECT_GT(delivered({0.5, 1e-6}).epsilon, 0.3);
@@ -108,26 +113,37 @@ TYPED_TEST(GaussianMeanTest, BadBudgetsAreRefusedByName) {
   }
 }
 
+// So many clients, each with a report of 1 unit in every coordinate.
+template <class P>
+ReportSum SumOf(const P& mean, const MeanQuery& query, std::uint32_t clients) {
+  ReportSum sum;
+  for (std::uint32_t client = 1; client <= clients; ++client) {
+    const std::vector<std::int64_t> ones(query.bounds.size(), 1);
+    EXPECT_TRUE(mean.Add(query, Wire::FromUnits(NodeId{client}, ones), sum).ok());
+  }
+  return sum;
+}
+
 TYPED_TEST(GaussianMeanTest, BelowTheQuorumNothingIsReleased) {
   const auto mean = Made<TypeParam>({1, 0.1});
   test::Noise noise(2);
-  for (const std::size_t clients : {0, 1, 2}) {
-    ReportSum sum;
-    for (std::size_t i = 0; i < clients; ++i) ASSERT_TRUE(mean.Add(kQuery, Wire::FromUnits({1, 2}), sum).ok());
-    EXPECT_EQ(mean.Seal(kQuery, sum, noise.gen).status().code(), absl::StatusCode::kFailedPrecondition);
+  for (const std::uint32_t clients : {0, 1, 2}) {
+    const ReportSum sum = SumOf(mean, kQuery, clients);
+    EXPECT_EQ(mean.Seal(sum, noise.gen).status().code(), absl::StatusCode::kFailedPrecondition) << clients;
   }
-  ReportSum sum;
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(mean.Add(kQuery, Wire::FromUnits({1, 2}), sum).ok());
-  EXPECT_TRUE(mean.Seal(kQuery, sum, noise.gen).ok());
-  ASSERT_TRUE(mean.Add(kQuery, Wire::FromUnits({1, 2}), sum).ok());
-  EXPECT_FALSE(mean.Seal(kQuery, sum, noise.gen).ok()) << "more reports than clients";
+  EXPECT_TRUE(mean.Seal(SumOf(mean, kQuery, 3), noise.gen).ok());
+  EXPECT_FALSE(mean.Seal(SumOf(mean, kQuery, 4), noise.gen).ok()) << "more reports than clients";
 }
 
 TYPED_TEST(GaussianMeanTest, SumsOfTheWrongSizeAreNotOpened) {
   const auto mean = Made<TypeParam>({1, 0.1});
-  EXPECT_EQ(mean.Open(kQuery, Wire::FromUnits({1})).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(mean.Open(kQuery, Wire::FromUnits({1, 2, 3})).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(mean.Open(kQuery, Wire::FromUnits({1, 2})).ok());
+  test::Noise noise(2);
+  for (const std::size_t size : {1, 2, 3}) {
+    const MeanQuery other{std::vector<Interval>(size, {-1, 1}), 3};
+    const auto sealed = mean.Seal(SumOf(mean, other, 3), noise.gen);
+    ASSERT_TRUE(sealed.ok());
+    EXPECT_EQ(mean.Open(kQuery, *sealed).ok(), size == 2) << size;
+  }
 }
 
 TYPED_TEST(GaussianMeanTest, NoiseBeyondTheGridIsAnErrorAndNothingLeaves) {
@@ -153,9 +169,10 @@ TEST(WhoAddsNoiseTest, IsTheOneWhoChargesForIt) {
   EXPECT_NE(Wire::Units(*noisy)[0], clean[0]);
   EXPECT_NE(Wire::Units(*noisy)[1], clean[1]);
   ReportSum sum;
-  ASSERT_TRUE(central.Add(query, *bare, sum).ok());
-  EXPECT_NE(Wire::Units(*central.Seal(query, sum, noise.gen)), clean);
-  EXPECT_EQ(Wire::Units(*local.Seal(query, sum, noise.gen)), clean);
+  ASSERT_TRUE(central.Add(query, Wire::FromUnits(NodeId{1}, clean), sum).ok());
+  const NoPrivacyMean none(Declassify("test"));
+  EXPECT_NE(none.Open(query, *central.Seal(sum, noise.gen))->value().entries[0], 0.5);
+  EXPECT_EQ(none.Open(query, *local.Seal(sum, noise.gen))->value().entries[0], 0.5);
   static_assert(CentralGaussianMean::kChargesAnalyzer && !CentralGaussianMean::kChargesClient);
   static_assert(!LocalGaussianMean::kChargesAnalyzer && LocalGaussianMean::kChargesClient);
   static_assert(!NoPrivacyMean::kChargesAnalyzer && !NoPrivacyMean::kChargesClient);
@@ -164,7 +181,9 @@ TEST(WhoAddsNoiseTest, IsTheOneWhoChargesForIt) {
 TEST(WhoAddsNoiseTest, CentralNoiseShrinksWithTheClientsAndLocalWithTheirRoot) {
   const auto stddev = [](const auto& mean, Count clients) {
     const MeanQuery query{{{-1, 1}}, clients};
-    return mean.Open(query, Wire::FromUnits({0}))->noise_stddev();
+    test::Noise noise(2);
+    const auto sealed = mean.Seal(SumOf(mean, query, static_cast<std::uint32_t>(clients)), noise.gen);
+    return mean.Open(query, *sealed)->noise_stddev();
   };
   const double multiplier = *TightGaussianMultiplier({1, 0.1});
   const auto central = Made<CentralGaussianMean>({1, 0.1});

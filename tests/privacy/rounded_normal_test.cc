@@ -25,7 +25,7 @@ using Sampler = absl::FunctionRef<std::int64_t(std::uint64_t, NoiseGen&)>;
 constexpr int kDraws = 200'000;
 
 struct Noise {
-  explicit Noise(std::uint64_t seed) : source(Key(seed)), gen(source) {}
+  explicit Noise(std::uint64_t seed) : source(Key(seed)), gen(NoiseDoor::Open(source)) {}
   static StreamKey Key(std::uint64_t seed) {
     StreamKey key;
     key.seed = seed;

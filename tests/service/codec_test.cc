@@ -51,7 +51,7 @@ RC_GTEST_PROP(Codec, KeepsEveryShare, (std::uint32_t from, std::uint64_t seq)) {
   const int hops = *rc::gen::inRange(0, 100);
   const Slot slot = *rc::gen::inRange<Slot>(0, std::numeric_limits<Slot>::max());
   const auto result =
-      ThroughWire({NodeId{from}, NodeId{~from}, slot, seq, Share{epoch, hops, Wire::FromUnits(units)}});
+      ThroughWire({NodeId{from}, NodeId{~from}, slot, seq, Share{epoch, hops, Wire::FromUnits(NodeId{~from}, units)}});
   RC_ASSERT(result.ok());
   RC_ASSERT(result->from == NodeId{from});
   RC_ASSERT(result->origin == NodeId{~from});
@@ -99,7 +99,7 @@ RC_GTEST_PROP(Codec, SurvivesAnyBytes, (const std::string& bytes)) {
 
 TEST(Codec, AReportTakesFiveBytesANumber) {
   v1::Message out;
-  Encode({NodeId{1}, NodeId{1}, 0, 0, Share{1, 0, Wire::FromUnits(std::vector<std::int64_t>(20, 1LL << 30))}},
+  Encode({NodeId{1}, NodeId{1}, 0, 0, Share{1, 0, Wire::FromUnits(NodeId{1}, std::vector<std::int64_t>(20, 1LL << 30))}},
          out);
   EXPECT_LE(out.ByteSizeLong(), 20 * 5 + 16);
 }

@@ -246,7 +246,7 @@ TEST_F(Failures, SharesThatComeAgainOrUnaskedCountForNothing) {
 TEST_F(Failures, TheServerListensOnLoopbackOnly) {
   ServerParams params = SmallServerParams();
   params.listen = "0.0.0.0:0";
-  const auto report = RunServer(params, server_, [] { return true; }, nullptr);
+  const auto report = RunServer(params, server_, nullptr);
   EXPECT_EQ(InputErrorOf(report.status())->key, "service.listen");
   AgentParams agent = SmallAgentParams("10.1.2.3:50051", 1, 2);
   EXPECT_EQ(InputErrorOf(RunSmallAgent(agent, privatizer_).status())->key, "service.server");
@@ -257,8 +257,7 @@ TEST_F(Failures, APortThatIsTakenIsAnError) {
   ServerParams params = SmallServerParams();
   params.listen = service.address();
   auto second = SmallServer(privatizer_);
-  ExpectError(RunServer(
-                  params, second, [] { return true; }, nullptr),
+  ExpectError(RunServer(params, second, nullptr),
               StatusCode::kUnavailable, HasSubstr(service.address()));
   ExpectRunStillWorks(service);
 }

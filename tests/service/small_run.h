@@ -107,7 +107,7 @@ class ServerThread {
       listening_.set_value(address);
     };
     thread_ = std::thread([this, &server, on_play = std::move(on_play)] {
-      result_.set_value(RunServer(params_, server, [&server] { return server.finished(); }, on_play));
+      result_.set_value(RunServer(params_, server, on_play));
     });
     address_ = listening_.get_future().get();
   }

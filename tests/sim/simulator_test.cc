@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -76,7 +77,7 @@ WatchedPopulation Population(const Setting& setting) {
 }
 
 template <Privatizer P>
-Outcome Run(const Setting& setting, const P& privatizer, WatchedPopulation& population) {
+Outcome Simulate(const Setting& setting, const P& privatizer, WatchedPopulation& population) {
   const auto problem = Problem(setting);
   auto server =
       DpDpeServer<P>::Create(Params(setting), std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
@@ -93,9 +94,9 @@ Outcome Run(const Setting& setting, const P& privatizer, WatchedPopulation& popu
 }
 
 template <Privatizer P>
-Outcome Run(const Setting& setting, const P& privatizer) {
+Outcome Simulate(const Setting& setting, const P& privatizer) {
   WatchedPopulation population = Population(setting);
-  return Run(setting, privatizer, population);
+  return Simulate(setting, privatizer, population);
 }
 
 bool Same(const Outcome& a, const Outcome& b) {
@@ -123,19 +124,19 @@ TYPED_TEST_SUITE(SimulatorTest, Privatizers);
 
 TYPED_TEST(SimulatorTest, IsAFunctionOfSeedAndReplicateAlone) {
   const auto privatizer = this->Made();
-  const Outcome first = Run({}, privatizer);
+  const Outcome first = Simulate({}, privatizer);
   ASSERT_TRUE(first.status.ok()) << first.status;
   EXPECT_EQ(first.end.t, 3000);
   EXPECT_GE(first.history.size(), 9u);
   // Other runs in between leave no trace.
-  EXPECT_FALSE(Same(first, Run({.replicate = 1}, privatizer)));
-  EXPECT_FALSE(Same(first, Run({.seed = 4}, privatizer)));
-  EXPECT_TRUE(Same(first, Run({}, privatizer)));
+  EXPECT_FALSE(Same(first, Simulate({.replicate = 1}, privatizer)));
+  EXPECT_FALSE(Same(first, Simulate({.seed = 4}, privatizer)));
+  EXPECT_TRUE(Same(first, Simulate({}, privatizer)));
 }
 
 TYPED_TEST(SimulatorTest, AsksEachClientOnce) {
   WatchedPopulation population = Population({});
-  const Outcome outcome = Run({}, this->Made(), population);
+  const Outcome outcome = Simulate({}, this->Made(), population);
   ASSERT_TRUE(outcome.status.ok());
   EXPECT_EQ(static_cast<Count>(population.clients.size()), outcome.end.clients);
   std::sort(population.clients.begin(), population.clients.end());
@@ -143,7 +144,7 @@ TYPED_TEST(SimulatorTest, AsksEachClientOnce) {
 }
 
 TYPED_TEST(SimulatorTest, RecordsRealsRoundsAndCheckpoints) {
-  const Outcome outcome = Run({}, this->Made());
+  const Outcome outcome = Simulate({}, this->Made());
   Count clients = 0, reals = 0;
   for (const PhaseRecord& phase : outcome.history) {
     clients += phase.clients;
@@ -164,8 +165,8 @@ TEST(SimulatorPairingTest, ModelsMeetTheSameProblemAndClients) {
   const NoPrivacyMean none(Declassify("test"));
   const auto central = *CentralGaussianMean::Create({kBudget, Calibration::kTight, Sampler::kFast});
   WatchedPopulation first = Population({.horizon = 60}), second = Population({.horizon = 60});
-  const Outcome bare = Run({.horizon = 60}, none, first);
-  const Outcome noisy = Run({.horizon = 60}, central, second);
+  const Outcome bare = Simulate({.horizon = 60}, none, first);
+  const Outcome noisy = Simulate({.horizon = 60}, central, second);
   ASSERT_FALSE(bare.history.empty());
   EXPECT_EQ(bare.history[0].pulls, noisy.history[0].pulls);
   EXPECT_NE(bare.history[0].averages, noisy.history[0].averages);
@@ -176,25 +177,25 @@ TEST(SimulatorPairingTest, ModelsMeetTheSameProblemAndClients) {
 
 TYPED_TEST(SimulatorTest, StopsWhenAsked) {
   std::atomic<bool> stop = true;
-  const Outcome before = Run({.stop = &stop}, this->Made());
+  const Outcome before = Simulate({.stop = &stop}, this->Made());
   EXPECT_EQ(before.status.code(), absl::StatusCode::kCancelled);
   EXPECT_TRUE(before.history.empty());
 
   stop = false;
   WatchedPopulation population = Population({});
   population.flag = &stop;  // raised by the first client of phase 3
-  const Outcome during = Run({.stop = &stop}, this->Made(), population);
+  const Outcome during = Simulate({.stop = &stop}, this->Made(), population);
   EXPECT_EQ(during.status.code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(during.history.size(), 2u);
 
   stop = false;
-  EXPECT_TRUE(Run({.stop = &stop}, this->Made()).status.ok());
+  EXPECT_TRUE(Simulate({.stop = &stop}, this->Made()).status.ok());
 }
 
 TYPED_TEST(SimulatorTest, NothingIsReleasedBeyondTheBudget) {
   const std::vector<DpGuarantee> below = {{1.999, 0.1}, {2, 0.0999}, {0, 0}};
   for (const DpGuarantee& budget : below) {
-    const Outcome outcome = Run({.budget = budget}, this->Made());
+    const Outcome outcome = Simulate({.budget = budget}, this->Made());
     if (this->Made().claims().empty()) {
       EXPECT_TRUE(outcome.status.ok()) << "no claim, no charge";
       continue;
@@ -211,7 +212,7 @@ TYPED_TEST(SimulatorTest, NothingIsReleasedBeyondTheBudget) {
 TYPED_TEST(SimulatorTest, TheClaimIsBudgetEnough) {
   const auto privatizer = this->Made();
   for (const Claim& claim : privatizer.claims()) {
-    EXPECT_TRUE(Run({.budget = claim.guarantee}, privatizer).status.ok());
+    EXPECT_TRUE(Simulate({.budget = claim.guarantee}, privatizer).status.ok());
   }
 }
 
@@ -227,7 +228,7 @@ class DeafServer final : public Node {
     origins.push_back(message.origin);
     return absl::OkStatus();
   }
-  bool finished() const { return false; }
+  bool finished() const override { return false; }
   std::vector<NodeId> origins;
 };
 
@@ -257,7 +258,7 @@ class OrderServer final : public Node {
     origins.push_back(message.origin.value);
     return absl::OkStatus();
   }
-  bool finished() const { return origins.size() == 5; }
+  bool finished() const override { return origins.size() == 5; }
   std::vector<std::uint32_t> origins;
 };
 

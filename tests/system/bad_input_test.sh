@@ -33,7 +33,7 @@ refused() {
   (ulimit -v 4000000; exec timeout 20 "$BANDANA" "$@" --json) >"$scratch/stdout" 2>"$scratch/stderr" || status=$?
   [[ $status == 2 ]] || fail "$name: exit $status with --json"
   [[ ! -s $scratch/stderr ]] || fail "$name: --json writes to stderr: $(head -c 300 "$scratch/stderr")"
-  python3 - "$scratch/stdout" "${parts[@]}" <<'PY' || fail "$name: --json: $(<"$scratch/stdout")"
+  python3 - "$scratch/stdout" "${parts[@]}" 2>"$scratch/python" <<'PY' || fail "$name: --json: $(tail -1 "$scratch/python"): $(<"$scratch/stdout")"
 import json, sys
 error = json.load(open(sys.argv[1]))
 assert list(error) == ["error"], error
@@ -73,7 +73,7 @@ wrong() {
 }
 
 wrong 'unknown key' 'epsilon = 1.0' 'epsilom = 1.0' 'spec.toml:9:' privacy.epsilom 'unknown key' 'nearest known key: privacy.epsilon'
-wrong 'unknown table' '\[privacy\]' '[privcy]' 'spec.toml:8:' privcy.model 'privacy.model'
+wrong 'unknown table' '\[privacy\]' '[privcy]' spec.toml: privcy. 'unknown key' 'nearest known key: privacy.'
 wrong 'text for a number' 'epsilon = 1.0' 'epsilon = "one"' 'spec.toml:9:' privacy.epsilon one 'a finite number > 0'
 wrong 'flag for a number' 'dimension = 2' 'dimension = true' 'spec.toml:3:' environment.dimension true 'a whole number >= 1'
 wrong 'number for a choice' 'model = "central"' 'model = 3' 'spec.toml:8:' privacy.model 3 'none, central, local'

@@ -18,7 +18,7 @@ export function number(x, digits = 3) {
 /// "12.34k ± 0.21k": both in one unit, rounded at the second digit of the error; `alone` leaves out the error.
 export function withError(x, error, alone = false) {
   if (!finite(x)) return '\u2013';
-  if (!finite(error) || error === 0) return number(x, 4);
+  if (!finite(error) || error <= Math.abs(x) * 1e-9) return number(x, 4);
   const size = Math.max(Math.abs(x), error);
   if (size >= 1e15 || size < 1e-3) return alone ? number(x) : `${number(x)} ± ${number(error, 2)}`;
   const [unit, name] = units.find(([value]) => size >= value) || [1, ''];

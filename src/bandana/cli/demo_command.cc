@@ -213,11 +213,18 @@ class Demo {
     BANDANA_RETURN_IF_ERROR(lab::WriteFile(folder_ + "/summary.json", summary.dump(1) + "\n"));
     BANDANA_RETURN_IF_ERROR(lab::WriteFile(path, lab::RenderReport({{"summary", summary},
                                                                     {"spec", config_.spec.toml},
-                                                                    {"command", "bandana demo"},
+                                                                    {"command", Command()},
                                                                     {"swept", lab::Json::array()},
                                                                     {"phases", phases},
                                                                     {"facts", facts}})));
     return lab::Json{{"facts", facts}, {"summary", summary}, {"report", path}};
+  }
+
+  std::string Command() const {
+    std::string command = fmt::format("bandana demo --model {} --epsilon {} --agents {}", arguments_.model,
+                                      arguments_.epsilon, arguments_.agents);
+    if (arguments_.insecure_seed.has_value()) command += fmt::format(" --insecure-seed {}", *arguments_.insecure_seed);
+    return command;
   }
 
   // Of the actions still in play, the one that the last estimate puts first.

@@ -18,7 +18,7 @@ absl::Status ValidatePlan(const Plan& plan) {
     }
   }
   for (const Interval& bound : plan.query.bounds) {
-    if (!(std::isfinite(bound.low) && std::isfinite(bound.high) && bound.low < bound.high)) {
+    if (!(std::isfinite(bound.low) && std::isfinite(bound.high) && bound.low <= bound.high)) {
       return absl::InvalidArgumentError(
           fmt::format("a malformed plan: an interval from {} to {}", bound.low, bound.high));
     }

@@ -141,7 +141,8 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
   BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
   const Json data = {
-      {"summary", summary}, {"spec", spec.toml}, {"command", options.command}, {"swept", spec.swept}};
+      {"summary", summary}, {"spec", spec.toml}, {"command", options.command}, {"swept", spec.swept},
+      {"simulated", true}};
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", summary.dump(1) + "\n"));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));
   return summary;

@@ -19,8 +19,9 @@ struct Moments {
 
 Moments MomentsOf(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
-  double mean = 0;
-  for (const double value : values) mean += value / n;
+  double sum = 0;  // exact for counts, so that equal counts have no spread
+  for (const double value : values) sum += value;
+  const double mean = sum / n;
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0};

@@ -61,7 +61,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
   plan->query.clients = in.query().clients();
   plan->query.bounds.reserve(plan->pulls.size());
   for (const v1::Interval& bound : in.query().bounds()) {
-    if (!(std::isfinite(bound.low()) && std::isfinite(bound.high()) && bound.low() < bound.high())) {
+    if (!(std::isfinite(bound.low()) && std::isfinite(bound.high()) && bound.low() <= bound.high())) {
       return Malformed(fmt::format("an interval from {} to {}", bound.low(), bound.high()));
     }
     plan->query.bounds.push_back({bound.low(), bound.high()});

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# A server and two agents as processes of their own: the decisions of the simulator, bit for bit; and what goes wrong.
+
+set -euo pipefail
+: "${BANDANA:?path of the program}"
+BANDANA=$(realpath "$BANDANA")
+scratch=$(mktemp -d)
+children=()
+cleanup() {
+  for pid in "${children[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  rm -rf "$scratch"
+}
+trap cleanup EXIT
+cd "$scratch"
+failures=0
+
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+says() { grep -qF -- "$2" "$1" || fail "$1 does not say '$2': $(<"$1")"; }
+
+spec() { # MODEL HORIZON POPULATION
+  cat <<TOML
+horizon = $2
+seed = 11
+[environment]
+dimension = 4
+actions = 40
+client_sd = 0.1
+population = $3
+[algorithm]
+name = "dp-dpe"
+[privacy]
+model = "$1"
+epsilon = 8
+delta = 1e-6
+[service]
+listen = "127.0.0.1:0"
+TOML
+}
+
+# serve NAME ARGUMENT...: a server in the background; its pid in $server, its address in $address.
+serve() {
+  local name=$1
+  shift
+  rm -f "$name.events"
+  "$BANDANA" server "$name.toml" --events "$name.events" "$@" >"$name.out" 2>"$name.err" &
+  server=$!
+  children+=("$server")
+  until address=$(grep -om1 '127\.0\.0\.1:[0-9]*' "$name.events" 2>/dev/null); do
+    kill -0 "$server" 2>/dev/null || { fail "$name: the server ended: $(<"$name.err")"; return; }
+    sleep 0.01
+  done
+}
+
+# join NAME CLIENTS ARGUMENT...: an agent in the background; its pid in $agent.
+join() {
+  local name=$1 clients=$2
+  shift 2
+  "$BANDANA" agent "$name.toml" --set "service.server=$address" --set "service.clients=$clients" "$@" \
+    >"$name.$clients.out" 2>"$name.$clients.err" &
+  agent=$!
+  children+=("$agent")
+}
+
+# ends PID CODE WHAT
+ends() {
+  local status=0
+  wait "$1" || status=$?
+  [[ $status == "$2" ]] || fail "$3: exit $status, not $2"
+}
+
+for model in none central local; do
+  spec $model 20_000 6_000 >$model.toml
+  serve $model --insecure-seed
+  join $model 1-2500 --insecure-seed
+  first=$agent
+  join $model 2501-6000 --insecure-seed --json
+  second=$agent
+  ends "$server" 0 "$model: server"
+  ends "$first" 0 "$model: first agent"
+  ends "$second" 0 "$model: second agent"
+  sampler=()
+  [[ $model == none ]] || sampler=(--set privacy.sampler=exact)
+  "$BANDANA" run $model.toml --out $model.sim --trace $model.trace --quiet "${sampler[@]}" >/dev/null
+  python3 - $model <<'PY' || fail "$model: the federation and the simulator differ"
+import json, sys
+model = sys.argv[1]
+events = [json.loads(line) for line in open(model + ".events")]
+assert events[0]["event"] == "listening" and events[-1]["event"] == "done"
+served = [e for e in events if e["event"] == "phase"]
+simulated = [json.loads(line) for line in open(model + ".trace")]
+assert len(served) == len(simulated) > 5, (len(served), len(simulated))
+for a, b in zip(served, simulated):
+    for key in ("epoch", "rounds", "clients", "noise_stddev", "width", "pulls", "averages", "estimate", "active"):
+        assert a[key] == b[key], (a["epoch"], key, a[key], b[key])
+assert served[-1]["active"] == events[-1]["active"]
+assert "known seed" in events[-1]["void"]
+agent = json.load(open(model + ".2501-6000.out"))
+assert agent["role"] == "agent" and agent["shares"] > 0
+# Who adds the noise keeps the account.
+spent = {"server": events[-1]["spent"]["epsilon"], "agent": agent["spent"]["epsilon"]}
+assert spent == {"server": 8 if model == "central" else 0, "agent": 8 if model == "local" else 0}, spent
+PY
+done
+
+# Without a seed the noise is another one every time.
+spec central 20_000 6_000 >secure.toml
+for events in secure1 secure2; do
+  serve secure
+  join secure 1-6000
+  ends "$server" 0 'secure server'
+  ends "$agent" 0 'secure agent'
+  mv secure.events $events
+done
+python3 - <<'PY' || fail 'noise without a seed repeats itself'
+import json
+first, second = ([json.loads(l)["averages"] for l in open(f) if '"phase"' in l] for f in ("secure1", "secure2"))
+assert first[0] != second[0]
+assert json.loads(open("secure1").readlines()[-1])["void"] is None
+PY
+
+# An agent of another spec is refused; the server waits on for a right one.
+cp central.toml other.toml
+sed -i 's/epsilon = 8/epsilon = 9/' other.toml
+serve central --insecure-seed
+join other 1-6000 --insecure-seed
+ends "$agent" 2 'an agent of another spec'
+says other.1-6000.err spec
+kill -0 "$server" 2>/dev/null || fail "the server fell with it: $(<central.err)"
+join central 1-6000
+status=0
+wait "$agent" || status=$?
+[[ $status != 0 ]] || fail 'an agent without the seed joined a seeded run'
+kill -0 "$server" 2>/dev/null || fail "the server fell with it: $(<central.err)"
+join central 1-6000 --insecure-seed
+ends "$agent" 0 'the right agent'
+ends "$server" 0 'the server'
+
+# An agent that dies takes the run with it: exit 4, and the server says so.
+spec local 2_000_000 200_000 >long.toml
+serve long
+join long 1-100000
+first=$agent
+join long 100001-200000
+second=$agent
+until (($(grep -c '"phase"' long.events) >= 3)); do sleep 0.01; done
+kill -9 "$second" 2>/dev/null || fail 'the run was over before the agent could be killed'
+ends "$second" 137 'the killed agent'
+ends "$server" 4 'server of a killed agent'
+ends "$first" 4 'agent of a server that gave up'
+says long.err 'agent'
+(($(grep -vc '^phase\|^listening' long.err) == 1)) || fail "not one message: $(<long.err)"
+
+# Ctrl-C ends each role, and nothing is left.
+for who in server agent; do
+  serve long
+  join long 1-200000
+  until (($(grep -c '"phase"' long.events) >= 3)); do sleep 0.01; done
+  kill -INT "${!who}" 2>/dev/null || fail "the run was over before the $who could be stopped"
+  ends "${!who}" 130 "Ctrl-C to the $who"
+  [[ $who == server ]] && ends "$agent" 4 'agent of a stopped server'
+  [[ $who == agent ]] && ends "$server" 4 'server of a stopped agent'
+done
+
+# What no role takes.
+refused() { # PART ARGUMENT...
+  local part=$1 status=0
+  shift
+  timeout 20 "$BANDANA" "$@" >refused.out 2>refused.err || status=$?
+  [[ $status == 2 ]] || fail "$*: exit $status, not 2: $(<refused.err)"
+  says refused.err "$part"
+}
+refused privacy.sampler server central.toml --set privacy.sampler=fast
+refused exact agent central.toml --set privacy.sampler=fast --set service.server=127.0.0.1:1 --set service.clients=1-5
+{ cat central.toml; printf '[sweep]\n"privacy.epsilon" = [1, 2]\n'; } >swept.toml
+refused swept.toml server swept.toml
+refused 'service.listen' server central.toml --set service.listen=0.0.0.0:0
+refused 'central.toml' server central.toml --set service.listen=0.0.0.0:0
+refused 'service.listen' server central.toml --set service.listen=nonsense
+refused 'service.server' agent central.toml --set service.server=192.0.2.1:80 --set service.clients=1-5
+refused 'service.clients' agent central.toml --set service.server=127.0.0.1:1 --set service.clients=1-6001
+refused 'service.clients' agent central.toml --set service.server=127.0.0.1:1 --set service.clients=all
+refused '--events' server central.toml --events /proc/none/events
+
+if ((failures)); then echo "$failures failures"; exit 1; fi
+echo 'federation_test: all passed'
