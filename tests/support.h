@@ -25,7 +25,8 @@ struct Coins {
 };
 
 struct Noise {
-  explicit Noise(std::uint64_t seed, Epoch epoch = 0) : source(TestKey(seed, epoch)), gen(NoiseDoor::Open(source)) {}
+  explicit Noise(std::uint64_t seed, Epoch epoch = 0)
+      : source(TestKey(seed, epoch)), gen(NoiseDoor::Open(source)) {}
   PhiloxSource source;
   NoiseGen gen;
 };
@@ -39,14 +40,15 @@ inline double KsDistance(std::vector<double> a, std::vector<double> b) {
     const double x = std::min(a[i], b[j]);
     while (i < a.size() && a[i] <= x) ++i;
     while (j < b.size() && b[j] <= x) ++j;
-    const double gap =
-        static_cast<double>(i) / static_cast<double>(a.size()) - static_cast<double>(j) / static_cast<double>(b.size());
+    const double gap = static_cast<double>(i) / static_cast<double>(a.size()) -
+                       static_cast<double>(j) / static_cast<double>(b.size());
     farthest = std::max(farthest, std::abs(gap));
   }
   return farthest;
 }
 
-/// Two samples of one law look different with probability at most `false_alarm` (less if the law is discrete).
+/// Two samples of one law look different with probability at most `false_alarm` (less if the law is
+/// discrete).
 inline bool SameLaw(const std::vector<double>& a, const std::vector<double>& b, double false_alarm = 1e-6) {
   const auto n = static_cast<double>(a.size());
   const auto m = static_cast<double>(b.size());
@@ -54,7 +56,8 @@ inline bool SameLaw(const std::vector<double>& a, const std::vector<double>& b, 
 }
 
 /// Pearson's test of counts against what is expected; cells should expect 25 and more.
-inline bool FitsCounts(std::span<const double> counts, std::span<const double> expected, double false_alarm = 1e-6) {
+inline bool FitsCounts(std::span<const double> counts, std::span<const double> expected,
+                       double false_alarm = 1e-6) {
   double statistic = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     statistic += (counts[i] - expected[i]) * (counts[i] - expected[i]) / expected[i];

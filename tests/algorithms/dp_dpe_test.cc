@@ -61,7 +61,8 @@ struct Outcome {
 };
 
 template <Privatizer P>
-Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDpeParams& params, const P& privatizer) {
+Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDpeParams& params,
+                 const P& privatizer) {
   auto population = LinearPopulation::Create({.problem = problem,
                                               .reward = params.clip.reward,
                                               .client_sd = params.clip.client_sd,
@@ -71,7 +72,8 @@ Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDp
   auto server = DpDpeServer<P>::Create(params, ActionsOf(problem), privatizer);
   if (!server.ok()) return {.status = server.status()};
   Recorder recorder(*problem, {});
-  const sim::SimParams sim{.seed = 1, .topology = Topology::Star(params.population), .budget_per_client = kPlenty};
+  const sim::SimParams sim{
+      .seed = 1, .topology = Topology::Star(params.population), .budget_per_client = kPlenty};
   using Simulator = sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>;
   const absl::Status status = Simulator::Run(sim, *server, privatizer, *population, recorder);
   return {status, recorder.now(), server->policy().history(), server->policy().active(), server->finished()};
@@ -149,7 +151,8 @@ std::string KeyFor(const DpDpeParams& params) {
 TEST(DpDpeParamsTest, BadValuesAreRefusedByName) {
   EXPECT_EQ(KeyFor(Params(100)), "accepted");
   for (const Count bad : {0, -1}) EXPECT_EQ(KeyFor(Params(bad)), "horizon") << bad;
-  for (const double bad : {0.0, -0.5, kNan, kInfinity}) EXPECT_EQ(KeyFor(Params(100, bad)), "algorithm.alpha") << bad;
+  for (const double bad : {0.0, -0.5, kNan, kInfinity})
+    EXPECT_EQ(KeyFor(Params(100, bad)), "algorithm.alpha") << bad;
   for (const double bad : {0.0, 1.0, -0.5, 2.0, kNan}) {
     DpDpeParams params = Params(100);
     params.beta = bad;
@@ -193,7 +196,8 @@ TEST(DpDpeParamsTest, APopulationThatCannotLastIsRefusedBeforeTheFirstRound) {
   EXPECT_EQ(KeyFor(params), "accepted");
 }
 
-// The check before the run allows for the largest support; a run that gets further on a small one can still run out.
+// The check before the run allows for the largest support; a run that gets further on a small one can still
+// run out.
 TEST(DpDpeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
   int ran_out = 0;
   for (Count population = 1; population <= 12; ++population) {
@@ -218,7 +222,8 @@ TEST(DpDpeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
 // P1, Table II.
 TEST(DpDpeRunTest, AsksAsManyUsersAsTableTwo) {
   const auto problem = DrawnProblem(20, 1000);
-  const std::vector<std::pair<double, Count>> rows = {{0.5, 437}, {0.6, 997}, {0.7, 2321}, {0.8, 5532}, {0.9, 13381}};
+  const std::vector<std::pair<double, Count>> rows = {
+      {0.5, 437}, {0.6, 997}, {0.7, 2321}, {0.8, 5532}, {0.9, 13381}};
   for (const auto& [alpha, users] : rows) {
     DpDpeParams params = Params(50'000, alpha);
     params.clip.reward.sd = 1;
@@ -311,7 +316,8 @@ TEST(DpDpeRunTest, TheActiveSetShrinksToTheBest) {
       EXPECT_TRUE(std::includes(before.begin(), before.end(), phase.active.begin(), phase.active.end()));
       EXPECT_FALSE(phase.active.empty());
       for (const Pull& pull : phase.pulls) {
-        EXPECT_TRUE(std::binary_search(before.begin(), before.end(), pull.arm)) << "an eliminated action is played";
+        EXPECT_TRUE(std::binary_search(before.begin(), before.end(), pull.arm))
+            << "an eliminated action is played";
       }
       EXPECT_TRUE(std::binary_search(phase.active.begin(), phase.active.end(), problem->best()));
       before = phase.active;
@@ -327,8 +333,9 @@ TEST(DpDpeRunTest, EveryWidthAndPrivatizerKeepsTheBestAction) {
   for (const Width width : {Width::kExact, Width::kPaper}) {
     DpDpeParams params = Params(100'000);
     params.width = width;
-    for (const Outcome& run : {Simulate(problem, params, Bare()), Simulate(problem, params, *CentralGaussianMean::Create(budget)),
-                           Simulate(problem, params, *LocalGaussianMean::Create(budget))}) {
+    for (const Outcome& run :
+         {Simulate(problem, params, Bare()), Simulate(problem, params, *CentralGaussianMean::Create(budget)),
+          Simulate(problem, params, *LocalGaussianMean::Create(budget))}) {
       ASSERT_TRUE(run.status.ok()) << run.status;
       EXPECT_EQ(run.end.t, 100'000);
       EXPECT_TRUE(std::binary_search(run.active.begin(), run.active.end(), problem->best()));
@@ -351,10 +358,12 @@ TEST(DpDpeRunTest, HistoryStatesTheNoiseThatWasUsed) {
     EXPECT_NEAR(phase.privacy_stddev * static_cast<double>(phase.clients) / of_sum, 1, 1e-8);
     EXPECT_EQ(phase.averages.size(), phase.pulls.size());
   }
-  for (const PhaseRecord& phase : Simulate(problem, params, Bare()).history) EXPECT_EQ(phase.privacy_stddev, 0);
+  for (const PhaseRecord& phase : Simulate(problem, params, Bare()).history)
+    EXPECT_EQ(phase.privacy_stddev, 0);
 }
 
-// With so large an epsilon that the noise is a few units of 2^-30, private decisions are the non-private ones.
+// With so large an epsilon that the noise is a few units of 2^-30, private decisions are the non-private
+// ones.
 TEST(DpDpeRunTest, TheNoiseFreeLimitIsTheNonPrivateRun) {
   const GaussianParams limit{{1e18, 0.1}, Calibration::kTight, Sampler::kExact};
   const GaussianParams private_enough{{0.1, 0.01}, Calibration::kTight, Sampler::kExact};
@@ -425,7 +434,8 @@ class ServerTest : public ::testing::Test {
   }
 
   Message ShareFrom(NodeId client, Epoch epoch, std::size_t size) {
-    return context_.From(client, Share{epoch, 0, Wire::FromUnits(client, std::vector<std::int64_t>(size, 1 << 20))});
+    return context_.From(client,
+                         Share{epoch, 0, Wire::FromUnits(client, std::vector<std::int64_t>(size, 1 << 20))});
   }
 
   const std::shared_ptr<const LinearProblem> problem_ = DrawnProblem(2, 5);
@@ -487,14 +497,15 @@ TEST_F(ServerTest, PlansAndSharesOfTheWrongSizeAreRefused) {
   const auto plan = PlanIn(context_.sent[0].second);
   EXPECT_EQ(server_->OnMessage(context_, context_.From(context_.sent[0].first, plan)).code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_FALSE(server_->OnMessage(context_, ShareFrom(context_.sent[0].first, 1, plan->pulls.size() + 1)).ok());
+  EXPECT_FALSE(
+      server_->OnMessage(context_, ShareFrom(context_.sent[0].first, 1, plan->pulls.size() + 1)).ok());
 }
 
 class ClientTest : public ::testing::Test {
  protected:
   static std::shared_ptr<Plan> PlanOf(Epoch epoch) {
-    return std::make_shared<Plan>(
-        Plan{.epoch = epoch, .pulls = {{0, 2}, {1, 3}}, .query = {.bounds = {{-1, 1}, {-2, 2}}, .clients = 4}});
+    return std::make_shared<Plan>(Plan{
+        .epoch = epoch, .pulls = {{0, 2}, {1, 3}}, .query = {.bounds = {{-1, 1}, {-2, 2}}, .clients = 4}});
   }
   absl::Status Give(std::shared_ptr<const Plan> plan) {
     return client_.OnMessage(context_, context_.From(kServerNode, std::move(plan)));
@@ -506,7 +517,8 @@ class ClientTest : public ::testing::Test {
 
   Releases releases_{{1, 0.1}};
   HandContext context_{NodeId{9}, releases_};
-  LocalGaussianMean privatizer_ = *LocalGaussianMean::Create({{1, 0.1}, Calibration::kTight, Sampler::kExact});
+  LocalGaussianMean privatizer_ =
+      *LocalGaussianMean::Create({{1, 0.1}, Calibration::kTight, Sampler::kExact});
   DpDpeClient<LocalGaussianMean> client_{privatizer_};
 };
 

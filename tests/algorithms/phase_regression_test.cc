@@ -32,7 +32,8 @@ ActionMatrix Actions(Eigen::Index k, Eigen::Index d, Eigen::Index rank, CoinGen&
 
 // A phase of a design: what PhaseRegression needs, kept alive for it.
 struct Phase {
-  Phase(ActionMatrix all, std::vector<ArmId> chosen, double rounds) : actions(std::move(all)), active(std::move(chosen)) {
+  Phase(ActionMatrix all, std::vector<ArmId> chosen, double rounds)
+      : actions(std::move(all)), active(std::move(chosen)) {
     auto made = NearOptimalDesign(actions, active);
     EXPECT_TRUE(made.ok()) << made.status();
     design = *std::move(made);
@@ -143,7 +144,8 @@ class DenseWidths {
     }
     const double client = errors_.rule.client_sd * errors_.rule.client_sd * v.squaredNorm();
     const double squared = (reward + client) / static_cast<double>(errors_.clients) + privacy;
-    return std::sqrt(2 * std::log(1 / level_) * squared) + clip_ * ClipWeights(errors_.rule, phase_.pulls, weights);
+    return std::sqrt(2 * std::log(1 / level_) * squared) +
+           clip_ * ClipWeights(errors_.rule, phase_.pulls, weights);
   }
 
  private:
@@ -170,6 +172,7 @@ TEST(PhaseRegressionTest, WidthsAreTheOnesOfTheDefinition) {
       const PhaseErrors errors = SomeErrors(clipped);
       constexpr double kLevel = 0.01;
       const DenseWidths widths(phase, errors, kLevel);
+      std::size_t kept = 0;
       for (std::uint64_t seed = 40; seed < 44; ++seed) {
         const Vector theta = SomeTheta(5, seed);
         const auto survivors = phase.Regression().EliminateExactly(theta, phase.active, errors, kLevel);
@@ -185,9 +188,10 @@ TEST(PhaseRegressionTest, WidthsAreTheOnesOfTheDefinition) {
         }
         EXPECT_NEAR(survivors.widest / widest, 1, 1e-8);
         EXPECT_EQ(survivors.active, expected);
-        EXPECT_LT(expected.size(), phase.active.size()) << "nothing to eliminate";
-        EXPECT_GT(expected.size(), 1u) << "all is eliminated";
+        kept += expected.size();
       }
+      EXPECT_LT(kept, 4 * phase.active.size()) << "nothing was eliminated";
+      EXPECT_GT(kept, 4u) << "the best alone was kept";
     }
   }
 }
@@ -218,7 +222,8 @@ TEST(PhaseRegressionTest, ExactKnowledgeKeepsOnlyTheBest) {
   none.rule.reward = {RewardKind::kGaussian, 0};
   EXPECT_THAT(phase.Regression().EliminateExactly(theta, phase.active, none, 0.1).active,
               ::testing::ElementsAre(static_cast<ArmId>(best)));
-  EXPECT_EQ(phase.Regression().EliminateExactly(Vector::Zero(4), phase.active, none, 0.1).active, phase.active)
+  EXPECT_EQ(phase.Regression().EliminateExactly(Vector::Zero(4), phase.active, none, 0.1).active,
+            phase.active)
       << "what leads by nothing eliminates nothing";
 }
 
@@ -227,7 +232,9 @@ TEST(PhaseRegressionTest, OneWidthForAllKeepsWhatIsWithinIt) {
   actions << 0.25, 1.0, 0.5, 0.75;
   const Phase phase(actions, All(4), 10);
   const Vector theta = Vector::Constant(1, 1.0);
-  const auto kept = [&](double width) { return phase.Regression().EliminateBy(width, theta, phase.active).active; };
+  const auto kept = [&](double width) {
+    return phase.Regression().EliminateBy(width, theta, phase.active).active;
+  };
   EXPECT_THAT(kept(0), ::testing::ElementsAre(1));
   EXPECT_THAT(kept(0.2), ::testing::ElementsAre(1));
   EXPECT_THAT(kept(0.25), ::testing::ElementsAre(1, 3)) << "a lead of exactly the width is not enough";
@@ -249,6 +256,8 @@ AnyPhase DrawPhase() {
   const auto k = *rc::gen::inRange<Eigen::Index>(1, 40);
   test::Coins coins(*rc::gen::arbitrary<std::uint64_t>());
   ActionMatrix actions = Actions(k, d, rank, coins.gen);
+  for (Eigen::Index i = 0; i < k; ++i)
+    actions.row(i) *= 0.2 + 0.8 * UniformUnit(coins.gen);  // no two alike in one dimension
   std::vector<ArmId> active;
   for (const ArmId arm : All(k)) {
     if (*rc::gen::inRange(0, 3) > 0) active.push_back(arm);
@@ -278,7 +287,8 @@ RC_GTEST_PROP(PhaseRegressionProperty, SurvivorsAreInOrderAndTheEmpiricalBestIsA
   for (const auto& survivors : {regression.EliminateBy(width, any.estimate, any.phase.active),
                                 regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1)}) {
     RC_ASSERT(IsOrderedSubset(survivors.active, any.phase.active));
-    RC_ASSERT(std::find(survivors.active.begin(), survivors.active.end(), EmpiricalBest(any)) != survivors.active.end());
+    RC_ASSERT(std::find(survivors.active.begin(), survivors.active.end(), EmpiricalBest(any)) !=
+              survivors.active.end());
   }
 }
 
@@ -290,8 +300,8 @@ RC_GTEST_PROP(PhaseRegressionProperty, LargerWidthsKeepMore, ()) {
                             regression.EliminateBy(width + 0.1, any.estimate, any.phase.active).active));
   PhaseErrors errors = SomeErrors(*rc::gen::arbitrary<bool>(), width);
   const auto narrow = regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1);
-  RC_ASSERT(IsOrderedSubset(narrow.active,
-                            regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.01).active));
+  RC_ASSERT(IsOrderedSubset(
+      narrow.active, regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.01).active));
   errors.privacy_stddev += 0.1;
   RC_ASSERT(IsOrderedSubset(narrow.active,
                             regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1).active));

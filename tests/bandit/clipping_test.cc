@@ -68,7 +68,8 @@ TEST(ClipWeightsTest, AreTheSumsOfTheDefinition) {
 const std::vector<Pull> kPulls = {{0, 2}, {1, 9}, {2, 30}};
 const std::vector<double> kWeights = {0.5, -1.5, 1};
 
-double Allowed(const ClipRule& rule, Count clients, double level, const std::vector<double>& typical = kWeights) {
+double Allowed(const ClipRule& rule, Count clients, double level,
+               const std::vector<double>& typical = kWeights) {
   return BoundFor(rule, kPulls, clients, level, typical) * ClipWeights(rule, kPulls, kWeights);
 }
 
@@ -96,8 +97,8 @@ TEST(ClipBoundTest, GrowsWithConfidenceAndShrinksWithClientsAndRoom) {
 }
 
 TEST(ClipBoundTest, IsFiniteAtTheExtremes) {
-  for (const ClipRule& rule : {Gaussian(1, 0), Gaussian(1, 0, 1.0), Gaussian(1e-6, 0, 1e6), Gaussian(1e3, 1e3),
-                               Gaussian(0, 0), Gaussian(0, 1), Gaussian(0, 0, 1.0)}) {
+  for (const ClipRule& rule : {Gaussian(1, 0), Gaussian(1, 0, 1.0), Gaussian(1e-6, 0, 1e6),
+                               Gaussian(1e3, 1e3), Gaussian(0, 0), Gaussian(0, 1), Gaussian(0, 0, 1.0)}) {
     for (const Count clients : {Count{1}, Count{1'000'000'000}}) {
       for (const double level : {0.9, 1e-300}) {
         for (const std::vector<double>& typical : {kWeights, std::vector<double>{0, 0, 0}}) {
@@ -124,7 +125,8 @@ struct Trial {
   std::vector<double> typical;
 };
 
-// How often clipping moves the sum, at the worst mean and with excesses that add up, by more than `factor` times the bound.
+// How often clipping moves the sum, at the worst mean and with excesses that add up, by more than `factor`
+// times the bound.
 double Exceedances(const Trial& trial, double factor, std::uint64_t seed, int runs) {
   const double allowed = factor * Allowed(trial.rule, trial.clients, trial.level, trial.typical);
   test::Coins coins(seed);
@@ -146,7 +148,8 @@ double Exceedances(const Trial& trial, double factor, std::uint64_t seed, int ru
   return static_cast<double>(exceeded) / runs;
 }
 
-// The bound is chosen for some weights and holds for all, so it is tried on those it was chosen for and on others.
+// The bound is chosen for some weights and holds for all, so it is tried on those it was chosen for and on
+// others.
 std::vector<Trial> Trials() {
   std::vector<Trial> trials;
   for (const ClipRule& rule : {Gaussian(1, 0), Gaussian(1, 0.5), Gaussian(0.1, 0.5), Gaussian(1, 0, 1.0),
@@ -161,16 +164,16 @@ std::vector<Trial> Trials() {
   return trials;
 }
 
-// Five standard deviations above the level: a valid bound fails one of these 72 trials with probability below 1e-4 over
-// seeds.
+// Five standard deviations above the level: a valid bound fails one of these 72 trials with probability below
+// 1e-4 over seeds.
 TEST(ClipBoundTest, IsExceededNoMoreOftenThanTheLevel) {
   constexpr int kRuns = 4000;
   std::uint64_t seed = 1;
   for (const Trial& trial : Trials()) {
     const double rate = Exceedances(trial, 1, ++seed, kRuns);
     EXPECT_LE(rate, trial.level + 5 * std::sqrt(trial.level * (1 - trial.level) / kRuns))
-        << trial.clients << " clients, level " << trial.level << ", sd " << trial.rule.reward.sd << ", client sd "
-        << trial.rule.client_sd;
+        << trial.clients << " clients, level " << trial.level << ", sd " << trial.rule.reward.sd
+        << ", client sd " << trial.rule.client_sd;
   }
 }
 

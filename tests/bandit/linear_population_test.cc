@@ -12,21 +12,27 @@
 #include "bandana/core/status.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Laws are compared by Kolmogorov and Smirnov at 1e-6, moments at five standard deviations (6e-7); the
-// planted deviations must be seen by the same comparisons.
+// Seeds are fixed. Laws are compared by Kolmogorov and Smirnov at 1e-6, moments at five standard deviations
+// (6e-7); the planted deviations must be seen by the same comparisons.
 namespace bandana {
 namespace {
 
 using Path = LinearPopulation::Path;
 
 std::shared_ptr<const LinearProblem> Problem(double theta_norm = 0.5, ActionLaw law = ActionLaw::kSphere) {
-  auto problem = LinearProblem::Draw({.dimension = 3, .actions = 6, .law = law, .theta_norm = theta_norm}, 1, 1);
+  auto problem =
+      LinearProblem::Draw({.dimension = 3, .actions = 6, .law = law, .theta_norm = theta_norm}, 1, 1);
   EXPECT_TRUE(problem.ok());
   return std::make_shared<const LinearProblem>(*std::move(problem));
 }
 
 LinearPopulation::Params Params(RewardModel reward = {RewardKind::kGaussian, 1}, double client_sd = 0.2) {
-  return {.problem = Problem(), .reward = reward, .client_sd = client_sd, .size = 100'000, .seed = 3, .replicate = 4};
+  return {.problem = Problem(),
+          .reward = reward,
+          .client_sd = client_sd,
+          .size = 100'000,
+          .seed = 3,
+          .replicate = 4};
 }
 
 LinearPopulation Made(const LinearPopulation::Params& params) {
@@ -117,7 +123,8 @@ TEST(LinearPopulationTest, WithoutSpreadAllClientsAreAlike) {
   }
 }
 
-std::vector<double> SumsOf(LinearPopulation::Params params, Path path, std::uint64_t seed, std::size_t coordinate) {
+std::vector<double> SumsOf(LinearPopulation::Params params, Path path, std::uint64_t seed,
+                           std::size_t coordinate) {
   params.path = path;
   params.seed = seed;
   LinearPopulation population = Made(params);
@@ -152,8 +159,8 @@ TEST(LinearPopulationTest, SumsHaveTheLawOfSinglePulls) {
 
 // Pull by pull this would be 10^15 draws.
 TEST(LinearPopulationTest, TheCostDoesNotDependOnTheCounts) {
-  for (const RewardModel reward : {RewardModel{RewardKind::kGaussian, 1}, RewardModel{RewardKind::kRademacher},
-                                   RewardModel{RewardKind::kUniform}}) {
+  for (const RewardModel reward : {RewardModel{RewardKind::kGaussian, 1},
+                                   RewardModel{RewardKind::kRademacher}, RewardModel{RewardKind::kUniform}}) {
     LinearPopulation::Params params = Params(reward, 0);
     LinearPopulation population = Made(params);
     for (std::uint32_t client = 1; client <= 1000; ++client) {

@@ -55,8 +55,8 @@ TEST(LinearProblemTest, OfEqualActionsTheFirstIsTheBest) {
 TEST(LinearProblemTest, BadActionsAreRefusedByName) {
   const Vector theta = Theta({1, 0});
   for (const ActionMatrix& actions :
-       {Rows({}), Rows({{0, 0}, {0, 0}}), Rows({{1, 0}, {0.8, 0.8}}), Rows({{1, 0}, {kNan, 0}}), Rows({{kInfinity, 0}}),
-        Rows({{1 + 1e-6, 0}})}) {
+       {Rows({}), Rows({{0, 0}, {0, 0}}), Rows({{1, 0}, {0.8, 0.8}}), Rows({{1, 0}, {kNan, 0}}),
+        Rows({{kInfinity, 0}}), Rows({{1 + 1e-6, 0}})}) {
     const auto problem = LinearProblem::Create(actions, theta);
     ASSERT_FALSE(problem.ok()) << actions;
     EXPECT_EQ(KeyOf(problem.status()), "environment.actions") << actions;
@@ -79,7 +79,8 @@ TEST(LinearProblemTest, BadThetasAreRefused) {
 
 TEST(LinearProblemTest, DrawnInstancesAreWhatWasAskedFor) {
   for (const ActionLaw law : {ActionLaw::kSphere, ActionLaw::kOrthant, ActionLaw::kGaussian}) {
-    const auto problem = LinearProblem::Draw({.dimension = 7, .actions = 40, .law = law, .theta_norm = 0.5}, 1, 2);
+    const auto problem =
+        LinearProblem::Draw({.dimension = 7, .actions = 40, .law = law, .theta_norm = 0.5}, 1, 2);
     ASSERT_TRUE(problem.ok());
     EXPECT_EQ(problem->actions().rows(), 40);
     EXPECT_EQ(problem->actions().cols(), 7);
@@ -115,19 +116,24 @@ TEST(LinearProblemTest, AReplicatesInstanceIsAlwaysTheSame) {
   EXPECT_NE(first->theta(), reseeded->theta());
 
   const ActionMatrix actions = Rows({{1, 0}, {0, 1}});
-  EXPECT_EQ(LinearProblem::DrawTheta(actions, 1, 5, 6)->theta(), LinearProblem::DrawTheta(actions, 1, 5, 6)->theta());
-  EXPECT_NE(LinearProblem::DrawTheta(actions, 1, 5, 6)->theta(), LinearProblem::DrawTheta(actions, 1, 5, 7)->theta());
+  EXPECT_EQ(LinearProblem::DrawTheta(actions, 1, 5, 6)->theta(),
+            LinearProblem::DrawTheta(actions, 1, 5, 6)->theta());
+  EXPECT_NE(LinearProblem::DrawTheta(actions, 1, 5, 6)->theta(),
+            LinearProblem::DrawTheta(actions, 1, 5, 7)->theta());
   EXPECT_EQ(LinearProblem::DrawTheta(actions, 1, 5, 6)->actions(), actions);
 }
 
 TEST(LinearProblemTest, BadParametersAreRefusedByName) {
-  const auto key = [](LinearProblemParams params) { return KeyOf(LinearProblem::Draw(params, 1, 1).status()); };
+  const auto key = [](LinearProblemParams params) {
+    return KeyOf(LinearProblem::Draw(params, 1, 1).status());
+  };
   EXPECT_EQ(key({.dimension = 0, .actions = 3}), "environment.dimension");
   EXPECT_EQ(key({.dimension = -1, .actions = 3}), "environment.dimension");
   EXPECT_EQ(key({.dimension = 3, .actions = 0}), "environment.actions");
   for (const double norm : {0.0, -1.0, 1.1, kNan, kInfinity}) {
     EXPECT_EQ(key({.dimension = 3, .actions = 3, .theta_norm = norm}), "environment.theta_norm") << norm;
-    EXPECT_EQ(KeyOf(LinearProblem::DrawTheta(Rows({{1, 0}}), norm, 1, 1).status()), "environment.theta_norm") << norm;
+    EXPECT_EQ(KeyOf(LinearProblem::DrawTheta(Rows({{1, 0}}), norm, 1, 1).status()), "environment.theta_norm")
+        << norm;
   }
   EXPECT_EQ(KeyOf(LinearProblem::DrawTheta(ActionMatrix(0, 0), 1, 1, 1).status()), "environment.actions");
 }

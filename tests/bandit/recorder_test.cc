@@ -107,7 +107,8 @@ RC_GTEST_PROP(RecorderTest, AgreesWithPlayingRoundByRound, ()) {
   const LinearProblem problem = Problem();
   std::vector<Pull> pulls;
   const int plays = *rc::gen::inRange(1, 12);
-  for (int i = 0; i < plays; ++i) pulls.push_back({*rc::gen::inRange<ArmId>(0, 3), *rc::gen::inRange<Count>(1, 9)});
+  for (int i = 0; i < plays; ++i)
+    pulls.push_back({*rc::gen::inRange<ArmId>(0, 3), *rc::gen::inRange<Count>(1, 9)});
   std::vector<Count> times;
   for (Count t = 1; t < 100; ++t) {
     if (*rc::gen::inRange(0, 4) == 0) times.push_back(t);

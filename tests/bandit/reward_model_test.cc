@@ -12,8 +12,8 @@
 
 #include "tests/support.h"
 
-// Seeds are fixed. Laws are compared by Kolmogorov and Smirnov at 1e-6, moments at five standard deviations (6e-7), about
-// 100 comparisons in all; the planted deviations must be seen by the same comparisons.
+// Seeds are fixed. Laws are compared by Kolmogorov and Smirnov at 1e-6, moments at five standard deviations
+// (6e-7), about 100 comparisons in all; the planted deviations must be seen by the same comparisons.
 namespace bandana {
 namespace {
 
@@ -64,7 +64,8 @@ bool HasMoments(const std::vector<double>& sums, double mean, double variance) {
   const auto n = static_cast<double>(sums.size());
   double fourth = 0;
   for (const double x : sums) fourth += std::pow(x - mean, 4) / n;
-  const double spread = std::sqrt(std::max(fourth - variance * variance, 0.0) / n);  // of the sample's variance
+  const double spread =
+      std::sqrt(std::max(fourth - variance * variance, 0.0) / n);  // of the sample's variance
   const double rounding = 1e-9 * (1 + std::abs(mean));
   return std::abs(moments.mean - mean) <= 5 * std::sqrt(variance / n) + rounding &&
          std::abs(moments.variance - variance) <= 5 * spread + 5 * variance / n + rounding * rounding;
@@ -104,7 +105,8 @@ TEST(RewardModelTest, SumsHaveTheLawsMoments) {
       for (const Count count : {Count{1}, Count{5}, Count{1000}, Count{1'000'000'000}}) {
         const std::vector<double> sums = Sums(law.model, mean, count, ++seed);
         const auto n = static_cast<double>(count);
-        EXPECT_TRUE(HasMoments(sums, n * mean, n * law.variance(mean))) << law.name << " " << mean << " " << count;
+        EXPECT_TRUE(HasMoments(sums, n * mean, n * law.variance(mean)))
+            << law.name << " " << mean << " " << count;
         if (const auto support = law.model.support()) {
           const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
           EXPECT_GE(*least, n * support->low) << law.name << " " << mean << " " << count;
@@ -130,7 +132,8 @@ TEST(RewardModelTest, SumsHaveTheLawOfSinglePulls) {
           EXPECT_EQ(Sums(law.model, mean, count, seed), SumsByPulls(law.model, mean, count, seed));
           continue;
         }
-        // Sums of doubles differ in their last bits by the order: the laws are compared on a grid far below them.
+        // Sums of doubles differ in their last bits by the order: the laws are compared on a grid far below
+        // them.
         const auto rounded = [](std::vector<double> sums) {
           for (double& sum : sums) sum = std::nearbyint(sum * 0x1p30) * 0x1p-30;
           return sums;
@@ -144,7 +147,9 @@ TEST(RewardModelTest, SumsHaveTheLawOfSinglePulls) {
 }
 
 TEST(RewardModelTest, OtherLawsOfSumsAreSeen) {
-  const auto by_pulls = [](const RewardModel& model, double mean) { return SumsByPulls(model, mean, 40, 500); };
+  const auto by_pulls = [](const RewardModel& model, double mean) {
+    return SumsByPulls(model, mean, 40, 500);
+  };
   const RewardModel wider{RewardKind::kGaussian, 0.7 * 1.2};
   EXPECT_FALSE(test::SameLaw(by_pulls(kGaussian, 0.4), Sums(wider, 0.4, 40, 501)));
   EXPECT_FALSE(test::SameLaw(by_pulls(kGaussian, 0.4), Sums(kGaussian, 0.4, 41, 501)));
@@ -184,7 +189,8 @@ TEST(RewardModelTest, UniformSumsAreExactlyOnTheGrid) {
 
 TEST(RewardModelTest, AUniformRewardFillsItsRangeEvenly) {
   for (const bool at_once : {true, false}) {
-    const std::vector<double> rewards = at_once ? Sums(kUniform, 0, 1, 604) : SumsByPulls(kUniform, 0, 1, 605);
+    const std::vector<double> rewards =
+        at_once ? Sums(kUniform, 0, 1, 604) : SumsByPulls(kUniform, 0, 1, 605);
     std::vector<double> counts(64);
     for (const double reward : rewards) counts[static_cast<std::size_t>((reward + 1) * 32)] += 1;
     EXPECT_TRUE(test::FitsCounts(counts, std::vector<double>(64, kDraws / 64.)));

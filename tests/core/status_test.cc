@@ -25,14 +25,16 @@ TEST(InputErrorTest, AllFieldsComeBackAndAreInTheMessage) {
   const absl::Status status = InvalidInput(Full());
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(InputErrorOf(status), Full());
-  EXPECT_EQ(status.message(), "spec.toml:12: privacy.epsilon = -1: not accepted (accepted: a finite number > 0)");
+  EXPECT_EQ(status.message(),
+            "spec.toml:12: privacy.epsilon = -1: not accepted (accepted: a finite number > 0)");
 }
 
 TEST(InputErrorTest, EmptyFieldsAreLeftOutAndComeBackEmpty) {
   InputError error = Full();
   error.file = "";
   error.line = 0;
-  EXPECT_EQ(InvalidInput(error).message(), "privacy.epsilon = -1: not accepted (accepted: a finite number > 0)");
+  EXPECT_EQ(InvalidInput(error).message(),
+            "privacy.epsilon = -1: not accepted (accepted: a finite number > 0)");
   EXPECT_EQ(InputErrorOf(InvalidInput(error)), error);
   error.value = "";
   EXPECT_EQ(InvalidInput(error).message(), "privacy.epsilon: not accepted (accepted: a finite number > 0)");
@@ -49,7 +51,8 @@ TEST(InputErrorTest, EmptyFieldsAreLeftOutAndComeBackEmpty) {
 TEST(InputErrorTest, AFileWithoutALineIsNamedWithoutOne) {
   InputError error = Full();
   error.line = 0;
-  EXPECT_THAT(std::string(InvalidInput(error).message()), ::testing::StartsWith("spec.toml: privacy.epsilon"));
+  EXPECT_THAT(std::string(InvalidInput(error).message()),
+              ::testing::StartsWith("spec.toml: privacy.epsilon"));
   EXPECT_EQ(InputErrorOf(InvalidInput(error)), error);
 }
 

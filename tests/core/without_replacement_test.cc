@@ -14,8 +14,8 @@
 #include "absl/functional/function_ref.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Chi-square tests have a false-alarm rate of 1e-6 over seeds, and planted violations that they must
-// see.
+// Seeds are fixed. Chi-square tests have a false-alarm rate of 1e-6 over seeds, and planted violations that
+// they must see.
 namespace bandana {
 namespace {
 

@@ -106,9 +106,8 @@ TEST_F(DriveTest, APlayerActsForAsLongAsItWantsTo) {
   ScriptedPlayer player({{{1, 1}, {2, 2}}, {{3, 4}}, {{4, 1}, {5, 1}, {6, 1}}});
   ASSERT_TRUE(Drive(player).ok());
   EXPECT_EQ(player.messages, 1);
-  EXPECT_THAT(player.observed,
-              ::testing::ElementsAre(std::vector<double>{101, 101}, std::vector<double>{76},
-                                     std::vector<double>{401, 501, 601}));
+  EXPECT_THAT(player.observed, ::testing::ElementsAre(std::vector<double>{101, 101}, std::vector<double>{76},
+                                                      std::vector<double>{401, 501, 601}));
   EXPECT_THAT(environment_.asked, ::testing::Each(std::pair(NodeId{5}, Epoch{9})));
   EXPECT_EQ(environment_.asked.size(), 3u);
 }
@@ -132,7 +131,6 @@ TEST_F(DriveTest, MalformedPlansAndSharesReachNoPlayer) {
       {"negative arm", [](Plan& plan) { plan.pulls[0].arm = -1; }},
       {"nan", [](Plan& plan) { plan.query.bounds[1].low = kNan; }},
       {"infinite", [](Plan& plan) { plan.query.bounds[0].high = kInfinity; }},
-      {"empty interval", [](Plan& plan) { plan.query.bounds[0] = {1, 1}; }},
       {"turned interval", [](Plan& plan) { plan.query.bounds[0] = {1, -1}; }},
   };
   ScriptedPlayer player({{{1, 1}}});

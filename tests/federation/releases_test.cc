@@ -22,11 +22,12 @@ constexpr ReleaseKey kKey{NodeId{7}, 3};
 class ReleasesTest : public ::testing::Test {
  protected:
   absl::StatusOr<Units> Once(const ReleaseKey& key, const Charge& charge) {
-    const auto report = releases_.Once(key, charge, noise_.gen, [&](NoiseGen& noise) -> absl::StatusOr<Report> {
-      ++draws_;
-      if (fails_) return absl::InternalError("no draw");
-      return Wire::FromUnits(NodeId{7}, {RoundedNormal(1 << 30, noise)});
-    });
+    const auto report =
+        releases_.Once(key, charge, noise_.gen, [&](NoiseGen& noise) -> absl::StatusOr<Report> {
+          ++draws_;
+          if (fails_) return absl::InternalError("no draw");
+          return Wire::FromUnits(NodeId{7}, {RoundedNormal(1 << 30, noise)});
+        });
     if (!report.ok()) return report.status();
     return Wire::Units(*report);
   }
@@ -72,10 +73,11 @@ TEST_F(ReleasesTest, WhatTheBudgetCannotPayIsNeverDrawn) {
 }
 
 TEST_F(ReleasesTest, AChargeComesBeforeTheDraw) {
-  const auto report = releases_.Once(kKey, For(7, 0.75), noise_.gen, [&](NoiseGen&) -> absl::StatusOr<Report> {
-    EXPECT_EQ(releases_.odometer().spent().epsilon, 0.75);
-    return Wire::FromUnits(NodeId{7}, {1});
-  });
+  const auto report =
+      releases_.Once(kKey, For(7, 0.75), noise_.gen, [&](NoiseGen&) -> absl::StatusOr<Report> {
+        EXPECT_EQ(releases_.odometer().spent().epsilon, 0.75);
+        return Wire::FromUnits(NodeId{7}, {1});
+      });
   EXPECT_TRUE(report.ok());
 }
 

@@ -110,8 +110,9 @@ rc::Gen<MeanQuery> AnyQuery() {
 // A client may hold anything at all; mostly the ends, where the most is at stake.
 double AnyAverage(const Interval& bound) {
   const double inside = bound.low + (bound.high - bound.low) * *rc::gen::inRange(0, 1001) / 1000.;
-  return *rc::gen::element(bound.low, bound.high, bound.low, bound.high, inside, inside, 2 * bound.low - bound.high,
-                           2 * bound.high - bound.low, kInfinity, -kInfinity, kNan, 1e308, -1e308);
+  return *rc::gen::element(bound.low, bound.high, bound.low, bound.high, inside, inside,
+                           2 * bound.low - bound.high, 2 * bound.high - bound.low, kInfinity, -kInfinity,
+                           kNan, 1e308, -1e308);
 }
 
 std::vector<double> AnyClient(const MeanQuery& query) {
@@ -185,6 +186,15 @@ TEST(AverageTest, WhatIsNotANumberCountsAsTheMiddle) {
   EXPECT_THAT(Wire::Units(*report), ::testing::ElementsAre(1 << 29));
 }
 
+// Its sensitivity, and so its noise, can be zero: there is nothing to tell.
+TEST(AverageTest, AnIntervalOfOnePointTellsNothing) {
+  const MeanQuery query{{{0.5, 0.5}}, 1};
+  EXPECT_EQ(GridMean::Sensitivity(query), 0);
+  for (const double average : {-1.0, 0.5, 7.0, kInfinity, kNan}) {
+    EXPECT_THAT(Average(query, {average}), ::testing::ElementsAre(1 << 29)) << average;
+  }
+}
+
 // 1e12 units of 2^-30 are more than 64 bits hold. An error, or a value in the interval, but no other value.
 TEST(AverageTest, AnIntervalTooWideForTheGridGivesNoValueOutsideIt) {
   test::Noise unused(0);
@@ -211,7 +221,8 @@ RC_GTEST_PROP(AddTest, TheOrderOfReportsDoesNotMatter, ()) {
     reports.push_back(Average(query, AnyClient(query)));
     for (std::size_t j = 0; j < total.size(); ++j) total[j] += reports.back()[j];
   }
-  for (std::size_t i = clients; i > 1; --i) std::swap(reports[i - 1], reports[*rc::gen::inRange<std::size_t>(0, i)]);
+  for (std::size_t i = clients; i > 1; --i)
+    std::swap(reports[i - 1], reports[*rc::gen::inRange<std::size_t>(0, i)]);
   const auto sum = Sum(Bare(), query, reports);
   RC_ASSERT(sum.ok());
   RC_ASSERT(*sum == total);
@@ -222,7 +233,8 @@ RC_GTEST_PROP(AddTest, TheAnalyzersSumHasTheSensitivityWhateverIsSent, ()) {
   const MeanQuery query = *AnyQuery();
   const auto sent = [&] {
     return *rc::gen::container<Units>(
-        query.bounds.size(), rc::gen::oneOf(rc::gen::arbitrary<std::int64_t>(), rc::gen::element(kMost, -kMost - 1)));
+        query.bounds.size(),
+        rc::gen::oneOf(rc::gen::arbitrary<std::int64_t>(), rc::gen::element(kMost, -kMost - 1)));
   };
   const CentralGaussianMean central = Gaussian<CentralGaussianMean>();
   const auto one = Sum(central, query, {sent()});
@@ -237,7 +249,8 @@ TEST(AddTest, OnlyReportsWithoutNoiseAreClippedAgain) {
   const Units ends = {1 << 30, -(1 << 30)};
   EXPECT_EQ(*Sum(Bare(), query, {far}), ends);
   EXPECT_EQ(*Sum(Gaussian<CentralGaussianMean>(), query, {far}), ends);
-  EXPECT_EQ(*Sum(Gaussian<LocalGaussianMean>(), query, {far}), far) << "clipping noisy reports would bias them";
+  EXPECT_EQ(*Sum(Gaussian<LocalGaussianMean>(), query, {far}), far)
+      << "clipping noisy reports would bias them";
 }
 
 TEST(AddTest, ReportsOfTheWrongSizeAreRefusedAndNotCounted) {

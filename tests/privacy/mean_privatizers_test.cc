@@ -15,8 +15,9 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Means and variances are held to five standard deviations, which a right mechanism exceeds with
-// probability 6e-7 over seeds; laws by Kolmogorov and Smirnov at 1e-6. There are about 40 such comparisons.
+// Seeds are fixed. Means and variances are held to five standard deviations, which a right mechanism exceeds
+// with probability 6e-7 over seeds; laws by Kolmogorov and Smirnov at 1e-6. There are about 40 such
+// comparisons.
 namespace bandana {
 namespace {
 
@@ -25,7 +26,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class P>
-P Made(DpGuarantee nominal, Sampler sampler = Sampler::kExact, Calibration calibration = Calibration::kTight) {
+P Made(DpGuarantee nominal, Sampler sampler = Sampler::kExact,
+       Calibration calibration = Calibration::kTight) {
   auto made = P::Create({nominal, calibration, sampler});
   EXPECT_TRUE(made.ok()) << made.status();
   return *std::move(made);
@@ -35,14 +37,15 @@ using ClientAverages = std::vector<std::vector<double>>;
 
 // All of a release: every client reports, the analyzer seals and opens.
 template <class P>
-absl::StatusOr<Released<Mean>> Release(const P& privatizer, const MeanQuery& query, const ClientAverages& clients,
-                                       NoiseGen& noise) {
+absl::StatusOr<Released<Mean>> Release(const P& privatizer, const MeanQuery& query,
+                                       const ClientAverages& clients, NoiseGen& noise) {
   ReportSum sum;
   std::uint32_t client = 0;
   for (const std::vector<double>& averages : clients) {
     std::vector<RewardSum> rewards;
     for (const double average : averages) rewards.push_back({1, average});
-    BANDANA_ASSIGN_OR_RETURN(const Report report, privatizer.Randomize(query, Raw<RewardSums>(rewards), noise));
+    BANDANA_ASSIGN_OR_RETURN(const Report report,
+                             privatizer.Randomize(query, Raw<RewardSums>(rewards), noise));
     const Report sent = Wire::FromUnits(NodeId{++client}, Wire::Units(report));
     BANDANA_RETURN_IF_ERROR(privatizer.Add(query, sent, sum));
   }
@@ -88,7 +91,8 @@ TYPED_TEST(GaussianMeanTest, PaperClaimsWhatItsFormulaReallyGives) {
   };
   EXPECT_GT(delivered({10, 0.1}).epsilon, 11.0);
   EXPECT_EQ(delivered({10, 0.1}).delta, 0.1);
-  EXPECT_EQ(Made<TypeParam>({10, 0.1}, Sampler::kExact, Calibration::kPaper).guarantee(), delivered({10, 0.1}))
+  EXPECT_EQ(Made<TypeParam>({10, 0.1}, Sampler::kExact, Calibration::kPaper).guarantee(),
+            delivered({10, 0.1}))
       << "what is charged is what is delivered";
   EXPECT_EQ(delivered({0.5, 0.1}).epsilon, 0.0) << "so much noise that delta alone suffices";
   EXPECT_LT(delivered({0.5, 1e-6}).epsilon, 0.45);
@@ -213,7 +217,8 @@ Errors DrawErrors(const P& mean, std::uint64_t seed, int draws) {
   return errors;
 }
 
-// Five standard deviations, plus `slack` for the rounding of the reports and `extra` variance for that of the noise.
+// Five standard deviations, plus `slack` for the rounding of the reports and `extra` variance for that of the
+// noise.
 bool HasMoments(const std::vector<double>& errors, double stddev, double slack = 0, double extra = 0) {
   const auto n = static_cast<double>(errors.size());
   const test::Moments moments = test::MomentsOf(errors);
@@ -232,7 +237,8 @@ TYPED_TEST(GaussianMeanTest, TheNoiseHasMeanZeroAndTheStatedDeviation) {
     double product = 0;
     for (std::size_t i = 0; i < errors.first.size(); ++i) product += errors.first[i] * errors.second[i];
     const auto n = static_cast<double>(errors.first.size());
-    EXPECT_LE(std::abs(product / n), 5 * errors.stated * errors.stated / std::sqrt(n)) << "coordinates share noise";
+    EXPECT_LE(std::abs(product / n), 5 * errors.stated * errors.stated / std::sqrt(n))
+        << "coordinates share noise";
   }
 }
 

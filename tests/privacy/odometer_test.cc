@@ -73,7 +73,8 @@ TEST(OdometerTest, ARefusedChargeIsRefusedWhole) {
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("client 3"));
   EXPECT_EQ(odometer.spent(), (DpGuarantee{0.75, 0.25}));
   EXPECT_EQ(odometer.units(), 1u);
-  EXPECT_TRUE(odometer.Add(For(kBudget, {1, 2})).ok()) << "units before the one that could not pay were charged";
+  EXPECT_TRUE(odometer.Add(For(kBudget, {1, 2})).ok())
+      << "units before the one that could not pay were charged";
 }
 
 TEST(OdometerTest, AChargeOnNobodyIsFree) {
@@ -102,7 +103,8 @@ RC_GTEST_PROP(OdometerTest, AgreesWithPlainBookkeeping, ()) {
     if (affordable) {
       for (const std::uint32_t unit : units) {
         books[unit] = {books[unit].epsilon + cost.epsilon, books[unit].delta + cost.delta};
-        largest = {std::max(largest.epsilon, books[unit].epsilon), std::max(largest.delta, books[unit].delta)};
+        largest = {std::max(largest.epsilon, books[unit].epsilon),
+                   std::max(largest.delta, books[unit].delta)};
       }
     }
     RC_ASSERT(odometer.spent() == largest);

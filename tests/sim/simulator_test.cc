@@ -79,8 +79,8 @@ WatchedPopulation Population(const Setting& setting) {
 template <Privatizer P>
 Outcome Simulate(const Setting& setting, const P& privatizer, WatchedPopulation& population) {
   const auto problem = Problem(setting);
-  auto server =
-      DpDpeServer<P>::Create(Params(setting), std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
+  auto server = DpDpeServer<P>::Create(
+      Params(setting), std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
   EXPECT_TRUE(server.ok());
   Recorder recorder(*problem, {10, 100, 1000, setting.horizon});
   const sim::SimParams params{.seed = setting.seed,
@@ -140,7 +140,8 @@ TYPED_TEST(SimulatorTest, AsksEachClientOnce) {
   ASSERT_TRUE(outcome.status.ok());
   EXPECT_EQ(static_cast<Count>(population.clients.size()), outcome.end.clients);
   std::sort(population.clients.begin(), population.clients.end());
-  EXPECT_EQ(std::adjacent_find(population.clients.begin(), population.clients.end()), population.clients.end());
+  EXPECT_EQ(std::adjacent_find(population.clients.begin(), population.clients.end()),
+            population.clients.end());
 }
 
 TYPED_TEST(SimulatorTest, RecordsRealsRoundsAndCheckpoints) {
@@ -157,7 +158,8 @@ TYPED_TEST(SimulatorTest, RecordsRealsRoundsAndCheckpoints) {
   EXPECT_EQ(outcome.checkpoints[3].t, 3000);
   EXPECT_EQ(outcome.checkpoints[3].regret, outcome.end.regret);
   EXPECT_EQ(outcome.checkpoints[3].clients, outcome.end.clients);
-  for (std::size_t i = 1; i < 4; ++i) EXPECT_GE(outcome.checkpoints[i].regret, outcome.checkpoints[i - 1].regret);
+  for (std::size_t i = 1; i < 4; ++i)
+    EXPECT_GE(outcome.checkpoints[i].regret, outcome.checkpoints[i - 1].regret);
 }
 
 // What a client answers does not depend on the model, so the first phase differs by the noise alone.
@@ -269,8 +271,8 @@ TEST(SimulatorEndTest, MessagesOfASlotArriveByOrigin) {
   Recorder recorder(*problem, {});
   OrderServer server;
   const sim::SimParams params{.topology = Topology::Star(10'000), .budget_per_client = kBudget};
-  const absl::Status status =
-      sim::Simulator<OrderServer, DpDpeClient<NoPrivacyMean>>::Run(params, server, none, population, recorder);
+  const absl::Status status = sim::Simulator<OrderServer, DpDpeClient<NoPrivacyMean>>::Run(
+      params, server, none, population, recorder);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_THAT(server.origins, ::testing::ElementsAre(1, 2, 5, 7, 9));
 }

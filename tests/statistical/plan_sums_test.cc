@@ -11,9 +11,9 @@
 #include "bandana/sim/simulator.h"
 #include "tests/support.h"
 
-// Simulation answers a plan with one draw a sum. That it is exact in distribution is shown here against single pulls, for
-// whole plans and for whole runs. Seeds are fixed; Kolmogorov and Smirnov at 1e-6, correlations at five standard deviations,
-// and deviations that must be seen.
+// Simulation answers a plan with one draw a sum. That it is exact in distribution is shown here against
+// single pulls, for whole plans and for whole runs. Seeds are fixed; Kolmogorov and Smirnov at 1e-6,
+// correlations at five standard deviations, and deviations that must be seen.
 namespace bandana {
 namespace {
 
@@ -82,7 +82,8 @@ TEST(PlanSumsTest, WholePlansHaveTheLawOfSinglePulls) {
       EXPECT_TRUE(test::SameLaw(sums[i], pulls[i])) << law.name << " " << i;
       // The client's own parameter ties its coordinates together, and equally so on both paths.
       for (std::size_t j = 0; j < i; ++j) {
-        EXPECT_NEAR(Correlation(sums[i], sums[j]), Correlation(pulls[i], pulls[j]), 5 * std::sqrt(2. / kClients))
+        EXPECT_NEAR(Correlation(sums[i], sums[j]), Correlation(pulls[i], pulls[j]),
+                    5 * std::sqrt(2. / kClients))
             << law.name << " " << i << " " << j;
       }
     }
@@ -112,11 +113,12 @@ std::vector<double> Regrets(const Law& law, Path path, std::uint64_t seed, int r
   const auto problem = Problem(law.actions);
   const NoPrivacyMean none(Declassify("test"));
   using Server = DpDpeServer<NoPrivacyMean>;
-  const DpDpeParams params{.horizon = 400,
-                           .alpha = 0.8,
-                           .beta = 0.2,
-                           .population = 1000,
-                           .clip = {.reward = law.reward, .client_sd = law.client_sd, .fixed_bound = std::nullopt}};
+  const DpDpeParams params{
+      .horizon = 400,
+      .alpha = 0.8,
+      .beta = 0.2,
+      .population = 1000,
+      .clip = {.reward = law.reward, .client_sd = law.client_sd, .fixed_bound = std::nullopt}};
   std::vector<double> regrets;
   for (int run = 0; run < runs; ++run) {
     const auto replicate = static_cast<std::uint32_t>(run);
@@ -128,11 +130,14 @@ std::vector<double> Regrets(const Law& law, Path path, std::uint64_t seed, int r
                                                 .replicate = replicate,
                                                 .path = path});
     EXPECT_TRUE(population.ok());
-    auto server = Server::Create(params, std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), none);
+    auto server =
+        Server::Create(params, std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), none);
     EXPECT_TRUE(server.ok());
     Recorder recorder(*problem, {});
-    const sim::SimParams sim{
-        .seed = seed, .replicate = replicate, .topology = Topology::Star(params.population), .budget_per_client = {}};
+    const sim::SimParams sim{.seed = seed,
+                             .replicate = replicate,
+                             .topology = Topology::Star(params.population),
+                             .budget_per_client = {}};
     const absl::Status status =
         sim::Simulator<Server, DpDpeClient<NoPrivacyMean>>::Run(sim, *server, none, *population, recorder);
     EXPECT_TRUE(status.ok()) << status;
@@ -151,7 +156,8 @@ TEST(PlanSumsTest, WholeRunsHaveTheSameLawOfRegret) {
   }
   Law noisier = Laws()[1];
   noisier.reward.sd = 1.2;
-  EXPECT_FALSE(test::SameLaw(Regrets(Laws()[1], Path::kSums, 90, kRuns), Regrets(noisier, Path::kPulls, 91, kRuns)));
+  EXPECT_FALSE(
+      test::SameLaw(Regrets(Laws()[1], Path::kSums, 90, kRuns), Regrets(noisier, Path::kPulls, 91, kRuns)));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
 
 # Long enough to be stopped in the middle, short enough to be run often.
 cat >spec.toml <<'TOML'
-horizon = 500_000
-replicates = 12
+horizon = 200_000
+replicates = 10
 [environment]
 dimension = 20
 actions = 500
@@ -109,7 +109,7 @@ refused() {
 }
 refused spec.toml --out whole
 refused spec.toml --out whole --resume --set seed=8
-refused spec.toml --out whole --resume --set replicates=13
+refused spec.toml --out whole --resume --set replicates=11
 
 # A finished run resumes to itself.
 finishes whole

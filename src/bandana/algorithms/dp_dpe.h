@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/phase_regression.h"
 #include "bandana/bandit/clipping.h"
@@ -182,7 +182,7 @@ class DpDpeServer final : public Node {
   P privatizer_;
   WithoutReplacement unasked_;
   std::shared_ptr<const Plan> plan_;
-  std::unordered_set<NodeId> awaited_;
+  absl::flat_hash_set<NodeId> awaited_;
   ReportSum sum_;
   bool finished_ = false;
 };

@@ -2,7 +2,7 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
+#include <utility>
 
 namespace bandana {
 
@@ -10,6 +10,11 @@ namespace bandana {
 struct NodeId {
   std::uint32_t value = 0;
   auto operator<=>(const NodeId&) const = default;
+
+  template <class Hash>
+  friend Hash AbslHashValue(Hash hash, NodeId id) {
+    return Hash::combine(std::move(hash), id.value);
+  }
 };
 
 inline constexpr NodeId kServerNode{0};
@@ -21,8 +26,3 @@ using Slot = std::int64_t;   ///< one message delay of the simulated network
 using Seq = std::uint64_t;   ///< a sender's own message counter
 
 }  // namespace bandana
-
-template <>
-struct std::hash<bandana::NodeId> {
-  std::size_t operator()(bandana::NodeId id) const noexcept { return std::hash<std::uint32_t>{}(id.value); }
-};

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 
+#include "absl/container/flat_hash_map.h"
 #include "bandana/core/check.h"
 #include "bandana/core/distributions.h"
 #include "bandana/core/generators.h"
@@ -35,7 +35,7 @@ class WithoutReplacement {
 
   std::uint64_t size_;
   std::uint64_t drawn_ = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> displaced_;
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> displaced_;
 };
 
 }  // namespace bandana

@@ -8,19 +8,19 @@ namespace bandana {
 
 absl::Status ValidatePlan(const Plan& plan) {
   if (plan.pulls.empty() || plan.pulls.size() != plan.query.bounds.size()) {
-    return absl::InvalidArgumentError(fmt::format("a malformed plan: {} pulls and {} intervals", plan.pulls.size(),
+    return absl::InvalidArgumentError(fmt::format("malformed message: {} pulls and {} intervals", plan.pulls.size(),
                                                   plan.query.bounds.size()));
   }
   for (const Pull& pull : plan.pulls) {
     if (pull.arm < 0 || pull.count < 1) {
       return absl::InvalidArgumentError(
-          fmt::format("a malformed plan: arm {} is pulled {} times", pull.arm, pull.count));
+          fmt::format("malformed message: arm {} is pulled {} times", pull.arm, pull.count));
     }
   }
   for (const Interval& bound : plan.query.bounds) {
     if (!(std::isfinite(bound.low) && std::isfinite(bound.high) && bound.low <= bound.high)) {
       return absl::InvalidArgumentError(
-          fmt::format("a malformed plan: an interval from {} to {}", bound.low, bound.high));
+          fmt::format("malformed message: an interval from {} to {}", bound.low, bound.high));
     }
   }
   return absl::OkStatus();

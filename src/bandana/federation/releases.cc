@@ -9,7 +9,7 @@ absl::StatusOr<Report> Releases::Once(const ReleaseKey& key, const Charge& charg
   if (const auto it = journal_.find(key); it != journal_.end()) return it->second;
   BANDANA_RETURN_IF_ERROR(odometer_.Add(charge));
   BANDANA_ASSIGN_OR_RETURN(Report report, draw(noise));
-  journal_.emplace(key, report);
+  if (keeps_journal_) journal_.emplace(key, report);
   return report;
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bandana/core/ids.h"
@@ -32,14 +31,11 @@ struct ReleaseKey {
   NodeId node;
   Epoch epoch;
   auto operator<=>(const ReleaseKey&) const = default;
+
+  template <class Hash>
+  friend Hash AbslHashValue(Hash hash, const ReleaseKey& key) {
+    return Hash::combine(std::move(hash), key.node, key.epoch);
+  }
 };
 
 }  // namespace bandana
-
-template <>
-struct std::hash<bandana::ReleaseKey> {
-  std::size_t operator()(const bandana::ReleaseKey& key) const noexcept {
-    return std::hash<std::uint64_t>{}(std::uint64_t{key.node.value} << 32 |
-                                      static_cast<std::uint32_t>(key.epoch));
-  }
-};

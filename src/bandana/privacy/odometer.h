@@ -1,7 +1,7 @@
 #pragma once
 
-#include <unordered_map>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "bandana/privacy/claim.h"
 
@@ -22,7 +22,7 @@ class Odometer {
  private:
   DpGuarantee budget_;
   DpGuarantee largest_{0, 0};
-  std::unordered_map<NodeId, DpGuarantee> spent_;
+  absl::flat_hash_map<NodeId, DpGuarantee> spent_;
 };
 
 }  // namespace bandana

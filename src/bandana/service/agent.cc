@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -189,7 +188,7 @@ class AgentRun {
   Stream& stream_;
   RoleWorld world_;
   Topology topology_;
-  std::unordered_map<NodeId, std::unique_ptr<Player>> players_;
+  absl::flat_hash_map<NodeId, std::unique_ptr<Player>> players_;
   std::map<ReleaseKey, Message> answers_;  // by client and epoch: a plan that comes again gets the same one
   std::vector<RewardSum> rewards_;
   v1::FromAgent batch_;

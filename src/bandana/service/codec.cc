@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bandana/core/status.h"
+#include "bandana/federation/drive.h"
 #include "bandana/privacy/wire.h"
 #include "fmt/format.h"
 #include "proto/federation.pb.h"
@@ -41,12 +42,9 @@ void EncodeBody(const Share& share, v1::Share& out) {
 
 absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
   if (in.epoch() < 1) return Malformed(fmt::format("a plan of epoch {}", in.epoch()));
-  if (in.pulls().empty()) return Malformed("a plan without pulls");
-  if (in.pulls_size() != in.query().bounds_size()) {
-    return Malformed(fmt::format("{} pulls and {} intervals", in.pulls_size(), in.query().bounds_size()));
-  }
-  if (in.query().clients() < 1)
+  if (in.query().clients() < 1) {
     return Malformed(fmt::format("a question to {} clients", in.query().clients()));
+  }
   auto plan = std::make_shared<Plan>();
   plan->epoch = in.epoch();
   plan->pulls.reserve(static_cast<std::size_t>(in.pulls_size()));
@@ -54,18 +52,12 @@ absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
     if (pull.arm() > static_cast<std::uint32_t>(std::numeric_limits<ArmId>::max())) {
       return Malformed(fmt::format("arm {}", pull.arm()));
     }
-    if (pull.count() < 1)
-      return Malformed(fmt::format("arm {} is pulled {} times", pull.arm(), pull.count()));
     plan->pulls.push_back({static_cast<ArmId>(pull.arm()), pull.count()});
   }
   plan->query.clients = in.query().clients();
-  plan->query.bounds.reserve(plan->pulls.size());
-  for (const v1::Interval& bound : in.query().bounds()) {
-    if (!(std::isfinite(bound.low()) && std::isfinite(bound.high()) && bound.low() <= bound.high())) {
-      return Malformed(fmt::format("an interval from {} to {}", bound.low(), bound.high()));
-    }
-    plan->query.bounds.push_back({bound.low(), bound.high()});
-  }
+  plan->query.bounds.reserve(static_cast<std::size_t>(in.query().bounds_size()));
+  for (const v1::Interval& bound : in.query().bounds()) plan->query.bounds.push_back({bound.low(), bound.high()});
+  BANDANA_RETURN_IF_ERROR(ValidatePlan(*plan));
   return plan;
 }
 

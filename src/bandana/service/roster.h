@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "bandana/core/ids.h"
 #include "proto/federation.pb.h"
@@ -44,7 +44,7 @@ struct AgentLink {
   NodeId last;
   std::string peer;
   Outbox outbox;
-  std::unordered_map<NodeId, Epoch> awaited;  ///< asked and not yet answered
+  absl::flat_hash_map<NodeId, Epoch> awaited;  ///< asked and not yet answered
   std::optional<std::string> lost;            ///< why
 
   bool Owns(NodeId client) const { return client >= first && client <= last; }

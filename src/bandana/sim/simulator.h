@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "bandana/bandit/environment.h"
 #include "bandana/bandit/recorder.h"
@@ -40,7 +40,7 @@ class Simulator {
     Simulator simulator(params, recorder);
     RoleContext context(simulator, kServerNode);
     BANDANA_RETURN_IF_ERROR(server.OnStart(context));
-    std::unordered_map<NodeId, Client> clients;
+    absl::flat_hash_map<NodeId, Client> clients;
     while (!simulator.outbox_.empty()) {
       if (params.stop != nullptr && *params.stop) return absl::CancelledError("interrupted");
       simulator.NextSlot();
@@ -111,7 +111,7 @@ class Simulator {
   };
 
   Simulator(const SimParams& params, Recorder& recorder)
-      : params_(params), recorder_(recorder), releases_(params.budget_per_client) {}
+      : params_(params), recorder_(recorder), releases_(params.budget_per_client, Releases::Journal::kNotNeeded) {}
 
   StreamKey Key(NodeId node, Epoch epoch, Stream stream) const {
     return {params_.seed, params_.replicate, node, epoch, stream};
