@@ -181,6 +181,92 @@ test('variants that share their keys keep a line each', async () => using(await 
   assert.ok((await page.innerText('#privacy')).includes('paper, ε 0.5'));
 }));
 
+for (const simulated of [true, undefined]) {
+  test(`a run that is ${simulated ? '' : 'not '}marked as simulated ${simulated ? 'says so' : 'says nothing of it'}`, async () => using(await made(`simulated-${simulated}`, (doc) => {
+    doc.simulated = simulated;
+  }), {}, async (page) => {
+    assert.equal(await page.locator('#simulated').count(), simulated ? 1 : 0);
+    assert.equal(await page.locator('#privacy > p#simulated').count(), simulated ? 1 : 0);
+    assert.equal(/This is a simulation/.test(await page.innerText('#privacy')), Boolean(simulated));
+  }));
+}
+
+for (const axes of ['log', 'lin']) {
+  test(`wide bars end inside the frame, and labels keep off marks and bars: ${axes}`, async () => using(await made(`bars-${axes}`, (doc) => {
+    for (const p of doc.summary.points) for (const name of ['regret', 'communication_reals']) p.metrics[name].se = 0.4 * p.metrics[name].mean;
+  }), {}, async (page) => {
+    await page.click(`#communication [data-value=${axes}]`);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#communication [data-save=svg]')]);
+    const found = await page.evaluate((xml) => {
+      const svg = document.importNode(new DOMParser().parseFromString(xml, 'image/svg+xml').documentElement, true);
+      document.body.append(svg);
+      const edges = (e) => { const { x, y, width, height } = e.getBBox(); return [x, y, x + width, y + height]; };
+      const frame = edges(svg.querySelector('clipPath rect'));
+      const bars = [...svg.querySelectorAll('path[stroke-width="1.2"]')];
+      const outside = bars.map(edges).filter((b) => b[0] < frame[0] || b[1] < frame[1] || b[2] > frame[2] || b[3] > frame[3]);
+      // A bar's box takes in its caps (3 pixels each side), so its box is what a label must keep off.
+      const marks = [...bars, ...svg.querySelectorAll('path[stroke="#ffffff"]')].map(edges);
+      const labels = [...svg.querySelectorAll('text[paint-order]')];
+      const covered = labels.filter((t) => {
+        const a = edges(t);
+        return marks.some((b) => a[0] < b[2] && a[2] > b[0] && a[1] + 3 < b[3] && a[3] - 3 > b[1]);
+      });
+      return { bars: bars.length, labels: labels.length, outside, covered: covered.map((t) => t.textContent) };
+    }, await readFile(await download.path(), 'utf8'));
+    assert.ok(found.bars > 10 && found.labels > 1, `${found.bars} bars, ${found.labels} labels`);
+    assert.deepEqual(found.outside, []);
+    assert.deepEqual(found.covered, []);
+  }));
+}
+
+test('large factors are powers of ten', async () => using(await made('factors', (doc) => {
+  const p = doc.summary.points[1];
+  doc.summary.points = [0.5, 8, 9.5, 25, 1000].map((epsilon) => ({
+    ...p, point: { 'privacy.epsilon': epsilon }, privacy: { nominal: { epsilon, delta: 0 }, delivered: [{ ...p.privacy.delivered[0], epsilon }], void: null } }));
+}), {}, async (page) => {
+  assert.deepEqual(await page.locator('#privacy tbody td:last-child').allInnerTexts(), ['×1.65', '×2980', '×1.3·10⁴', '×7.2·10¹⁰', '×2·10⁴³⁴']);
+}));
+
+test('a table that is cut shows at which side there is more', async () => using(await made('cut', () => {}), { viewport: { width: 380, height: 800 } }, async (page) => {
+  const shadow = (side) => page.$eval('#table .scroller', (frame, pseudo) => getComputedStyle(frame, pseudo).opacity, side);
+  const scroll = async (to) => { await page.$eval('#table .scroll', (pane, left) => { pane.scrollLeft = left; }, to); await settle(page); };
+  const frame = page.locator('#table .scroller');
+  assert.ok(await page.$eval('#table .scroll', (pane) => pane.scrollWidth > pane.clientWidth), 'nothing is cut');
+  assert.equal(await shadow('::after'), '1');
+  assert.doesNotMatch(await frame.getAttribute('class'), /more-left/);
+  await scroll(40);
+  assert.match(await frame.getAttribute('class'), /more-left more-right|more-right more-left/);
+  await scroll(10_000);
+  assert.equal(await shadow('::after'), '0');
+  for (const one of await page.locator('.scroller').all()) {
+    const [cut, told] = await one.evaluate((e) => [e.firstChild.scrollWidth - e.firstChild.clientWidth - e.firstChild.scrollLeft > 1, e.classList.contains('more-right')]);
+    assert.equal(told, cut);
+  }
+}));
+
+const contrasts = (page) => page.evaluate(() => {
+  const light = (rgb) => rgb.match(/\d+/g).slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = light(getComputedStyle(document.body).backgroundColor);
+  return [...document.querySelectorAll('.chip .stroke path, .strip path')].map((e) => {
+    const ink = light(getComputedStyle(e).stroke);
+    return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+  });
+});
+
+for (const [name, groups] of [['one ramp', 1], ['a ramp of each hue', 9]]) {
+  test(`every shade is seen in the dark: ${name}`, async () => using(await made(`dark-${groups}`, (doc) => {
+    const steps = doc.summary.points.slice(1, 6);
+    doc.summary.points = Array.from({ length: groups }, (_, i) => steps.map((p, k) => ({
+      ...p, point: { 'algorithm.name': `a${i}`, 'privacy.epsilon': 2 ** k }, algorithm: `a${i}`, label: '', privacy: i ? p.privacy : null }))).flat();
+    doc.swept = [];
+  }), { colorScheme: 'dark' }, async (page) => {
+    const all = await contrasts(page);
+    assert.ok(all.length >= 10 * groups, `${all.length} shades`);
+    assert.ok(Math.min(...all) >= 3, `a contrast of ${Math.min(...all)}`);
+  }));
+}
+
 test('missing parts leave their sections out, markup stays text', async () => using(await made('bare', (doc) => {
   const p = doc.summary.points[1];
   doc.summary = { name: '<b>bold</b> & </script>', points: [{ point: {}, algorithm: 'pe', replicates: 1, metrics: { regret: { mean: null, sd: null, se: null, n: 1, values: [null] } }, curve: { t: p.curve.t, regret: { mean: p.curve.regret.mean.map((v, i) => (i % 5 ? v : null)) } } }] };

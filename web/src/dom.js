@@ -46,6 +46,24 @@ export function select(name, options, value, onchange) {
   return h('label', { class: 'choice' }, h('span', { class: 'choice-name' }, name), list);
 }
 
+/// A table that may be wider than the page: shadows say at which side there is more.
+export function scroller(kind, table) {
+  const pane = h('div', { class: 'scroll' }, table);
+  const frame = h('div', { class: `scroller ${kind}` }, pane);
+  const look = () => {
+    const rest = pane.scrollWidth - pane.clientWidth;
+    frame.classList.toggle('more-left', pane.scrollLeft > 1);
+    frame.classList.toggle('more-right', pane.scrollLeft < rest - 1);
+    if (rest > 1) pane.tabIndex = 0;
+    else pane.removeAttribute('tabindex');
+  };
+  pane.addEventListener('scroll', look, { passive: true });
+  const watch = new ResizeObserver(look);
+  watch.observe(pane);
+  watch.observe(table);
+  return frame;
+}
+
 export function save(blob, filename) {
   const url = URL.createObjectURL(blob);
   const link = h('a', { href: url, download: filename });

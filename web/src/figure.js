@@ -29,6 +29,7 @@ function ranges(figure) {
   const { x, y } = figure;
   let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
   const edges = [];
+  const sides = [];
   for (const s of figure.series) {
     s.xs.forEach((v, i) => {
       if (!good(x, v) || !good(y, s.ys[i])) return;
@@ -36,12 +37,15 @@ function ranges(figure) {
       y0 = Math.min(y0, s.ys[i]); y1 = Math.max(y1, s.ys[i]);
       if (s.hi && good(y, s.hi[i])) edges.push(s.hi[i]);
       if (s.lo && good(y, s.lo[i])) edges.push(s.lo[i]);
+      if (s.xlo) sides.push(...[s.xlo[i], s.xhi[i]].filter((e) => good(x, e)));
     });
   }
   for (const r of figure.rules || []) for (const v of [r.y, r.lo, r.hi]) if (good(y, v)) edges.push(v);
   // On a log axis a band that reaches down to nothing may not squeeze the lines.
   const floor = y.log ? y0 / 3 : -Infinity;
   for (const v of edges) { y0 = Math.min(y0, Math.max(v, floor)); y1 = Math.max(y1, v); }
+  const wall = x.log ? x0 / 3 : -Infinity;
+  for (const v of sides) { x0 = Math.min(x0, Math.max(v, wall)); x1 = Math.max(x1, v); }
   return { x: widen(x, x0, x1), y: widen({ pad: y.log ? 0.035 : 0.05, ...y }, y0, y1) };
 }
 
@@ -93,23 +97,37 @@ function spreadOut(labels, top, bottom, gap = 14) {
   return labels;
 }
 
-/// Puts texts next to their marks where they cover no mark and no other text; those without a place are left out.
+/// Puts texts next to their marks where they cover no mark, bar or other text, and no line if there is such a place; those without a place
+/// are left out. A mark's `reach` is how far its bars go: [left, top, right, bottom].
 function beside(marks, box) {
-  const taken = marks.map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
+  const taken = marks.flatMap(({ x, y, reach: [l, t, r, b] }) => [[x - 7, y - 7, x + 7, y + 7], [l - 3, y - 4, r + 3, y + 4], [x - 4, t - 2, x + 4, b + 2]]);
+  const lines = [];
+  marks.forEach((m, i) => {
+    const p = marks[i - 1];
+    if (!p || p.s !== m.s || m.s.line === false) return;
+    const n = Math.ceil(Math.hypot(m.x - p.x, m.y - p.y) / 5);
+    for (let k = 1; k < n; k++) lines.push([p.x + ((m.x - p.x) * k) / n, p.y + ((m.y - p.y) * k) / n]);
+  });
   const free = (a) => a[0] >= box.left && a[2] <= box.left + box.width && a[1] >= box.top && a[3] <= box.top + box.height
     && taken.every((b) => a[2] <= b[0] || a[0] >= b[2] || a[3] <= b[1] || a[1] >= b[3]);
+  const clear = (a) => lines.every(([x, y]) => x < a[0] || x > a[2] || y < a[1] || y > a[3]);
   const out = [];
-  for (const [x, y, text, s] of marks) {
-    if (!text) continue;
-    const w = textWidth(text);
-    for (const [dx, dy, anchor] of [[9, -4, 'start'], [-9, -4, 'end'], [9, 14, 'start'], [-9, 14, 'end'], [0, -11, 'middle'], [0, 21, 'middle']]) {
-      const left = x + dx - (anchor === 'end' ? w : anchor === 'middle' ? w / 2 : 0);
-      const area = [left, y + dy - 10, left + w, y + dy + 3];
-      if (!free(area)) continue;
-      taken.push(area);
-      out.push({ text, x: x + dx, y: y + dy, anchor, s });
-      break;
+  // The long texts name a group and are the hardest to place.
+  for (const { x, y, reach: [l, t, r, b], text, s } of marks.filter((m) => m.text).sort((a, b) => b.text.length - a.text.length)) {
+    const w = textWidth(text) * 1.12;
+    const places = [[r + 9, y + 4, 'start'], [l - 9, y + 4, 'end']];
+    for (const away of [0, 9, 18]) {
+      for (const [px, anchor] of [[x + 9, 'start'], [x, 'middle'], [x - 9, 'end']]) places.push([px, y - 9 - away, anchor], [px, y + 19 + away, anchor]);
+      places.push([x, t - 8 - away, 'middle'], [x, b + 16 + away, 'middle']);
     }
+    const fit = places.map(([px, py, anchor]) => {
+      const left = px - (anchor === 'end' ? w : anchor === 'middle' ? w / 2 : 0);
+      return { area: [left - 1, py - 11, left + w + 1, py + 4], x: px, y: py, anchor };
+    }).filter((p) => free(p.area));
+    const best = fit.find((p) => clear(p.area)) || fit[0];
+    if (!best) continue;
+    taken.push(best.area);
+    out.push({ text, x: best.x, y: best.y, anchor: best.anchor, s });
   }
   return out;
 }
@@ -178,19 +196,28 @@ export function shapes(figure, lay, theme, focus = null) {
     });
     if (s.line !== false && dots.length > 1) out.push({ d, stroke: ink, width: (s.width || 1.8) * (focus === s.id ? 1.5 : 1), dash: s.dash, alpha: dim(s) * (s.faint ? 0.45 : 1), clip: true });
     for (const [px, py, i] of dots) {
+      const bar = (d) => out.push({ d, stroke: ink, width: 1.2, alpha: dim(s) * 0.85, clip: true });
+      const reach = [px, py, px, py];
       if (s.spread === 'bars' && s.lo && typeof s.lo[i] === 'number') {
         const [a, b] = [sky(s.hi[i]), sky(s.lo[i])];
-        if (b - a > 2.4 * (s.radius || 4)) out.push({ d: `M${f(px)} ${f(a)}V${f(b)}M${f(px - 3)} ${f(a)}h6M${f(px - 3)} ${f(b)}h6`, stroke: ink, width: 1.2, alpha: dim(s) * 0.85, clip: true });
+        if (b - a > 2.4 * (s.radius || 4)) {
+          bar(`M${f(px)} ${f(a)}V${f(b)}M${f(px - 3)} ${f(a)}h6M${f(px - 3)} ${f(b)}h6`);
+          [reach[1], reach[3]] = [a, b];
+        }
       }
-      if (s.spread === 'bars' && s.xlo && typeof s.xlo[i] === 'number' && good(x, s.xlo[i])) {
-        if (sx(s.xhi[i]) - sx(s.xlo[i]) > 2.4 * (s.radius || 4)) out.push({ d: `M${f(sx(s.xlo[i]))} ${f(py)}H${f(sx(s.xhi[i]))}`, stroke: ink, width: 1.2, alpha: dim(s) * 0.85, clip: true });
+      if (s.spread === 'bars' && s.xlo && typeof s.xlo[i] === 'number') {
+        const [a, b] = [good(x, s.xlo[i]) ? Math.max(-1e4, sx(s.xlo[i])) : box.left - 50, sx(s.xhi[i])];
+        if (b - a > 2.4 * (s.radius || 4)) {
+          bar(`M${f(a)} ${f(py)}H${f(b)}M${f(a)} ${f(py - 3)}v6M${f(b)} ${f(py - 3)}v6`);
+          [reach[0], reach[2]] = [a, b];
+        }
       }
       const lone = s.line !== false && dots.length === 1;
       if (s.marker || lone) {
         const tint = s.tints ? s.tints[i](theme) : ink;
         out.push({ d: marker(s.marker || 'circle', px, py, s.radius || 4), fill: tint, stroke: theme.paper, width: 1, alpha: dim(s), clip: false });
       }
-      if (s.texts) marks.push([px, py, s.texts[i], s]);
+      if (s.texts) marks.push({ x: px, y: py, reach, text: s.texts[i], s });
     }
   }
 

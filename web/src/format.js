@@ -15,6 +15,14 @@ export function number(x, digits = 3) {
   return minus(String(Number(x.toPrecision(digits))));
 }
 
+/// e^x as a factor: 20.1, 2980, 7.2·10¹⁰.
+export function power(x) {
+  if (x < Math.log(1e4)) return String(Number(Math.exp(x).toPrecision(3)));
+  const [digits, exponent] = (10 ** ((x / Math.LN10) % 1)).toExponential(1).split('e');
+  const raised = String(Math.floor(x / Math.LN10) + Number(exponent)).replace(/\d/g, (d) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[d]);
+  return `${Number(digits)}·10${raised}`;
+}
+
 /// "12.34k ± 0.21k": both in one unit, rounded at the second digit of the error; `alone` leaves out the error.
 export function withError(x, error, alone = false) {
   if (!finite(x)) return '\u2013';

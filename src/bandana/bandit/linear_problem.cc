@@ -1,7 +1,9 @@
 #include "bandana/bandit/linear_problem.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -21,7 +23,7 @@ void FillNormal(Eigen::Ref<Vector> vector, CoinGen& coin) {
   for (double& entry : vector) entry = StandardNormal(coin);
 }
 
-Vector DrawDirection(int dimension, double norm, bool non_negative, CoinGen& coin) {
+Vector DrawDirection(Count dimension, double norm, bool non_negative, CoinGen& coin) {
   Vector direction(dimension);
   do {
     FillNormal(direction, coin);
@@ -86,18 +88,24 @@ absl::StatusOr<LinearProblem> LinearProblem::Create(ActionMatrix actions, Vector
 
 absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& params, std::uint64_t seed,
                                                   std::uint32_t replicate) {
-  if (!(params.dimension >= 1)) {
-    return InvalidOption("environment.dimension", params.dimension, "a whole number >= 1");
+  if (!(params.dimension >= 1 && params.dimension <= 1'000'000)) {
+    return InvalidOption("environment.dimension", static_cast<double>(params.dimension),
+                         "a whole number from 1 to 1000000");
   }
-  if (!(params.actions >= 1))
-    return InvalidOption("environment.actions", params.actions, "a whole number >= 1");
+  constexpr Count kMostEntries = Count{1} << 29;  // 4 GiB
+  const Count most_actions =
+      std::min<Count>(kMostEntries / params.dimension, std::numeric_limits<ArmId>::max());
+  if (!(params.actions >= 1 && params.actions <= most_actions)) {
+    return InvalidOption("environment.actions", fmt::format("{}", params.actions),
+                         fmt::format("a whole number from 1 to {}: there are 2^29 / dimension at most", most_actions));
+  }
   BANDANA_RETURN_IF_ERROR(CheckThetaNorm(params.theta_norm));
   PhiloxSource bits = InstanceBits(seed, replicate);
   CoinGen coin(bits);
   const bool non_negative = params.law == ActionLaw::kOrthant;
   Vector theta = DrawDirection(params.dimension, params.theta_norm, non_negative, coin);
   ActionMatrix actions(params.actions, params.dimension);
-  for (int i = 0; i < params.actions; ++i) {
+  for (Count i = 0; i < params.actions; ++i) {
     if (params.law == ActionLaw::kGaussian) {
       Vector row(params.dimension);
       FillNormal(row, coin);
@@ -116,7 +124,7 @@ absl::StatusOr<LinearProblem> LinearProblem::DrawTheta(ActionMatrix actions, dou
   if (actions.cols() == 0) return BadActions("the action set is empty");
   PhiloxSource bits = InstanceBits(seed, replicate);
   CoinGen coin(bits);
-  Vector theta = DrawDirection(static_cast<int>(actions.cols()), theta_norm, false, coin);
+  Vector theta = DrawDirection(actions.cols(), theta_norm, false, coin);
   return Create(std::move(actions), std::move(theta));
 }
 

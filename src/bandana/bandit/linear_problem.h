@@ -17,8 +17,8 @@ enum class ActionLaw {
 };
 
 struct LinearProblemParams {
-  int dimension = 0;
-  int actions = 0;
+  Count dimension = 0;
+  Count actions = 0;
   ActionLaw law = ActionLaw::kSphere;
   double theta_norm = 1;  ///< in (0, 1]
 };

@@ -1,7 +1,9 @@
 #include "bandana/cli/app.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,21 +31,45 @@ CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& hel
   return command;
 }
 
-// CLI11 says of a mistyped command only that one is required.
+std::string Hint(const std::string& nearest, const std::string& all) {
+  return nearest.empty() ? all : fmt::format("nearest: {}; {}", nearest, all);
+}
+
+// CLI11 says little of a mistyped command or flag: name it, and what is near.
 absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
-                            std::span<char* const> arguments) {
+                            std::span<const std::string> arguments) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
-  for (const std::string argument : arguments) {
-    if (argument.starts_with("-")) continue;
-    if (std::find(commands.begin(), commands.end(), argument) != commands.end()) break;
-    return InvalidInput({.message = "unknown",
-                         .key = "command",
-                         .value = argument,
-                         .accepted = fmt::format("nearest: {}; all of them: bandana --help",
-                                                 lab::Nearest(argument, commands))});
+  std::vector<std::string> flags = {"--help"};
+  for (const CLI::Option* option : app.get_options()) flags.push_back(option->get_name());
+  std::string help = "bandana --help";
+  const auto word = std::find_if(arguments.begin(), arguments.end(),
+                                 [](const std::string& argument) { return !argument.starts_with("-"); });
+  if (word != arguments.end()) {
+    if (std::find(commands.begin(), commands.end(), *word) == commands.end()) {
+      return InvalidInput({.message = "unknown",
+                           .key = "command",
+                           .value = *word,
+                           .accepted = Hint(lab::Nearest(*word, commands), "bandana --help lists them")});
+    }
+    help = fmt::format("bandana {} --help", *word);
+    for (const CLI::Option* option : app.get_subcommand(*word)->get_options()) flags.push_back(option->get_name());
   }
-  return InvalidInput({.message = error.what(), .accepted = "see: bandana --help"});
+  for (const std::string& argument : arguments) {
+    const std::string flag = argument.substr(0, argument.find('='));
+    if (!flag.starts_with("--") || std::find(flags.begin(), flags.end(), flag) != flags.end()) continue;
+    return InvalidInput({.message = "unknown",
+                         .key = "flag",
+                         .value = flag,
+                         .accepted = Hint(lab::Nearest(flag, flags), help + " lists them")});
+  }
+  // "--flag: what is wrong with its value"
+  const std::string text = error.what();
+  const std::size_t colon = text.find(": ");
+  if (text.starts_with("--") && colon != std::string::npos) {
+    return InvalidInput({.message = text.substr(colon + 2), .key = text.substr(0, colon), .accepted = help + " tells"});
+  }
+  return InvalidInput({.message = text, .accepted = help + " tells"});
 }
 
 }  // namespace
@@ -92,15 +118,20 @@ int Main(int argc, char** argv) {
   RoleArguments agent;
   CLI::App* agent_command = AddRole(app, "agent", "a process that holds some of the clients", agent);
 
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    command->footer("--json and --quiet work with every command: see bandana --help.");
+  }
+
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments.front() == "help") arguments.front() = "--help";
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them backwards
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
-    const std::span<char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
-    for (const std::string argument : arguments) global.json = global.json || argument == "--json";
+    global.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
     return Fail(BadCommandLine(app, error, arguments), global);
   }
   if (demo_command->parsed()) {

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -39,6 +40,16 @@ absl::StatusOr<std::string> MakeFolder(const std::string& wanted) {
   return folder;
 }
 
+absl::Status CheckArguments(const DemoArguments& arguments) {
+  if (!(arguments.epsilon > 0 && std::isfinite(arguments.epsilon))) {
+    return InvalidOption("--epsilon", arguments.epsilon, "a finite number > 0");
+  }
+  if (arguments.insecure_seed.has_value() && *arguments.insecure_seed < 0) {
+    return InvalidOption("--insecure-seed", fmt::format("{}", *arguments.insecure_seed), "a whole number >= 0");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status WriteConfig(const std::string& folder, const DemoArguments& arguments) {
   std::string actions = "# features of a cell configuration, one a line\n";
   for (const CellConfiguration& configuration : CellConfigurations()) {
@@ -63,6 +74,7 @@ name = "dp-dpe"
 model = "{}"
 epsilon = {}
 delta = 1e-6
+sampler = "exact"
 
 [service]
 listen = "127.0.0.1:0"
@@ -85,13 +97,14 @@ class Demo {
 
   absl::StatusOr<lab::Json> Run() {
     InstallInterrupt();
+    BANDANA_RETURN_IF_ERROR(CheckArguments(arguments_));
     BANDANA_ASSIGN_OR_RETURN(folder_, MakeFolder(arguments_.out));
     BANDANA_RETURN_IF_ERROR(WriteConfig(folder_, arguments_));
     BANDANA_ASSIGN_OR_RETURN(config_, LoadRole({.config = folder_ + "/demo.toml",
                                                 .insecure_seed = arguments_.insecure_seed.has_value()}));
-    Say(fmt::format("{} cell configurations, {} clients in {} agent processes, model {}, epsilon {}\n\n",
+    Say(fmt::format("{} cell configurations, {} clients in {} agent processes, model {}{}\n\n",
                     CellConfigurations().size(), kClients, arguments_.agents, arguments_.model,
-                    arguments_.epsilon));
+                    arguments_.model == "none" ? "" : fmt::format(", epsilon {}", arguments_.epsilon)));
     const auto begin = std::chrono::steady_clock::now();
     BANDANA_RETURN_IF_ERROR(Watch());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -210,7 +223,7 @@ class Demo {
     lab::Json phases = lab::Json::array();
     for (const PhaseRecord& phase : watched_.phases) phases.push_back(lab::PhaseForReport(phase));
     const std::string path = folder_ + "/report.html";
-    BANDANA_RETURN_IF_ERROR(lab::WriteFile(folder_ + "/summary.json", summary.dump(1) + "\n"));
+    BANDANA_RETURN_IF_ERROR(lab::WriteFile(folder_ + "/summary.json", lab::Dump(summary)));
     BANDANA_RETURN_IF_ERROR(lab::WriteFile(path, lab::RenderReport({{"summary", summary},
                                                                     {"spec", config_.spec.toml},
                                                                     {"command", Command()},
@@ -321,7 +334,7 @@ int DemoCommand(const DemoArguments& arguments, const std::string& program, cons
   const absl::StatusOr<lab::Json> result = demo.Run();
   if (!result.ok()) return Fail(result.status(), global);
   if (global.json) {
-    fmt::print("{}\n", result->dump(1));
+    fmt::print("{}", lab::Dump(*result));
   } else {
     demo.PrintFacts(*result);
     fmt::print("{:<28} {}\n", "report", (*result)["report"].get<std::string>());

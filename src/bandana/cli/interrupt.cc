@@ -8,18 +8,19 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void OnSignal(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-}
+void OnSignal(int) { interrupted = true; }
 
 }  // namespace
 
 const std::atomic<bool>& Interrupted() { return interrupted; }
 
 void InstallInterrupt() {
-  std::signal(SIGINT, OnSignal);
-  std::signal(SIGTERM, OnSignal);
+  struct sigaction action = {};
+  action.sa_handler = OnSignal;
+  // No SA_RESTART: a read that waits must return. SA_RESETHAND: the second signal is the default one.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
 
 }  // namespace bandana::cli

@@ -47,7 +47,7 @@ int Fail(const absl::Status& status, const Global& global) {
                               {"value", TextOrNull(error.value)},
                               {"accepted", TextOrNull(error.accepted)}}}};
     fmt::print("{}\n", json.dump(1, ' ', false, lab::Json::error_handler_t::replace));
-  } else {
+  } else if (!(global.quiet && absl::IsCancelled(status))) {
     fmt::print(stderr, "bandana: {}\n", message);
   }
   return ExitCode(status);

@@ -2,20 +2,32 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
+#include "bandana/cli/interrupt.h"
 #include "fmt/format.h"
 
 extern char** environ;
 
 namespace bandana::cli {
+namespace {
+
+constexpr char kParentVariable[] = "BANDANA_PARENT";
+constexpr auto kGrace = std::chrono::seconds(3);
+constexpr auto kPause = std::chrono::milliseconds(10);
+
+}  // namespace
 
 absl::StatusOr<ChildProcess> ChildProcess::Start(const std::vector<std::string>& arguments, Output output) {
   std::array<int, 2> ends = {-1, -1};
@@ -31,8 +43,18 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const std::vector<std::string>&
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  const std::string parent = fmt::format("{}={}", kParentVariable, getpid());
+  std::vector<char*> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.push_back(*variable);
+  environment.push_back(const_cast<char*>(parent.c_str()));
+  environment.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  const int error = posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (ends[1] >= 0) close(ends[1]);
   if (error != 0) {
@@ -50,7 +72,11 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
 ChildProcess::~ChildProcess() {
   if (pid_ > 0) {
     Stop();
-    Wait();
+    const auto end = std::chrono::steady_clock::now() + kGrace;
+    while (waitpid(pid_, nullptr, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > end) kill(pid_, SIGKILL);
+      std::this_thread::sleep_for(kPause);
+    }
   }
   if (pipe_ >= 0) close(pipe_);
 }
@@ -64,7 +90,7 @@ bool ChildProcess::ReadLine(std::string& line) {
     }
     std::array<char, 65536> buffer;
     const ssize_t got = read(pipe_, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR && !Interrupted()) continue;
     if (got <= 0) return false;
     pending_.append(buffer.data(), static_cast<std::size_t>(got));
   }
@@ -78,6 +104,13 @@ int ChildProcess::Wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void ChildProcess::Stop() { kill(pid_, SIGTERM); }
+void ChildProcess::Stop() const { kill(pid_, SIGTERM); }
+
+void DieWithParent() {
+  const char* parent = std::getenv(kParentVariable);
+  if (parent == nullptr) return;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (std::to_string(getppid()) != parent) std::raise(SIGTERM);  // it died before the call
+}
 
 }  // namespace bandana::cli

@@ -7,7 +7,8 @@
 
 namespace bandana::cli {
 
-/// A child process. It is killed with its owner; its standard output may be read line by line.
+/// A child process, in a process group of its own: a Ctrl-C on the terminal is its parent's to handle. It ends with its
+/// owner (and, through DieWithParent, with its parent, however that dies); its standard output may be read line by line.
 class ChildProcess {
  public:
   enum class Output { kInherit, kPipe, kDiscard };
@@ -18,14 +19,14 @@ class ChildProcess {
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
 
-  /// The next line of a piped output, without its end; false at the end of the output.
+  /// The next line of a piped output, without its end; false at the end of the output, or after Interrupted().
   bool ReadLine(std::string& line);
 
   /// Waits for the end: the exit code, or 128 + the signal that ended it.
   int Wait();
 
   /// SIGTERM.
-  void Stop();
+  void Stop() const;
 
  private:
   ChildProcess(int pid, int pipe) : pid_(pid), pipe_(pipe) {}
@@ -33,5 +34,8 @@ class ChildProcess {
   int pipe_;
   std::string pending_;
 };
+
+/// In a child that a ChildProcess started: asks the kernel for SIGTERM when the parent is gone. Elsewhere nothing.
+void DieWithParent();
 
 }  // namespace bandana::cli

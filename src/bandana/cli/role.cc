@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "bandana/cli/interrupt.h"
+#include "bandana/cli/process.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
@@ -15,6 +16,8 @@ absl::StatusOr<std::string> RoleConfig::Service(const std::string& key) const {
   return InvalidInput(
       {.message = "missing", .file = spec.file, .key = full, .accepted = lab::FindOption(full)->accepted});
 }
+
+std::string RoleConfig::Digest() const { return spec.sha256 + (insecure_seed ? ":insecure-seed" : ""); }
 
 absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
   BANDANA_ASSIGN_OR_RETURN(lab::Spec spec, lab::LoadSpec(arguments.config, arguments.set));
@@ -44,6 +47,7 @@ absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
 
 StopOnInterrupt::StopOnInterrupt() {
   InstallInterrupt();
+  DieWithParent();
   watcher_ = std::jthread([this](const std::stop_token& done) {
     while (!done.stop_requested() && !Interrupted())
       std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -19,6 +19,10 @@ struct RoleConfig {
   lab::Settings settings;  ///< of the one point, with the exact sampler
   std::optional<service::InsecureSeed> insecure_seed;
 
+  /// What server and agents must agree on: the spec, and whether the noise is known. A claim that stands at the server
+  /// must not rest on an agent whose noise does not.
+  std::string Digest() const;
+
   /// A key of [service], or the error that it is missing.
   absl::StatusOr<std::string> Service(const std::string& key) const;
 };

@@ -106,7 +106,7 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
   };
   service::ServerParams params{.listen = listen,
                                .clients = config.settings.Integer("environment.population"),
-                               .spec_digest = config.spec.sha256,
+                               .spec_digest = config.Digest(),
                                .budget_per_client = privatizer.guarantee(),
                                .insecure_seed = config.insecure_seed,
                                .join_timeout = kJoinTimeout,
@@ -141,7 +141,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
   const service::AgentParams params{.server = server,
                                     .first_client = range.first,
                                     .clients = range.count,
-                                    .spec_digest = config.spec.sha256,
+                                    .spec_digest = config.Digest(),
                                     .budget_per_client = privatizer.guarantee(),
                                     .insecure_seed = config.insecure_seed,
                                     .connect_timeout = kConnectTimeout,
@@ -157,8 +157,8 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
                    {"seconds", report.seconds}};
 }
 
-int Finish(const absl::StatusOr<lab::Json>& done, const Global& global) {
-  if (!done.ok()) return Fail(done.status(), global);
+int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
+  if (!done.ok()) return Fail(WithFile(done.status(), config.spec.file), global);
   if (global.json) fmt::print("{}\n", done->dump(1));
   return 0;
 }
@@ -175,7 +175,7 @@ int ServerCommand(const RoleArguments& arguments, const Global& global) {
                                     [&](const auto& privatizer) {
                                       return Serve(*config, privatizer, events, global, stop.token());
                                     }),
-                global);
+                *config, global);
 }
 
 int AgentCommand(const RoleArguments& arguments, const Global& global) {
@@ -185,7 +185,7 @@ int AgentCommand(const RoleArguments& arguments, const Global& global) {
   return Finish(lab::WithPrivatizer(
                     config->settings,
                     [&](const auto& privatizer) { return Participate(*config, privatizer, stop.token()); }),
-                global);
+                *config, global);
 }
 
 }  // namespace bandana::cli

@@ -14,9 +14,10 @@ std::string Slug(const std::string& name) {
   for (const char c : name) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        c == '.' || c == '_' || c == '-';
-    slug += plain ? c : '-';
+    if (plain || slug.empty() || slug.back() != '-') slug += plain ? c : '-';
   }
-  return slug.find_first_not_of("-.") == std::string::npos ? "experiment" : slug;
+  const std::size_t begin = slug.find_first_not_of("-.");
+  return begin == std::string::npos ? "experiment" : slug.substr(begin, slug.find_last_not_of("-") - begin + 1);
 }
 
 std::string Quoted(const std::string& text) {
@@ -63,12 +64,13 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
       *spec, {out, arguments.threads, arguments.resume, global.quiet, command, arguments.trace},
       Interrupted());
   if (absl::IsCancelled(summary.status())) {
-    fmt::print(stderr, "bandana: interrupted; go on with: {} --out {} --resume\n", command, Quoted(out));
-    return 130;
+    if (!arguments.trace.empty()) command += " --trace " + Quoted(arguments.trace);
+    const std::string how = fmt::format("interrupted; go on with: {} --out {} --resume", command, Quoted(out));
+    return Fail(absl::CancelledError(how), global);
   }
   if (!summary.ok()) return Fail(summary.status(), global);
   if (global.json) {
-    fmt::print("{}\n", summary->dump(1));
+    fmt::print("{}", lab::Dump(*summary));
   } else {
     fmt::print("{}\n{:.2f} s ({:.2f} s of CPU). Report: {}/report.html\n", Results(*summary),
                (*summary)["wall_s"].get<double>(), (*summary)["cpu_s"].get<double>(), out);

@@ -41,6 +41,14 @@ std::optional<InputError> InputErrorOf(const absl::Status& status) {
   return InputError{fields[0], fields[1], std::stoi(fields[2]), fields[3], fields[4], fields[5]};
 }
 
+absl::Status WithFile(const absl::Status& status, const std::string& file, int line) {
+  std::optional<InputError> error = InputErrorOf(status);
+  if (!error.has_value() || !error->file.empty()) return status;
+  error->file = file;
+  error->line = line;
+  return InvalidInput(*error);
+}
+
 absl::Status InvalidOption(std::string key, std::string value, std::string accepted) {
   return InvalidInput({.message = "not accepted",
                        .key = std::move(key),

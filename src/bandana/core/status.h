@@ -27,6 +27,9 @@ absl::Status InvalidInput(const InputError& error);
 /// The fields behind a status made by InvalidInput, nothing for any other status.
 std::optional<InputError> InputErrorOf(const absl::Status& status);
 
+/// The same error with the file (and line) put to it, if it is an InvalidInput that names none.
+absl::Status WithFile(const absl::Status& status, const std::string& file, int line = 0);
+
 /// A bad value of an option: the common case of InvalidInput.
 absl::Status InvalidOption(std::string key, std::string value, std::string accepted);
 absl::Status InvalidOption(std::string key, double value, std::string accepted);

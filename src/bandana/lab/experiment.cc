@@ -34,14 +34,14 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
   const std::string& contexts = settings.Text("environment.contexts");
   if (contexts == "file") {
     BANDANA_ASSIGN_OR_RETURN(ActionMatrix actions, ReadActions(settings.Text("environment.file")));
-    BANDANA_ASSIGN_OR_RETURN(LinearProblem problem,
-                             LinearProblem::DrawTheta(std::move(actions), theta_norm, seed, replicate));
-    return std::make_shared<const LinearProblem>(std::move(problem));
+    absl::StatusOr<LinearProblem> problem =
+        LinearProblem::DrawTheta(std::move(actions), theta_norm, seed, replicate);
+    if (!problem.ok()) return WithFile(problem.status(), settings.Text("environment.file"));
+    return std::make_shared<const LinearProblem>(*std::move(problem));
   }
-  constexpr std::int64_t kMost = 1 << 30;
   const LinearProblemParams params{
-      .dimension = static_cast<int>(std::min(kMost, settings.Integer("environment.dimension"))),
-      .actions = static_cast<int>(std::min(kMost, settings.Integer("environment.actions"))),
+      .dimension = settings.Integer("environment.dimension"),
+      .actions = settings.Integer("environment.actions"),
       .law = contexts == "orthant"    ? ActionLaw::kOrthant
              : contexts == "gaussian" ? ActionLaw::kGaussian
                                       : ActionLaw::kSphere,

@@ -73,7 +73,8 @@ absl::StatusOr<ResultsFile> ResultsFile::Create(const std::string& folder, const
 
 absl::StatusOr<ResultsFile> ResultsFile::Resume(const std::string& folder, const Spec& spec) {
   const std::string spec_path = folder + "/" + kSpec;
-  if (!fs::exists(spec_path)) {
+  std::error_code error;
+  if (!fs::exists(spec_path, error)) {
     return FolderError(folder, "nothing to resume: it holds no spec.toml",
                        "the folder of an interrupted run");
   }
@@ -113,7 +114,8 @@ std::string ResultsFile::Rows(const std::vector<std::vector<double>>& replicate)
 absl::Status ResultsFile::ReadRows() {
   std::ifstream in(path_);
   std::string line;
-  if (!fs::exists(path_)) return absl::OkStatus();  // stopped before the first row
+  std::error_code error;
+  if (!fs::exists(path_, error)) return absl::OkStatus();  // stopped before the first row
   if (!std::getline(in, line) || line + "\n" != Header()) {
     return FolderError(path_, "is no results.csv of this version",
                        "an unchanged results.csv, or another folder");
@@ -147,6 +149,10 @@ absl::Status ResultsFile::ReadRows() {
     }
     values_[point].push_back(std::move(replicate));
     ++done_;
+  }
+  if (std::getline(in, line)) {
+    return FolderError(path_, "was altered: there are rows after the last replicate",
+                       "an unchanged results.csv, or another folder");
   }
   return absl::OkStatus();
 }

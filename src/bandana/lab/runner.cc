@@ -104,34 +104,28 @@ absl::Status CheckPoints(const Spec& spec) {
   return absl::OkStatus();
 }
 
-absl::Status WithFile(const absl::Status& status, const std::string& file) {
-  std::optional<InputError> error = InputErrorOf(status);
-  if (!error.has_value() || !error->file.empty()) return status;
-  error->file = file;
-  return InvalidInput(*error);
-}
-
 }  // namespace
 
 absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
                                    const std::atomic<bool>& stop) {
   BANDANA_RETURN_IF_ERROR(WithFile(CheckPoints(spec), spec.file));
+  // Whatever can fail for its own reasons comes before the folder is made, so that a second try is not in its way.
+  std::ofstream trace;
+  if (!options.trace.empty()) {
+    trace.open(options.trace, options.resume ? std::ios::app : std::ios::trunc);
+    if (!trace) {
+      return InvalidInput({.message = "cannot be written",
+                           .file = options.trace,
+                           .key = "--trace",
+                           .accepted = "a file that can be written"});
+    }
+  }
   BANDANA_ASSIGN_OR_RETURN(ResultsFile results, options.resume ? ResultsFile::Resume(options.out, spec)
                                                                : ResultsFile::Create(options.out, spec));
   const auto begin = std::chrono::steady_clock::now();
   const std::clock_t cpu_begin = std::clock();
   {
     const std::size_t total = spec.points.size() * static_cast<std::size_t>(spec.replicates());
-    std::ofstream trace;
-    if (!options.trace.empty()) {
-      trace.open(options.trace, options.resume ? std::ios::app : std::ios::trunc);
-      if (!trace) {
-        return InvalidInput({.message = "cannot be written",
-                             .file = options.trace,
-                             .key = "--trace",
-                             .accepted = "a file that can be written"});
-      }
-    }
     Progress progress("replicates", total, results.done(), options.quiet);
     Pool pool(spec, results, trace, progress, stop);
     const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -143,7 +137,7 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
   const Json data = {
       {"summary", summary}, {"spec", spec.toml}, {"command", options.command}, {"swept", spec.swept},
       {"simulated", true}};
-  BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", summary.dump(1) + "\n"));
+  BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", Dump(summary)));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));
   return summary;
 }

@@ -14,7 +14,7 @@ std::string Quote(const std::string& text) {
     if (c == '"' || c == '\\') {
       quoted += '\\';
       quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
       quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
       quoted += c;

@@ -31,16 +31,42 @@ struct Variant {
 
 struct Sweep {
   std::string key;
+  std::pair<int, int> place;  // line and column: the file's order
   std::vector<Given> values;
 };
 
-// Puts a file and a line to an error that has none yet.
-absl::Status At(const absl::Status& status, const std::string& file, int line) {
-  std::optional<InputError> error = InputErrorOf(status);
-  if (!error.has_value()) return status;
-  error->file = file;
-  error->line = line;
-  return InvalidInput(*error);
+// TOML's tables come sorted by key; a person reads from the top. Keeps the error of the earlier line.
+void KeepEarlier(absl::Status& kept, const absl::Status& next) {
+  if (next.ok()) return;
+  const std::optional<InputError> before = InputErrorOf(kept);
+  const std::optional<InputError> after = InputErrorOf(next);
+  if (kept.ok() || (before && after && after->line > 0 && after->line < before->line)) kept = next;
+}
+
+// Keys of the whole run: what differs in them cannot be compared.
+bool IsWholeRun(const std::string& key) {
+  return key == "name" || key == "seed" || key == "replicates" || key == "checkpoints" ||
+         key.starts_with("service.");
+}
+
+bool IsTable(const std::string& name) {
+  const std::vector<std::string> keys = KnownKeys();
+  return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return key.starts_with(name + "."); });
+}
+
+// toml++ checks files; what comes from the command line has been checked by nobody.
+bool IsUtf8(const std::string& text) {
+  try {
+    (void)toml::parse("# " + text);
+    return true;
+  } catch (const toml::parse_error&) {
+    return false;
+  }
+}
+
+bool HasControlCharacter(const std::string& text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 std::optional<Value> ScalarOf(const toml::node& node) {
@@ -68,19 +94,19 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   absl::Status Read(const toml::table& table) {
+    absl::Status status;
     for (const auto& [key, node] : table) {
       const std::string name(key.str());
       if (name == "sweep") {
-        BANDANA_RETURN_IF_ERROR(ReadSweep(node, ""));
+        KeepEarlier(status, ReadSweep(node, ""));
       } else if (name == "variant") {
-        BANDANA_RETURN_IF_ERROR(ReadVariants(node));
+        KeepEarlier(status, ReadVariants(node));
       } else {
-        BANDANA_RETURN_IF_ERROR(ReadInto(name, node, base_));
+        KeepEarlier(status, ReadInto(name, node, base_));
       }
     }
-    std::stable_sort(sweeps_.begin(), sweeps_.end(), [](const Sweep& a, const Sweep& b) {
-      return a.values.front().line < b.values.front().line;
-    });
+    BANDANA_RETURN_IF_ERROR(status);
+    std::sort(sweeps_.begin(), sweeps_.end(), [](const Sweep& x, const Sweep& y) { return x.place < y.place; });
     return absl::OkStatus();
   }
 
@@ -95,12 +121,19 @@ class Reader {
     }
     const std::string key = assignment.substr(0, equals);
     const std::string text = assignment.substr(equals + 1);
+    if (HasControlCharacter(assignment) || !IsUtf8(assignment)) {
+      return InvalidInput({.message = "not a text of one line in UTF-8", .file = "--set", .key = key,
+                           .accepted = "key=value, for example privacy.epsilon=2"});
+    }
+    const Option* option = FindOption(key);
+    const bool verbatim = option != nullptr && option->type == OptionType::kText && !text.starts_with('"');
     toml::table table;
     try {
-      table = toml::parse("value = " + text);
+      if (!verbatim) table = toml::parse("value = " + text);
     } catch (const toml::parse_error&) {
-      table.insert_or_assign("value", text);
+      // not TOML: a text
     }
+    if (table.empty()) table.insert_or_assign("value", text);
     Givens givens;
     overriding_ = true;
     const absl::Status status = ReadInto(key, *table.get("value"), givens);
@@ -121,6 +154,10 @@ class Reader {
       base_["name"] = {Value(std::filesystem::path(file_).stem().string())};
     }
     spec.name = std::get<std::string>(base_["name"].value);
+    if (HasControlCharacter(spec.name)) {
+      return InvalidInput({.message = "a control character", .file = file_, .line = base_["name"].line, .key = "name",
+                           .accepted = "a text of one line"});
+    }
     for (const Sweep& sweep : sweeps_) spec.swept.push_back(sweep.key);
     BANDANA_RETURN_IF_ERROR(Expand(Variant{}, spec));
     for (const Variant& variant : variants_) BANDANA_RETURN_IF_ERROR(Expand(variant, spec));
@@ -140,28 +177,35 @@ class Reader {
   }
   std::string Source() const { return overriding_ ? "--set" : file_; }
 
-  absl::Status BadType(const std::string& key, int line, const std::string& accepted) const {
+  absl::Status BadType(const std::string& key, const toml::node& node, const std::string& accepted) const {
+    std::ostringstream value;
+    node.visit([&](const auto& typed) { value << typed; });
     return InvalidInput({.message = "a value of this type is not accepted",
                          .file = Source(),
-                         .line = line,
+                         .line = LineOf(node),
                          .key = key,
+                         .value = value.str(),
                          .accepted = accepted});
   }
 
-  absl::StatusOr<const Option*> Known(const std::string& key, int line) const {
-    if (const Option* option = FindOption(key)) return option;
+  absl::Status UnknownKey(const std::string& key, int line) const {
     return InvalidInput({.message = "unknown key",
                          .file = Source(),
                          .line = line,
                          .key = key,
-                         .accepted = "nearest known key: " + Nearest(key, KnownKeys())});
+                         .accepted = "nearest known key: " + NearestKey(key)});
+  }
+
+  absl::StatusOr<const Option*> Known(const std::string& key, int line) const {
+    if (const Option* option = FindOption(key)) return option;
+    return UnknownKey(key, line);
   }
 
   absl::StatusOr<Value> Checked(const Option& option, const toml::node& node,
                                 const std::optional<Value>& value) const {
-    if (!value.has_value()) return BadType(option.key, LineOf(node), option.accepted);
+    if (!value.has_value()) return BadType(option.key, node, option.accepted);
     const absl::StatusOr<Value> checked = option.Check(*value);
-    if (!checked.ok()) return At(checked.status(), Source(), LineOf(node));
+    if (!checked.ok()) return WithFile(checked.status(), Source(), LineOf(node));
     if (option.key == "environment.file") return Value(AbsolutePath(std::get<std::string>(*checked)));
     return *checked;
   }
@@ -175,10 +219,12 @@ class Reader {
 
   absl::Status ReadInto(const std::string& key, const toml::node& node, Givens& givens) const {
     if (const toml::table* table = node.as_table()) {
+      if (!IsTable(key)) return UnknownKey(key, LineOf(node));
+      absl::Status status;
       for (const auto& [name, child] : *table) {
-        BANDANA_RETURN_IF_ERROR(ReadInto(fmt::format("{}.{}", key, std::string(name.str())), child, givens));
+        KeepEarlier(status, ReadInto(fmt::format("{}.{}", key, std::string(name.str())), child, givens));
       }
-      return absl::OkStatus();
+      return status;
     }
     BANDANA_ASSIGN_OR_RETURN(const Option* option, Known(key, LineOf(node)));
     BANDANA_ASSIGN_OR_RETURN(Value value, Checked(*option, node, ValueOf(node)));
@@ -188,16 +234,15 @@ class Reader {
 
   absl::Status ReadSweep(const toml::node& node, const std::string& key) {
     if (const toml::table* table = node.as_table()) {
+      absl::Status status;
       for (const auto& [name, child] : *table) {
         const std::string child_key(name.str());
-        BANDANA_RETURN_IF_ERROR(ReadSweep(child, key.empty() ? child_key : key + "." + child_key));
+        KeepEarlier(status, ReadSweep(child, key.empty() ? child_key : key + "." + child_key));
       }
-      return absl::OkStatus();
+      return status;
     }
     BANDANA_ASSIGN_OR_RETURN(const Option* option, Known(key, LineOf(node)));
-    static const std::vector<std::string> kWholeRun = {"name", "seed", "replicates", "checkpoints"};
-    if (std::find(kWholeRun.begin(), kWholeRun.end(), key) != kWholeRun.end() ||
-        key.starts_with("service.")) {
+    if (IsWholeRun(key)) {
       return InvalidInput({.message = "cannot be swept: it belongs to the whole run",
                            .file = Source(),
                            .line = LineOf(node),
@@ -206,9 +251,10 @@ class Reader {
     }
     const toml::array* array = node.as_array();
     if (array == nullptr || array->empty()) {
-      return BadType("sweep." + key, LineOf(node), "a list with at least one value");
+      return BadType("sweep." + key, node, "a list with at least one value");
     }
-    Sweep sweep{key, {}};
+    const toml::source_position begin = node.source().begin;
+    Sweep sweep{key, {static_cast<int>(begin.line), static_cast<int>(begin.column)}, {}};
     for (const toml::node& element : *array) {
       BANDANA_ASSIGN_OR_RETURN(Value value, Checked(*option, element, ScalarOf(element)));
       sweep.values.push_back({std::move(value), LineOf(element)});
@@ -219,18 +265,27 @@ class Reader {
 
   absl::Status ReadVariants(const toml::node& node) {
     const toml::array* array = node.as_array();
-    if (array == nullptr) return BadType("variant", LineOf(node), "[[variant]] tables");
+    if (array == nullptr) return BadType("variant", node, "[[variant]] tables");
     for (const toml::node& element : *array) {
       const toml::table* table = element.as_table();
-      if (table == nullptr) return BadType("variant", LineOf(element), "[[variant]] tables");
+      if (table == nullptr) return BadType("variant", element, "[[variant]] tables");
       const auto label = (*table)["label"].value<std::string>();
-      if (!label.has_value() || label->empty()) {
-        return BadType("variant.label", LineOf(element), "a text that names the variant");
+      if (!label.has_value() || label->empty() || HasControlCharacter(*label)) {
+        return BadType("variant.label", element, "a text of one line that names the variant");
       }
       Variant variant{*label, {}};
       for (const auto& [name, child] : *table) {
         if (name.str() == "label") continue;
         BANDANA_RETURN_IF_ERROR(ReadInto(std::string(name.str()), child, variant.givens));
+      }
+      for (const auto& [key, given] : variant.givens) {
+        if (!IsWholeRun(key)) continue;
+        return InvalidInput({.message = "cannot vary: it belongs to the whole run",
+                             .file = Source(),
+                             .line = given.line,
+                             .key = key,
+                             .value = ToText(given.value),
+                             .accepted = "keys of environment, algorithm and privacy, and horizon"});
       }
       variants_.push_back(std::move(variant));
     }

@@ -82,6 +82,8 @@ Json ToJson(const Value& value) {
   return std::visit([](const auto& v) { return Json(v); }, value);
 }
 
+std::string Dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason) {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, ClaimsOf(settings));
   Json statement;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "bandana/lab/results.h"
 #include "bandana/lab/spec.h"
@@ -21,5 +23,8 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
 absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason);
 
 Json ToJson(const Value& value);
+
+/// As a file is written: indented, and whole even where a text is not UTF-8.
+std::string Dump(const Json& json);
 
 }  // namespace bandana::lab

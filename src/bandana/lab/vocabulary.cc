@@ -220,7 +220,17 @@ std::string Nearest(std::string_view word, std::span<const std::string> known) {
     return EditDistance(word, a) < EditDistance(word, b);
   };
   const auto it = std::min_element(known.begin(), known.end(), nearer);
-  return it == known.end() ? "" : *it;
+  return it == known.end() || EditDistance(word, *it) > (word.size() + 1) / 2 ? "" : *it;
+}
+
+std::string NearestKey(std::string_view key) {
+  const auto distance = [&](const std::string& known) {
+    return std::min(EditDistance(key, known), EditDistance(key, known.substr(known.rfind('.') + 1)));
+  };
+  const std::vector<std::string> keys = KnownKeys();
+  return *std::min_element(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
+    return distance(a) < distance(b);
+  });
 }
 
 std::vector<std::string> KnownKeys() {

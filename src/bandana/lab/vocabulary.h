@@ -36,8 +36,11 @@ std::span<const Option> Vocabulary();
 /// The option of that key, or nothing.
 const Option* FindOption(std::string_view key);
 
-/// The known word nearest to a mistyped one, for messages.
+/// The known word nearest to a mistyped one, for messages; empty if none is near.
 std::string Nearest(std::string_view word, std::span<const std::string> known);
+
+/// The same among the keys, where a key's last word counts as well as the whole: "epsilon" means privacy.epsilon.
+std::string NearestKey(std::string_view key);
 
 /// The keys of the vocabulary.
 std::vector<std::string> KnownKeys();

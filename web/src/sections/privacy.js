@@ -1,5 +1,5 @@
-import { h } from '../dom.js';
-import { count, number } from '../format.js';
+import { h, scroller } from '../dom.js';
+import { count, number, power } from '../format.js';
 import { finite } from '../data.js';
 
 const pair = (g) => (!g ? '–' : `ε = ${finite(g.epsilon) ? number(g.epsilon, 4) : '∞'}${finite(g.delta) ? (g.delta > 0 ? `, δ = ${number(g.delta, 3)}` : ', δ = 0') : ''}`);
@@ -35,7 +35,7 @@ function guarantee(p, d) {
   const asked = p.privacy.nominal;
   const enough = (one) => finite(one.epsilon) && one.epsilon <= asked.epsilon * (1 + 1e-9);
   const weaker = asked && finite(asked.epsilon) && finite(d.epsilon) && !enough(d);
-  return [h('td', {}, pair(d)), h('td', {}, finite(d.epsilon) ? `×${number(Math.exp(d.epsilon), 3)}` : h('strong', {}, 'no protection'), weaker && h('span', { class: 'warn' }, ' weaker than asked'))];
+  return [h('td', {}, pair(d)), h('td', {}, finite(d.epsilon) ? `×${power(d.epsilon)}` : h('strong', {}, 'no protection'), weaker && h('span', { class: 'warn' }, ' weaker than asked'))];
 }
 
 export function privacy(data) {
@@ -53,7 +53,7 @@ export function privacy(data) {
           list.length > 8 && h('details', {}, h('summary', {}, 'Which points'), h('p', { class: 'small' }, names)));
       }
       const groups = [...new Set(list.map((p) => p.group.name))];
-      const table = h('div', { class: 'scroll' }, h('table', { class: 'data' },
+      const table = scroller('', h('table', { class: 'data' },
         h('thead', {}, h('tr', {}, h('th', {}, 'Point'), h('th', {}, 'Asked'), delivered.length > 1 && h('th', {}, 'Against'), h('th', {}, 'Delivered'), h('th', {}, 'Probabilities change by at most'))),
         h('tbody', {}, list.map((p) => p.privacy.delivered.map((d, i) => h('tr', {},
           i === 0 && h('td', { rowspan: delivered.length }, p.name), i === 0 && h('td', { rowspan: delivered.length }, pair(p.privacy.nominal)),

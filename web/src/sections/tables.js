@@ -1,5 +1,5 @@
 import { finite } from '../data.js';
-import { h, replace } from '../dom.js';
+import { h, replace, scroller } from '../dom.js';
 import { metricName, number, value, withError } from '../format.js';
 import { theme, onTheme } from '../palette.js';
 import { median } from '../stats.js';
@@ -16,7 +16,6 @@ function strip(values, low, high, log, ink) {
   const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
   path.setAttribute('d', values.map((v) => `M${at(v).toFixed(1)} 2v10`).join(''));
   path.setAttribute('stroke', ink);
-  path.setAttribute('stroke-opacity', '0.65');
   svg.append(path);
   return svg;
 }
@@ -89,6 +88,6 @@ export function tables(data) {
   onTheme(rows);
   const n = [...new Set(points.map((p) => p.replicates).filter(finite))];
   return h('section', { id: 'table' }, h('h2', {}, 'Final metrics'),
-    h('div', { class: 'scroll tall' }, h('table', { class: 'data metrics' }, h('thead', {}, h('tr', {}, h('td', { colspan: keys }), spans), h('tr', {}, heads)), body)),
+    scroller('tall', h('table', { class: 'data metrics' }, h('thead', {}, h('tr', {}, h('td', { colspan: keys }), spans), h('tr', {}, heads)), body)),
     h('p', { class: 'caption' }, `At the horizon${n.length === 1 ? `, ${n[0]} ${n[0] === 1 ? 'replicate' : 'replicates'} a point` : ''}.${points.some((p) => metrics.some((m) => (p.metrics[m] || {}).se > 0)) ? ' ± is the standard error of the mean.' : ''}${every.length > points.length ? ` Each tick is one replicate${log ? ', log scale' : ''}, ${number(low)} to ${number(high)}.` : ''} Headings sort.`));
 }

@@ -1,4 +1,4 @@
-import { h } from '../dom.js';
+import { h, scroller } from '../dom.js';
 import { count, duration, number, value } from '../format.js';
 import { finite } from '../data.js';
 import { voids } from './privacy.js';
@@ -39,7 +39,7 @@ export function header(data, links) {
 export function facts(data) {
   if (!Array.isArray(data.facts) || !data.facts.length) return null;
   return h('section', { id: 'facts' }, h('h2', {}, 'What happened'),
-    h('div', { class: 'scroll' }, h('table', { class: 'data' }, h('tbody', {}, data.facts.map((f) => h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, value(f.value))))))));
+    scroller('', h('table', { class: 'data' }, h('tbody', {}, data.facts.map((f) => h('tr', {}, h('th', { scope: 'row' }, f.name), h('td', {}, value(f.value))))))));
 }
 
 export function spec(data) {
