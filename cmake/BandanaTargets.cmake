@@ -73,5 +73,6 @@ function(bandana_test name file label)
   add_executable(${name} ${file})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARGN} GTest::gmock_main rapidcheck)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 600)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 600
+                       ENVIRONMENT "RC_PARAMS=seed=20261115")
 endfunction()

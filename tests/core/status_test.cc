@@ -80,6 +80,16 @@ TEST(InputErrorTest, OtherStatusesHaveNone) {
   EXPECT_EQ(InputErrorOf(absl::InvalidArgumentError("privacy.epsilon")), std::nullopt);
 }
 
+TEST(InputErrorTest, AFileIsPutToAnErrorThatNamesNone) {
+  InputError error = Full();
+  error.file = "";
+  error.line = 0;
+  EXPECT_EQ(InputErrorOf(WithFile(InvalidInput(error), "spec.toml", 12)), Full());
+  EXPECT_EQ(InputErrorOf(WithFile(InvalidInput(Full()), "other.toml", 3)), Full()) << "it names one already";
+  EXPECT_EQ(WithFile(absl::InternalError("x"), "spec.toml", 12), absl::InternalError("x"));
+  EXPECT_TRUE(WithFile(absl::OkStatus(), "spec.toml", 12).ok());
+}
+
 TEST(InvalidOptionTest, NamesKeyValueAndRange) {
   EXPECT_EQ(InputErrorOf(InvalidOption("a.b", "c", "d")),
             (InputError{.message = "not accepted", .key = "a.b", .value = "c", .accepted = "d"}));

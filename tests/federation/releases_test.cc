@@ -89,6 +89,25 @@ TEST_F(ReleasesTest, AFailedDrawIsNotRemembered) {
   EXPECT_EQ(draws_, 2);
 }
 
+// Where draws are keyed, a second one is the first again: no journal is needed for that.
+TEST_F(ReleasesTest, WithoutAJournalKeyedDrawsAreTheSameAgain) {
+  Releases unjournaled(kBudget, Releases::Journal::kNotNeeded);
+  const auto draw = [&](std::uint64_t key) {
+    test::Noise keyed(key);
+    const auto report =
+        unjournaled.Once(kKey, Charge{}, keyed.gen, [&](NoiseGen& noise) -> absl::StatusOr<Report> {
+          return Wire::FromUnits(NodeId{7}, {RoundedNormal(1 << 30, noise)});
+        });
+    EXPECT_TRUE(report.ok());
+    return Wire::Units(*report);
+  };
+  EXPECT_EQ(draw(5), draw(5));
+  EXPECT_NE(draw(5), draw(6));
+  EXPECT_EQ(
+      unjournaled.Once(kKey, For(7, 1.5), noise_.gen, [](NoiseGen&) { return Report(); }).status().code(),
+      absl::StatusCode::kResourceExhausted);
+}
+
 TEST_F(ReleasesTest, WhatProtectsNobodyCostsNothing) {
   EXPECT_TRUE(Once(kKey, Charge{}).ok());
   EXPECT_EQ(releases_.odometer().spent(), (DpGuarantee{0, 0}));

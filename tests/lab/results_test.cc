@@ -325,19 +325,6 @@ TEST(ResumeTest, StoppedBeforeTheFirstRow) {
 }
 
 // A label is any text, also one with a line end in it.
-TEST(ResumeTest, ALabelOfTwoLines) {
-  const Folder folder;
-  const Spec spec = SmallSpec("two\nlines", 1);
-  {
-    absl::StatusOr<ResultsFile> results = ResultsFile::Create(folder.out(), spec);
-    for (int i = 0; i < 2; ++i) ASSERT_TRUE(results->Append(PlainReplicate(i)).ok());
-  }
-  const std::string whole = Read(folder.csv());
-  const absl::StatusOr<ResultsFile> results = ResultsFile::Resume(folder.out(), spec);
-  EXPECT_TRUE(results.ok()) << results.status();
-  EXPECT_EQ(Read(folder.csv()), whole);
-}
-
 TEST(WriteFileTest, WritesAllOrLeavesTheOld) {
   const Folder folder;
   fs::create_directories(folder.out());

@@ -179,7 +179,7 @@ std::string GenerateSpec() {
   };
   const std::vector<double> epsilons = few();
   const std::vector<double> alphas = few();
-  const auto name = *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127));
+  const auto name = *rc::gen::container<std::string>(rc::gen::inRange<char>(32, 127));
   std::string text = fmt::format("name = {}\nhorizon = {}\nseed = {}\nreplicates = {}\n", ToToml(Value(name)),
                                  *rc::gen::inRange(1, 1'000'000'000), *rc::gen::inRange(0, 1'000'000'000),
                                  *rc::gen::inRange(1, 50));

@@ -24,7 +24,7 @@ namespace bandana {
 namespace {
 
 constexpr double kLevel = 0.1;
-constexpr int kRuns = 4000;
+constexpr int kRuns = 2500;
 
 // Three actions of which the first is best by next to nothing: the hardest to keep.
 std::shared_ptr<const LinearProblem> NearTie() {

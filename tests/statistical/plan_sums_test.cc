@@ -147,7 +147,7 @@ std::vector<double> Regrets(const Law& law, Path path, std::uint64_t seed, int r
 }
 
 TEST(PlanSumsTest, WholeRunsHaveTheSameLawOfRegret) {
-  constexpr int kRuns = 1500;
+  constexpr int kRuns = 600;
   std::uint64_t seed = 70;
   for (const Law& law : Laws()) {
     const std::vector<double> sums = Regrets(law, Path::kSums, ++seed, kRuns);

@@ -50,7 +50,7 @@ absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
       return InvalidInput({.message = "unknown",
                            .key = "command",
                            .value = *word,
-                           .accepted = Hint(lab::Nearest(*word, commands), "bandana --help lists them")});
+                           .accepted = Hint(lab::NearestIfNear(*word, commands), "bandana --help lists them")});
     }
     help = fmt::format("bandana {} --help", *word);
     for (const CLI::Option* option : app.get_subcommand(*word)->get_options()) flags.push_back(option->get_name());
@@ -61,7 +61,7 @@ absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
     return InvalidInput({.message = "unknown",
                          .key = "flag",
                          .value = flag,
-                         .accepted = Hint(lab::Nearest(flag, flags), help + " lists them")});
+                         .accepted = Hint(lab::NearestIfNear(flag, flags), help + " lists them")});
   }
   // "--flag: what is wrong with its value"
   const std::string text = error.what();

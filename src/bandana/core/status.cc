@@ -1,16 +1,34 @@
 #include "bandana/core/status.h"
 
+#include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "absl/strings/cord.h"
-#include "absl/strings/str_split.h"
 #include "fmt/format.h"
 
 namespace bandana {
 namespace {
 
 constexpr char kPayload[] = "bandana/input-error";
-constexpr char kSeparator = '\x1f';
+
+// "LENGTH:TEXT" one after another, so that a field may hold anything.
+std::string Pack(std::initializer_list<std::string> fields) {
+  std::string packed;
+  for (const std::string& field : fields) packed += fmt::format("{}:{}", field.size(), field);
+  return packed;
+}
+
+std::vector<std::string> Unpack(const std::string& packed) {
+  std::vector<std::string> fields;
+  for (std::size_t at = 0; at < packed.size();) {
+    const std::size_t colon = packed.find(':', at);
+    const std::size_t length = std::stoul(packed.substr(at, colon - at));
+    fields.push_back(packed.substr(colon + 1, length));
+    at = colon + 1 + length;
+  }
+  return fields;
+}
 
 }  // namespace
 
@@ -27,16 +45,15 @@ absl::Status InvalidInput(const InputError& error) {
   if (!error.accepted.empty()) text += fmt::format(" (accepted: {})", error.accepted);
 
   absl::Status status = absl::InvalidArgumentError(text);
-  status.SetPayload(kPayload,
-                    absl::Cord(fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}", kSeparator, error.message,
-                                           error.file, error.line, error.key, error.value, error.accepted)));
+  status.SetPayload(kPayload, absl::Cord(Pack({error.message, error.file, std::to_string(error.line), error.key,
+                                               error.value, error.accepted})));
   return status;
 }
 
 std::optional<InputError> InputErrorOf(const absl::Status& status) {
   const auto payload = status.GetPayload(kPayload);
   if (!payload.has_value()) return std::nullopt;
-  const std::vector<std::string> fields = absl::StrSplit(std::string(*payload), kSeparator);
+  const std::vector<std::string> fields = Unpack(std::string(*payload));
   if (fields.size() != 6) return std::nullopt;
   return InputError{fields[0], fields[1], std::stoi(fields[2]), fields[3], fields[4], fields[5]};
 }

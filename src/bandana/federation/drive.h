@@ -9,8 +9,7 @@
 
 namespace bandana {
 
-/// That a plan can be carried out and reported on: a client's noise is set by these bounds. Asked where plans come
-/// in from another process.
+/// That a plan can be carried out and reported on, whoever sent it: a client's noise is set by these bounds.
 absl::Status ValidatePlan(const Plan& plan);
 
 /// Hands a player one message, then lets it act for as long as it wants to: the loop of every driver, simulated
@@ -20,6 +19,7 @@ absl::Status DriveMessage(AnyPlayer& player, Context& context, const Message& me
                           std::vector<RewardSum>& rewards) {
   const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&message.body);
   if (plan == nullptr) return absl::InvalidArgumentError("a client takes plans alone");
+  BANDANA_RETURN_IF_ERROR(ValidatePlan(**plan));
   BANDANA_RETURN_IF_ERROR(player.OnMessage(context, message));
   for (std::span<const Pull> pulls = player.Act(context); !pulls.empty(); pulls = player.Act(context)) {
     rewards.resize(pulls.size());

@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "absl/strings/str_replace.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/sha256.h"
 #include "bandana/lab/vocabulary.h"
@@ -184,7 +185,7 @@ class Reader {
                          .file = Source(),
                          .line = LineOf(node),
                          .key = key,
-                         .value = value.str(),
+                         .value = absl::StrReplaceAll(value.str(), {{"[ ", "["}, {" ]", "]"}}),
                          .accepted = accepted});
   }
 
@@ -193,7 +194,7 @@ class Reader {
                          .file = Source(),
                          .line = line,
                          .key = key,
-                         .accepted = "nearest known key: " + NearestKey(key)});
+                         .accepted = "nearest known key: " + Nearest(key, KnownKeys())});
   }
 
   absl::StatusOr<const Option*> Known(const std::string& key, int line) const {
@@ -219,7 +220,7 @@ class Reader {
 
   absl::Status ReadInto(const std::string& key, const toml::node& node, Givens& givens) const {
     if (const toml::table* table = node.as_table()) {
-      if (!IsTable(key)) return UnknownKey(key, LineOf(node));
+      if (table->empty() && !IsTable(key)) return UnknownKey(key, LineOf(node));
       absl::Status status;
       for (const auto& [name, child] : *table) {
         KeepEarlier(status, ReadInto(fmt::format("{}.{}", key, std::string(name.str())), child, givens));

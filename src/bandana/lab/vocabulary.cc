@@ -153,6 +153,11 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// To the whole word or to what follows its last dot.
+std::size_t Distance(std::string_view word, const std::string& known) {
+  return std::min(EditDistance(word, known), EditDistance(word, known.substr(known.rfind('.') + 1)));
+}
+
 absl::StatusOr<Value> CheckCheckpoints(const Option& option, const Value& value) {
   if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "log") return value;
   if (const auto* count = std::get_if<std::int64_t>(&value); count != nullptr && *count >= 1) return value;
@@ -216,21 +221,15 @@ const Option* FindOption(std::string_view key) {
 }
 
 std::string Nearest(std::string_view word, std::span<const std::string> known) {
-  const auto nearer = [&](const std::string& a, const std::string& b) {
-    return EditDistance(word, a) < EditDistance(word, b);
-  };
-  const auto it = std::min_element(known.begin(), known.end(), nearer);
-  return it == known.end() || EditDistance(word, *it) > (word.size() + 1) / 2 ? "" : *it;
+  const auto it = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
+    return Distance(word, a) < Distance(word, b);
+  });
+  return it == known.end() ? "" : *it;
 }
 
-std::string NearestKey(std::string_view key) {
-  const auto distance = [&](const std::string& known) {
-    return std::min(EditDistance(key, known), EditDistance(key, known.substr(known.rfind('.') + 1)));
-  };
-  const std::vector<std::string> keys = KnownKeys();
-  return *std::min_element(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
-    return distance(a) < distance(b);
-  });
+std::string NearestIfNear(std::string_view word, std::span<const std::string> known) {
+  std::string nearest = Nearest(word, known);
+  return Distance(word, nearest) > (word.size() + 1) / 2 ? "" : nearest;
 }
 
 std::vector<std::string> KnownKeys() {

@@ -20,6 +20,24 @@ std::int64_t ClipUnits(std::int64_t units, const Interval& bound) {
   return std::clamp(units, static_cast<std::int64_t>(LowUnits(bound)), static_cast<std::int64_t>(HighUnits(bound)));
 }
 
+constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 62;
+
+std::uint64_t Magnitude(std::int64_t units) {
+  return units < 0 ? -static_cast<std::uint64_t>(units) : static_cast<std::uint64_t>(units);
+}
+
+// Values that the grid holds with room for noise and for sums.
+absl::Status CheckBounds(const MeanQuery& query) {
+  constexpr double kMost = 0x1p20;
+  for (const Interval& bound : query.bounds) {
+    if (!(-kMost <= bound.low && bound.low <= bound.high && bound.high <= kMost)) {
+      return absl::InvalidArgumentError(fmt::format("an interval from {} to {}: the grid holds values up to {}",
+                                                    bound.low, bound.high, kMost));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Sums and roots of a few hundred doubles are right to far better than this.
 constexpr double kRoundingSlack = 1 + 1e-12;
 
@@ -64,6 +82,7 @@ absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, 
                                   ReportSum& sum) const {
   const std::vector<std::int64_t>& units = Access::Open(report);
   BANDANA_RETURN_IF_ERROR(CheckSize(query, units));
+  BANDANA_RETURN_IF_ERROR(CheckBounds(query));
   if (Access::Origin(report) == kServerNode) return absl::InvalidArgumentError("a report of nobody");
   if (sum.reports() == 0) {
     Access::Query(sum) = query;
@@ -74,9 +93,13 @@ absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, 
   std::vector<std::int64_t>& totals = Access::Totals(sum);
   for (std::size_t i = 0; i < units.size(); ++i) {
     const std::int64_t entry = entries == Entries::kClip ? ClipUnits(units[i], query.bounds[i]) : units[i];
-    if (__builtin_add_overflow(totals[i], entry, &totals[i])) {
+    // Sums stay far from overflow: entries and totals are each below 2^62, or the report is refused before it is added.
+    if (!(Magnitude(entry) < kMostUnits && Magnitude(totals[i]) < kMostUnits)) {
       return absl::OutOfRangeError(fmt::format("the sum of reports overflows in coordinate {}", i));
     }
+  }
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    totals[i] += entries == Entries::kClip ? ClipUnits(units[i], query.bounds[i]) : units[i];
   }
   Access::Origins(sum).push_back(Access::Origin(report));
   return absl::OkStatus();
@@ -84,8 +107,9 @@ absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, 
 
 const MeanQuery& GridMean::QueryOf(const ReportSum& sum) { return Access::Query(sum); }
 
-Report GridMean::Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev,
+absl::StatusOr<Report> GridMean::Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev,
                          Sampler sampler, NoiseGen& noise) const {
+  BANDANA_RETURN_IF_ERROR(CheckBounds(query));
   const RewardSums sums = Access::Open(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
   std::vector<std::int64_t> units(sums.size());

@@ -29,7 +29,7 @@ class GridMean {
  protected:
   /// One client's averages, each clipped to its interval, rounded, and with noise of `stddev` units (0: none).
   /// A value that is not a number counts as the interval's middle: to refuse it would tell that it was there.
-  Report Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev, Sampler sampler,
+  absl::StatusOr<Report> Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev, Sampler sampler,
                  NoiseGen& noise) const;
 
   /// What of a report goes into a sum: with kClip each entry is brought inside its interval once more, so that the
