@@ -2,5 +2,6 @@
 #include "bandana/federation/context.h"
 
 absl::StatusOr<bandana::Report> Free(bandana::Context& context) {
-  return context.ReleaseOnce({{1}, 1}, bandana::Charge(), [](bandana::NoiseGen&) { return bandana::Report(); });
+  return context.ReleaseOnce({{1}, 1}, bandana::Charge(),
+                             [](bandana::NoiseGen&) { return bandana::Report(); });
 }

@@ -1,4 +1,3 @@
-#include "bandana/core/noise_door.h"
 #include "bandana/core/distributions.h"
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "bandana/core/generators.h"
+#include "bandana/core/noise_door.h"
 #include "gtest/gtest.h"
 
 // Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, and there are about 40. The

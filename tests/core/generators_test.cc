@@ -1,7 +1,5 @@
 #include "bandana/core/generators.h"
 
-#include "bandana/core/noise_door.h"
-
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -11,6 +9,7 @@
 
 #include "Random123/philox.h"
 #include "bandana/core/bit_source.h"
+#include "bandana/core/noise_door.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,4 +1,3 @@
-#include "bandana/core/noise_door.h"
 #include "bandana/privacy/samplers/rounded_normal.h"
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "bandana/core/generators.h"
+#include "bandana/core/noise_door.h"
 #include "gtest/gtest.h"
 
 // Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, 1e-9 where the bits are the

@@ -50,8 +50,8 @@ RC_GTEST_PROP(Codec, KeepsEveryShare, (std::uint32_t from, std::uint64_t seq)) {
   const Epoch epoch = *rc::gen::inRange(1, std::numeric_limits<Epoch>::max());
   const int hops = *rc::gen::inRange(0, 100);
   const Slot slot = *rc::gen::inRange<Slot>(0, std::numeric_limits<Slot>::max());
-  const auto result =
-      ThroughWire({NodeId{from}, NodeId{~from}, slot, seq, Share{epoch, hops, Wire::FromUnits(NodeId{~from}, units)}});
+  const auto result = ThroughWire(
+      {NodeId{from}, NodeId{~from}, slot, seq, Share{epoch, hops, Wire::FromUnits(NodeId{~from}, units)}});
   RC_ASSERT(result.ok());
   RC_ASSERT(result->from == NodeId{from});
   RC_ASSERT(result->origin == NodeId{~from});
@@ -99,7 +99,8 @@ RC_GTEST_PROP(Codec, SurvivesAnyBytes, (const std::string& bytes)) {
 
 TEST(Codec, AReportTakesFiveBytesANumber) {
   v1::Message out;
-  Encode({NodeId{1}, NodeId{1}, 0, 0, Share{1, 0, Wire::FromUnits(NodeId{1}, std::vector<std::int64_t>(20, 1LL << 30))}},
+  Encode({NodeId{1}, NodeId{1}, 0, 0,
+          Share{1, 0, Wire::FromUnits(NodeId{1}, std::vector<std::int64_t>(20, 1LL << 30))}},
          out);
   EXPECT_LE(out.ByteSizeLong(), 20 * 5 + 16);
 }
@@ -128,7 +129,7 @@ TEST(Codec, RefusesMalformedMessages) {
       {"slot -1", GoodPlan(), [](v1::Message& m) { m.set_slot(-1); }},
       {"epoch 0", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->set_epoch(0); }},
       {"epoch -1", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->set_epoch(-1); }},
-      {"without pulls", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->clear_pulls(); }},
+      {"0 pulls", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->clear_pulls(); }},
       {"0 times", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->mutable_pulls(0)->set_count(0); }},
       {"-3 times", GoodPlan(), [](v1::Message& m) { m.mutable_plan()->mutable_pulls(0)->set_count(-3); }},
       {"arm 2147483648", GoodPlan(),

@@ -257,8 +257,7 @@ TEST_F(Failures, APortThatIsTakenIsAnError) {
   ServerParams params = SmallServerParams();
   params.listen = service.address();
   auto second = SmallServer(privatizer_);
-  ExpectError(RunServer(params, second, nullptr),
-              StatusCode::kUnavailable, HasSubstr(service.address()));
+  ExpectError(RunServer(params, second, nullptr), StatusCode::kUnavailable, HasSubstr(service.address()));
   ExpectRunStillWorks(service);
 }
 

@@ -212,8 +212,8 @@ class DpDpeClient final : public Player {
   }
 
   absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) override {
-    BANDANA_ASSIGN_OR_RETURN(
-        Report report, Release::FromClient(context, *privatizer_, plan_->epoch, plan_->query, rewards));
+    BANDANA_ASSIGN_OR_RETURN(Report report,
+                             Release::FromClient(context, *privatizer_, plan_->epoch, plan_->query, rewards));
     reported_ = true;
     context.Send(*context.links().upstream, Share{plan_->epoch, 0, std::move(report)});
     return absl::OkStatus();

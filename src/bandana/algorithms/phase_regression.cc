@@ -64,14 +64,13 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
                                                              const PhaseErrors& errors, double level) const {
   const ClipRule& rule = errors.rule;
   const double clients = static_cast<double>(errors.clients);
-  const double part = rule.clips() ? level / 2 : level;  // the clip has the other half
+  const double part = rule.clips() ? level / 2 : level;                    // the clip has the other half
   const Matrix weights = counts_.asDiagonal() * support_ * gram_inverse_;  // a = weights v
   const Matrix proxy =
       gram_inverse_ * (rule.reward.proxy() * rule.reward.proxy() / clients) +
       Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients) +
       weights.transpose() * weights * (errors.privacy_stddev * errors.privacy_stddev);
-  const ClipBound clip =
-      MakeClipBound(rule, pulls_, errors.clients, part, TypicalWeights(rule, weights));
+  const ClipBound clip = MakeClipBound(rule, pulls_, errors.clients, part, TypicalWeights(rule, weights));
 
   const Ranking ranking = Rank(actions_, estimate, active);
   const Eigen::RowVectorXd best = actions_.row(active[ranking.best]);

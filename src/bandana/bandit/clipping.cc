@@ -17,7 +17,8 @@ double ExcessMoment(double m, double room) {
   return std::exp(m * m / 2 - m * room) * NormalCdf(m - room) - NormalCdf(-room);
 }
 
-// Least distances from a mean to the ends of its interval, in spreads. The worst mean is at one end of [-1, 1].
+// Least distances from a mean to the ends of its interval, in spreads. The worst mean is at one end of [-1,
+// 1].
 struct Room {
   double above = std::numeric_limits<double>::infinity();
   double below = std::numeric_limits<double>::infinity();

@@ -26,9 +26,11 @@ struct ClipRule {
   bool clips() const { return !reward.support().has_value(); }
 };
 
-/// A bound on how far clipping moves sum_i a_i average_i, where average_i is over the clients of a phase. With s_i =
-/// reward_sd / sqrt(n_i) and tau_i = ClipRule::Spread, with probability at least 1 - level, by no more than
-///   largest max_i |a_i| s_i + reward sum_i |a_i| s_i + client client_sd sum_i |a_i| + joint sum_i |a_i| tau_i.
+/// A bound on how far clipping moves sum_i a_i average_i, where average_i is over the clients of a phase.
+/// With s_i = reward_sd / sqrt(n_i) and tau_i = ClipRule::Spread, with probability at least 1 - level, by no
+/// more than
+///   largest max_i |a_i| s_i + reward sum_i |a_i| s_i + client client_sd sum_i |a_i| + joint sum_i |a_i|
+///   tau_i.
 /// Derived in docs/proofs/clipping-width.md.
 struct ClipBound {
   double largest = 0;
@@ -53,8 +55,8 @@ inline double operator*(const ClipBound& bound, const ClipWeights& weights) {
          bound.joint * weights.joint;
 }
 
-/// Of several valid bounds, the one that is least for `typical`, which must not depend on the phase's data. All zero if
-/// nothing is clipped.
+/// Of several valid bounds, the one that is least for `typical`, which must not depend on the phase's data.
+/// All zero if nothing is clipped.
 ClipBound MakeClipBound(const ClipRule& rule, std::span<const Pull> pulls, Count clients, double level,
                         const ClipWeights& typical);
 

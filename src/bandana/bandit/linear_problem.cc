@@ -96,8 +96,9 @@ absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& par
   const Count most_actions =
       std::min<Count>(kMostEntries / params.dimension, std::numeric_limits<ArmId>::max());
   if (!(params.actions >= 1 && params.actions <= most_actions)) {
-    return InvalidOption("environment.actions", fmt::format("{}", params.actions),
-                         fmt::format("a whole number from 1 to {}: there are 2^29 / dimension at most", most_actions));
+    return InvalidOption(
+        "environment.actions", fmt::format("{}", params.actions),
+        fmt::format("a whole number from 1 to {}: there are 2^29 / dimension at most", most_actions));
   }
   BANDANA_RETURN_IF_ERROR(CheckThetaNorm(params.theta_norm));
   PhiloxSource bits = InstanceBits(seed, replicate);

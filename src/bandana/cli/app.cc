@@ -47,13 +47,15 @@ absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
                                  [](const std::string& argument) { return !argument.starts_with("-"); });
   if (word != arguments.end()) {
     if (std::find(commands.begin(), commands.end(), *word) == commands.end()) {
-      return InvalidInput({.message = "unknown",
-                           .key = "command",
-                           .value = *word,
-                           .accepted = Hint(lab::NearestIfNear(*word, commands), "bandana --help lists them")});
+      return InvalidInput(
+          {.message = "unknown",
+           .key = "command",
+           .value = *word,
+           .accepted = Hint(lab::NearestIfNear(*word, commands), "bandana --help lists them")});
     }
     help = fmt::format("bandana {} --help", *word);
-    for (const CLI::Option* option : app.get_subcommand(*word)->get_options()) flags.push_back(option->get_name());
+    for (const CLI::Option* option : app.get_subcommand(*word)->get_options())
+      flags.push_back(option->get_name());
   }
   for (const std::string& argument : arguments) {
     const std::string flag = argument.substr(0, argument.find('='));
@@ -67,7 +69,8 @@ absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
   const std::string text = error.what();
   const std::size_t colon = text.find(": ");
   if (text.starts_with("--") && colon != std::string::npos) {
-    return InvalidInput({.message = text.substr(colon + 2), .key = text.substr(0, colon), .accepted = help + " tells"});
+    return InvalidInput(
+        {.message = text.substr(colon + 2), .key = text.substr(0, colon), .accepted = help + " tells"});
   }
   return InvalidInput({.message = text, .accepted = help + " tells"});
 }

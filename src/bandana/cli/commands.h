@@ -36,7 +36,7 @@ struct DemoArguments {
   std::string model = "central";
   double epsilon = 1;
   int agents = 3;
-  std::optional<std::int64_t> insecure_seed;
+  std::optional<std::uint64_t> insecure_seed;
 };
 /// `program` is the path of this binary: the roles are its children.
 int DemoCommand(const DemoArguments& arguments, const std::string& program, const Global& global);

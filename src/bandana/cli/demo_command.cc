@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 #include <optional>
 
 #include "bandana/cli/cell_configurations.h"
@@ -23,6 +24,7 @@ namespace bandana::cli {
 namespace {
 
 constexpr Count kClients = 6000;
+constexpr std::uint64_t kMostSeed = std::numeric_limits<std::int64_t>::max();  // TOML's
 
 // Folder, spec and action file of one demo, in a folder of its own.
 absl::StatusOr<std::string> MakeFolder(const std::string& wanted) {
@@ -44,8 +46,9 @@ absl::Status CheckArguments(const DemoArguments& arguments) {
   if (!(arguments.epsilon > 0 && std::isfinite(arguments.epsilon))) {
     return InvalidOption("--epsilon", arguments.epsilon, "a finite number > 0");
   }
-  if (arguments.insecure_seed.has_value() && *arguments.insecure_seed < 0) {
-    return InvalidOption("--insecure-seed", fmt::format("{}", *arguments.insecure_seed), "a whole number >= 0");
+  if (arguments.insecure_seed.has_value() && *arguments.insecure_seed > kMostSeed) {
+    return InvalidOption("--insecure-seed", fmt::format("{}", *arguments.insecure_seed),
+                         fmt::format("a whole number from 0 to {}", kMostSeed));
   }
   return absl::OkStatus();
 }
@@ -146,7 +149,11 @@ class Demo {
         return absl::InternalError("the server wrote something that is no event: " + line);
       BANDANA_RETURN_IF_ERROR(OnEvent(event, agents));
     }
-    if (Interrupted()) return absl::CancelledError("interrupted");
+    if (Interrupted()) {
+      for (const ChildProcess& agent : agents) agent.Stop();  // all at once: none is to find another one gone
+      server.Stop();
+      return absl::CancelledError("interrupted");
+    }
     const int code = server.Wait();
     if (code != 0 || watched_.done.is_null()) {
       return absl::UnavailableError(fmt::format("the server ended with exit code {}", code));
@@ -234,9 +241,13 @@ class Demo {
   }
 
   std::string Command() const {
-    std::string command = fmt::format("bandana demo --model {} --epsilon {} --agents {}", arguments_.model,
-                                      arguments_.epsilon, arguments_.agents);
-    if (arguments_.insecure_seed.has_value()) command += fmt::format(" --insecure-seed {}", *arguments_.insecure_seed);
+    const DemoArguments defaults;
+    std::string command = "bandana demo";
+    if (arguments_.model != defaults.model) command += " --model " + arguments_.model;
+    if (arguments_.epsilon != defaults.epsilon) command += fmt::format(" --epsilon {}", arguments_.epsilon);
+    if (arguments_.agents != defaults.agents) command += fmt::format(" --agents {}", arguments_.agents);
+    if (arguments_.insecure_seed.has_value())
+      command += fmt::format(" --insecure-seed {}", *arguments_.insecure_seed);
     return command;
   }
 

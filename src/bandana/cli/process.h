@@ -7,8 +7,9 @@
 
 namespace bandana::cli {
 
-/// A child process, in a process group of its own: a Ctrl-C on the terminal is its parent's to handle. It ends with its
-/// owner (and, through DieWithParent, with its parent, however that dies); its standard output may be read line by line.
+/// A child process, in a process group of its own: a Ctrl-C on the terminal is its parent's to handle. It
+/// ends with its owner (and, through DieWithParent, with its parent, however that dies); its standard output
+/// may be read line by line.
 class ChildProcess {
  public:
   enum class Output { kInherit, kPipe, kDiscard };
@@ -19,7 +20,8 @@ class ChildProcess {
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
 
-  /// The next line of a piped output, without its end; false at the end of the output, or after Interrupted().
+  /// The next line of a piped output, without its end; false at the end of the output, or after
+  /// Interrupted().
   bool ReadLine(std::string& line);
 
   /// Waits for the end: the exit code, or 128 + the signal that ended it.
@@ -35,7 +37,8 @@ class ChildProcess {
   std::string pending_;
 };
 
-/// In a child that a ChildProcess started: asks the kernel for SIGTERM when the parent is gone. Elsewhere nothing.
+/// In a child that a ChildProcess started: asks the kernel for SIGTERM when the parent is gone. Elsewhere
+/// nothing.
 void DieWithParent();
 
 }  // namespace bandana::cli

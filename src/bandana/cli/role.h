@@ -19,8 +19,8 @@ struct RoleConfig {
   lab::Settings settings;  ///< of the one point, with the exact sampler
   std::optional<service::InsecureSeed> insecure_seed;
 
-  /// What server and agents must agree on: the spec, and whether the noise is known. A claim that stands at the server
-  /// must not rest on an agent whose noise does not.
+  /// What server and agents must agree on: the spec, and whether the noise is known. A claim that stands at
+  /// the server must not rest on an agent whose noise does not.
   std::string Digest() const;
 
   /// A key of [service], or the error that it is missing.

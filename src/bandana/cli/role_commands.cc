@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "bandana/cli/commands.h"
+#include "bandana/cli/interrupt.h"
 #include "bandana/cli/role.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
@@ -116,8 +117,7 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
     events.Write("listening", {{"address", address}});
     if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
   };
-  BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report,
-                           service::RunServer(params, server, on_play));
+  BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report, service::RunServer(params, server, on_play));
   tell_phases();
   lab::Json done = {{"role", "server"},
                     {"shares", report.shares},
@@ -158,6 +158,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
 }
 
 int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
+  if (!done.ok() && Interrupted() && global.quiet) return 130;  // whatever else ended on the way
   if (!done.ok()) return Fail(WithFile(done.status(), config.spec.file), global);
   if (global.json) fmt::print("{}\n", done->dump(1));
   return 0;

@@ -17,7 +17,8 @@ std::string Slug(const std::string& name) {
     if (plain || slug.empty() || slug.back() != '-') slug += plain ? c : '-';
   }
   const std::size_t begin = slug.find_first_not_of("-.");
-  return begin == std::string::npos ? "experiment" : slug.substr(begin, slug.find_last_not_of("-") - begin + 1);
+  return begin == std::string::npos ? "experiment"
+                                    : slug.substr(begin, slug.find_last_not_of("-") - begin + 1);
 }
 
 std::string Quoted(const std::string& text) {
@@ -65,7 +66,8 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
       Interrupted());
   if (absl::IsCancelled(summary.status())) {
     if (!arguments.trace.empty()) command += " --trace " + Quoted(arguments.trace);
-    const std::string how = fmt::format("interrupted; go on with: {} --out {} --resume", command, Quoted(out));
+    const std::string how =
+        fmt::format("interrupted; go on with: {} --out {} --resume", command, Quoted(out));
     return Fail(absl::CancelledError(how), global);
   }
   if (!summary.ok()) return Fail(summary.status(), global);

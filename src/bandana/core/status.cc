@@ -45,8 +45,8 @@ absl::Status InvalidInput(const InputError& error) {
   if (!error.accepted.empty()) text += fmt::format(" (accepted: {})", error.accepted);
 
   absl::Status status = absl::InvalidArgumentError(text);
-  status.SetPayload(kPayload, absl::Cord(Pack({error.message, error.file, std::to_string(error.line), error.key,
-                                               error.value, error.accepted})));
+  status.SetPayload(kPayload, absl::Cord(Pack({error.message, error.file, std::to_string(error.line),
+                                               error.key, error.value, error.accepted})));
   return status;
 }
 

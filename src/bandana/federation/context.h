@@ -31,9 +31,10 @@ class Context {
  private:
   friend class Release;
 
-  /// The only way to privacy noise, and only for federation/release.h. Charges first, and if the charge is refused nothing is drawn; a second
-  /// call with the same key returns the first draw and charges nothing. `charge.units` empty: a release that
-  /// protects nobody and costs nothing (model none, or the half of a mechanism that adds no noise).
+  /// The only way to privacy noise, and only for federation/release.h. Charges first, and if the charge is
+  /// refused nothing is drawn; a second call with the same key returns the first draw and charges nothing.
+  /// `charge.units` empty: a release that protects nobody and costs nothing (model none, or the half of a
+  /// mechanism that adds no noise).
   virtual absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
                                              absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) = 0;
 };

@@ -8,8 +8,8 @@ namespace bandana {
 
 absl::Status ValidatePlan(const Plan& plan) {
   if (plan.pulls.empty() || plan.pulls.size() != plan.query.bounds.size()) {
-    return absl::InvalidArgumentError(fmt::format("malformed message: {} pulls and {} intervals", plan.pulls.size(),
-                                                  plan.query.bounds.size()));
+    return absl::InvalidArgumentError(fmt::format("malformed message: {} pulls and {} intervals",
+                                                  plan.pulls.size(), plan.query.bounds.size()));
   }
   for (const Pull& pull : plan.pulls) {
     if (pull.arm < 0 || pull.count < 1) {

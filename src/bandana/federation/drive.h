@@ -12,11 +12,11 @@ namespace bandana {
 /// That a plan can be carried out and reported on, whoever sent it: a client's noise is set by these bounds.
 absl::Status ValidatePlan(const Plan& plan);
 
-/// Hands a player one message, then lets it act for as long as it wants to: the loop of every driver, simulated
-/// or real. `rewards` is scratch space.
+/// Hands a player one message, then lets it act for as long as it wants to: the loop of every driver,
+/// simulated or real. `rewards` is scratch space.
 template <class AnyPlayer>
-absl::Status DriveMessage(AnyPlayer& player, Context& context, const Message& message, Environment& environment,
-                          std::vector<RewardSum>& rewards) {
+absl::Status DriveMessage(AnyPlayer& player, Context& context, const Message& message,
+                          Environment& environment, std::vector<RewardSum>& rewards) {
   const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&message.body);
   if (plan == nullptr) return absl::InvalidArgumentError("a client takes plans alone");
   BANDANA_RETURN_IF_ERROR(ValidatePlan(**plan));

@@ -16,7 +16,8 @@ class Node {
  public:
   virtual ~Node() = default;
 
-  /// At the top of the network (a server), once, before any message; the others begin with their first message.
+  /// At the top of the network (a server), once, before any message; the others begin with their first
+  /// message.
   virtual absl::Status OnStart(Context&) { return absl::OkStatus(); }
   virtual absl::Status OnMessage(Context& context, const Message& message) = 0;
 

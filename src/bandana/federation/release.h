@@ -10,14 +10,15 @@
 
 namespace bandana {
 
-/// The two ways by which something of a person's data leaves a role. Both charge first, those whose data it is, and draw
-/// once per (node, epoch); no other code can draw privacy noise or say who is charged.
+/// The two ways by which something of a person's data leaves a role. Both charge first, those whose data it
+/// is, and draw once per (node, epoch); no other code can draw privacy noise or say who is charged.
 class Release {
  public:
   /// R, at a client, for itself.
   template <Privatizer P>
   static absl::StatusOr<Report> FromClient(Context& context, const P& privatizer, Epoch epoch,
-                                           const typename P::Query& query, const Raw<typename P::Input>& input) {
+                                           const typename P::Query& query,
+                                           const Raw<typename P::Input>& input) {
     const NodeId self = context.links().self;
     Charge charge;
     if constexpr (P::kChargesClient) charge = {privatizer.guarantee(), {self}};

@@ -1,6 +1,5 @@
 #pragma once
 
-
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"

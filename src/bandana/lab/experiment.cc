@@ -39,13 +39,12 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
     if (!problem.ok()) return WithFile(problem.status(), settings.Text("environment.file"));
     return std::make_shared<const LinearProblem>(*std::move(problem));
   }
-  const LinearProblemParams params{
-      .dimension = settings.Integer("environment.dimension"),
-      .actions = settings.Integer("environment.actions"),
-      .law = contexts == "orthant"    ? ActionLaw::kOrthant
-             : contexts == "gaussian" ? ActionLaw::kGaussian
-                                      : ActionLaw::kSphere,
-      .theta_norm = theta_norm};
+  const LinearProblemParams params{.dimension = settings.Integer("environment.dimension"),
+                                   .actions = settings.Integer("environment.actions"),
+                                   .law = contexts == "orthant"    ? ActionLaw::kOrthant
+                                          : contexts == "gaussian" ? ActionLaw::kGaussian
+                                                                   : ActionLaw::kSphere,
+                                   .theta_norm = theta_norm};
   BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, LinearProblem::Draw(params, seed, replicate));
   return std::make_shared<const LinearProblem>(std::move(problem));
 }

@@ -109,7 +109,8 @@ absl::Status CheckPoints(const Spec& spec) {
 absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
                                    const std::atomic<bool>& stop) {
   BANDANA_RETURN_IF_ERROR(WithFile(CheckPoints(spec), spec.file));
-  // Whatever can fail for its own reasons comes before the folder is made, so that a second try is not in its way.
+  // Whatever can fail for its own reasons comes before the folder is made, so that a second try is not in its
+  // way.
   std::ofstream trace;
   if (!options.trace.empty()) {
     trace.open(options.trace, options.resume ? std::ios::app : std::ios::trunc);
@@ -134,9 +135,11 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
   BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
-  const Json data = {
-      {"summary", summary}, {"spec", spec.toml}, {"command", options.command}, {"swept", spec.swept},
-      {"simulated", true}};
+  const Json data = {{"summary", summary},
+                     {"spec", spec.toml},
+                     {"command", options.command},
+                     {"swept", spec.swept},
+                     {"simulated", true}};
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", Dump(summary)));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));
   return summary;

@@ -52,7 +52,8 @@ bool IsWholeRun(const std::string& key) {
 
 bool IsTable(const std::string& name) {
   const std::vector<std::string> keys = KnownKeys();
-  return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return key.starts_with(name + "."); });
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const std::string& key) { return key.starts_with(name + "."); });
 }
 
 // toml++ checks files; what comes from the command line has been checked by nobody.
@@ -107,7 +108,8 @@ class Reader {
       }
     }
     BANDANA_RETURN_IF_ERROR(status);
-    std::sort(sweeps_.begin(), sweeps_.end(), [](const Sweep& x, const Sweep& y) { return x.place < y.place; });
+    std::sort(sweeps_.begin(), sweeps_.end(),
+              [](const Sweep& x, const Sweep& y) { return x.place < y.place; });
     return absl::OkStatus();
   }
 
@@ -123,7 +125,9 @@ class Reader {
     const std::string key = assignment.substr(0, equals);
     const std::string text = assignment.substr(equals + 1);
     if (HasControlCharacter(assignment) || !IsUtf8(assignment)) {
-      return InvalidInput({.message = "not a text of one line in UTF-8", .file = "--set", .key = key,
+      return InvalidInput({.message = "not a text of one line in UTF-8",
+                           .file = "--set",
+                           .key = key,
                            .accepted = "key=value, for example privacy.epsilon=2"});
     }
     const Option* option = FindOption(key);
@@ -156,7 +160,10 @@ class Reader {
     }
     spec.name = std::get<std::string>(base_["name"].value);
     if (HasControlCharacter(spec.name)) {
-      return InvalidInput({.message = "a control character", .file = file_, .line = base_["name"].line, .key = "name",
+      return InvalidInput({.message = "a control character",
+                           .file = file_,
+                           .line = base_["name"].line,
+                           .key = "name",
                            .accepted = "a text of one line"});
     }
     for (const Sweep& sweep : sweeps_) spec.swept.push_back(sweep.key);

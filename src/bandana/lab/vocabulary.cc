@@ -221,9 +221,9 @@ const Option* FindOption(std::string_view key) {
 }
 
 std::string Nearest(std::string_view word, std::span<const std::string> known) {
-  const auto it = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
-    return Distance(word, a) < Distance(word, b);
-  });
+  const auto it = std::min_element(
+      known.begin(), known.end(),
+      [&](const std::string& a, const std::string& b) { return Distance(word, a) < Distance(word, b); });
   return it == known.end() ? "" : *it;
 }
 

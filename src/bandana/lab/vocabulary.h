@@ -36,8 +36,8 @@ std::span<const Option> Vocabulary();
 /// The option of that key, or nothing.
 const Option* FindOption(std::string_view key);
 
-/// The known word nearest to a mistyped one, for messages. A key's last word counts as well as the whole: "epsilon"
-/// means privacy.epsilon.
+/// The known word nearest to a mistyped one, for messages. A key's last word counts as well as the whole:
+/// "epsilon" means privacy.epsilon.
 std::string Nearest(std::string_view word, std::span<const std::string> known);
 
 /// The same, but nothing if it has little in common with the word.

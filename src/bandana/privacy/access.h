@@ -10,8 +10,8 @@
 
 namespace bandana {
 
-/// The only door into Raw, Report, Sealed and Released: its friends are the complete list of what may open raw
-/// data or mint a released value.
+/// The only door into Raw, Report, Sealed and Released: its friends are the complete list of what may open
+/// raw data or mint a released value.
 class Access {
   friend class GridMean;  // sums and averages; its own friends are the mechanisms with a proof note
   friend class Release;   // draws and journals, through a Context

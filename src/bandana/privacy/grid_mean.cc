@@ -17,7 +17,8 @@ double LowUnits(const Interval& bound) { return std::floor(bound.low / GridMean:
 double HighUnits(const Interval& bound) { return std::ceil(bound.high / GridMean::kUnit); }
 
 std::int64_t ClipUnits(std::int64_t units, const Interval& bound) {
-  return std::clamp(units, static_cast<std::int64_t>(LowUnits(bound)), static_cast<std::int64_t>(HighUnits(bound)));
+  return std::clamp(units, static_cast<std::int64_t>(LowUnits(bound)),
+                    static_cast<std::int64_t>(HighUnits(bound)));
 }
 
 constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 62;
@@ -31,8 +32,8 @@ absl::Status CheckBounds(const MeanQuery& query) {
   constexpr double kMost = 0x1p20;
   for (const Interval& bound : query.bounds) {
     if (!(-kMost <= bound.low && bound.low <= bound.high && bound.high <= kMost)) {
-      return absl::InvalidArgumentError(fmt::format("an interval from {} to {}: the grid holds values up to {}",
-                                                    bound.low, bound.high, kMost));
+      return absl::InvalidArgumentError(fmt::format(
+          "an interval from {} to {}: the grid holds values up to {}", bound.low, bound.high, kMost));
     }
   }
   return absl::OkStatus();
@@ -93,7 +94,8 @@ absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, 
   std::vector<std::int64_t>& totals = Access::Totals(sum);
   for (std::size_t i = 0; i < units.size(); ++i) {
     const std::int64_t entry = entries == Entries::kClip ? ClipUnits(units[i], query.bounds[i]) : units[i];
-    // Sums stay far from overflow: entries and totals are each below 2^62, or the report is refused before it is added.
+    // Sums stay far from overflow: entries and totals are each below 2^62, or the report is refused before it
+    // is added.
     if (!(Magnitude(entry) < kMostUnits && Magnitude(totals[i]) < kMostUnits)) {
       return absl::OutOfRangeError(fmt::format("the sum of reports overflows in coordinate {}", i));
     }
@@ -107,8 +109,8 @@ absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, 
 
 const MeanQuery& GridMean::QueryOf(const ReportSum& sum) { return Access::Query(sum); }
 
-absl::StatusOr<Report> GridMean::Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev,
-                         Sampler sampler, NoiseGen& noise) const {
+absl::StatusOr<Report> GridMean::Average(const MeanQuery& query, const Raw<RewardSums>& rewards,
+                                         std::uint64_t stddev, Sampler sampler, NoiseGen& noise) const {
   BANDANA_RETURN_IF_ERROR(CheckBounds(query));
   const RewardSums sums = Access::Open(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
@@ -127,8 +129,8 @@ absl::StatusOr<Sealed> GridMean::NoisySum(const ReportSum& sum, std::uint64_t st
                                           NoiseGen& noise) const {
   const Count wanted = Access::Query(sum).clients;
   if (sum.reports() == 0 || sum.reports() != wanted) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} of {} clients reported: nothing is released below the quorum", sum.reports(), wanted));
+    return absl::FailedPreconditionError(fmt::format(
+        "{} of {} clients reported: nothing is released below the quorum", sum.reports(), wanted));
   }
   std::vector<std::int64_t> units = Access::Totals(sum);
   AddNoise(stddev, sampler, noise, units);

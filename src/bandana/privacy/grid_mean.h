@@ -27,18 +27,21 @@ class GridMean {
   static absl::StatusOr<std::uint64_t> NoiseUnits(double multiplier, const MeanQuery& query);
 
  protected:
-  /// One client's averages, each clipped to its interval, rounded, and with noise of `stddev` units (0: none).
-  /// A value that is not a number counts as the interval's middle: to refuse it would tell that it was there.
-  absl::StatusOr<Report> Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev, Sampler sampler,
-                 NoiseGen& noise) const;
+  /// One client's averages, each clipped to its interval, rounded, and with noise of `stddev` units (0:
+  /// none). A value that is not a number counts as the interval's middle: to refuse it would tell that it was
+  /// there.
+  absl::StatusOr<Report> Average(const MeanQuery& query, const Raw<RewardSums>& rewards, std::uint64_t stddev,
+                                 Sampler sampler, NoiseGen& noise) const;
 
-  /// What of a report goes into a sum: with kClip each entry is brought inside its interval once more, so that the
-  /// sum's sensitivity does not depend on what a client sends. Not for reports that carry their own noise.
+  /// What of a report goes into a sum: with kClip each entry is brought inside its interval once more, so
+  /// that the sum's sensitivity does not depend on what a client sends. Not for reports that carry their own
+  /// noise.
   enum class Entries { kClip, kAsSent };
 
-  /// Adds a report to a sum. Refuses one of the wrong size, of nobody, to another query than the sum's, or that would
-  /// overflow.
-  absl::Status AddEntries(const MeanQuery& query, const Report& report, Entries entries, ReportSum& sum) const;
+  /// Adds a report to a sum. Refuses one of the wrong size, of nobody, to another query than the sum's, or
+  /// that would overflow.
+  absl::Status AddEntries(const MeanQuery& query, const Report& report, Entries entries,
+                          ReportSum& sum) const;
 
   /// The sum with noise of `stddev` units, once all of the query's clients have answered.
   absl::StatusOr<Sealed> NoisySum(const ReportSum& sum, std::uint64_t stddev, Sampler sampler,
@@ -47,7 +50,8 @@ class GridMean {
   /// The query that a sum answers: the noise must be set by it and by no other.
   static const MeanQuery& QueryOf(const ReportSum& sum);
 
-  /// `draws` is how many rounded normals are in each entry of the sum: each has mean -1/2 unit, which is put back.
+  /// `draws` is how many rounded normals are in each entry of the sum: each has mean -1/2 unit, which is put
+  /// back.
   absl::StatusOr<Released<Mean>> MintMean(const MeanQuery& query, const Sealed& sum, double noise_stddev,
                                           Count draws) const;
 

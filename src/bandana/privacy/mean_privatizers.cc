@@ -91,8 +91,8 @@ absl::StatusOr<Sealed> LocalGaussianMean::Seal(const ReportSum& sum, NoiseGen& n
 absl::StatusOr<Released<Mean>> LocalGaussianMean::Open(const MeanQuery& query, const Sealed& sealed) const {
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t of_report, NoiseUnits(setting_.multiplier, query));
   return MintMean(query, sealed,
-                 static_cast<double>(of_report) * kUnit / std::sqrt(static_cast<double>(query.clients)),
-                 query.clients);
+                  static_cast<double>(of_report) * kUnit / std::sqrt(static_cast<double>(query.clients)),
+                  query.clients);
 }
 
 }  // namespace bandana

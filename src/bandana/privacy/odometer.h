@@ -1,6 +1,5 @@
 #pragma once
 
-
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "bandana/privacy/claim.h"

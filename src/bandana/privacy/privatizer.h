@@ -16,13 +16,14 @@ namespace bandana {
 
 /// The papers' triple P = (R, S, A). An object holds public parameters only and is shared by all roles:
 ///   Randomize  R, at the client: from raw input to what may leave the client;
-///   Add, Seal  A, at the analyzer: collects reports to one query, then draws what leaves the analyzer. Below the
+///   Add, Seal  A, at the analyzer: collects reports to one query, then draws what leaves the analyzer. Below
+///   the
 ///              query's quorum Seal is an error;
 ///   Open       reads that draw.
-/// Roles reach Randomize, Seal and Open through federation/release.h, which charges and journals. An error depends on
-/// the query alone, never on the data. R or A may add no noise (central, local). S, where there is one, stands
-/// between Randomize and Add. kChargesClient and kChargesAnalyzer say where the release happens; guarantee() is
-/// what it costs each client whose data it is.
+/// Roles reach Randomize, Seal and Open through federation/release.h, which charges and journals. An error
+/// depends on the query alone, never on the data. R or A may add no noise (central, local). S, where there is
+/// one, stands between Randomize and Add. kChargesClient and kChargesAnalyzer say where the release happens;
+/// guarantee() is what it costs each client whose data it is.
 template <class P>
 concept Privatizer = requires(const P& p, const typename P::Query& query, const Raw<typename P::Input>& input,
                               const Report& report, ReportSum& sum, const Sealed& sealed, NoiseGen& noise) {

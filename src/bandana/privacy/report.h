@@ -16,9 +16,9 @@ struct MeanQuery {
   bool operator==(const MeanQuery&) const = default;
 };
 
-/// What R hands on: a vector of whole grid units (privacy/grid_mean.h) and whose it is, sealed. Under the central
-/// model it is nearly raw, so a role may move it, send it and count it, but never read it. Integers, so that sums
-/// are exact and do not depend on the order of arrival.
+/// What R hands on: a vector of whole grid units (privacy/grid_mean.h) and whose it is, sealed. Under the
+/// central model it is nearly raw, so a role may move it, send it and count it, but never read it. Integers,
+/// so that sums are exact and do not depend on the order of arrival.
 class Report {
  public:
   Report() = default;

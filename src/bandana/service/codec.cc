@@ -56,7 +56,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
   }
   plan->query.clients = in.query().clients();
   plan->query.bounds.reserve(static_cast<std::size_t>(in.query().bounds_size()));
-  for (const v1::Interval& bound : in.query().bounds()) plan->query.bounds.push_back({bound.low(), bound.high()});
+  for (const v1::Interval& bound : in.query().bounds())
+    plan->query.bounds.push_back({bound.low(), bound.high()});
   BANDANA_RETURN_IF_ERROR(ValidatePlan(*plan));
   return plan;
 }

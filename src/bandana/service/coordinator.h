@@ -24,8 +24,7 @@ namespace bandana::service {
 /// over. Role calls happen under one lock.
 class Coordinator {
  public:
-  Coordinator(const ServerParams& params, Node& server,
-              std::function<void(std::span<const Pull>)> on_play);
+  Coordinator(const ServerParams& params, Node& server, std::function<void(std::span<const Pull>)> on_play);
 
   /// Waits for the agents, starts the role, waits for its end. Every outbox then ends with Stop.
   absl::StatusOr<ServerReport> Run();

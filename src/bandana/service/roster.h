@@ -45,7 +45,7 @@ struct AgentLink {
   std::string peer;
   Outbox outbox;
   absl::flat_hash_map<NodeId, Epoch> awaited;  ///< asked and not yet answered
-  std::optional<std::string> lost;            ///< why
+  std::optional<std::string> lost;             ///< why
 
   bool Owns(NodeId client) const { return client >= first && client <= last; }
   Count clients() const { return static_cast<Count>(last.value) - first.value + 1; }

@@ -49,7 +49,8 @@ struct ServerReport {
   double seconds = 0;       ///< from the first plan to the end
 };
 
-/// Runs `server` until `server.finished()`. Role calls and callbacks come one at a time, `on_play` among them.
+/// Runs `server` until `server.finished()`. Role calls and callbacks come one at a time, `on_play` among
+/// them.
 ///
 /// An agent is refused, with the reason, if its version or digest differs, if its clients are not free, or if
 /// it sends a share of a client that is not its own; that alone does not end the run. These do, and every

@@ -111,7 +111,9 @@ class Simulator {
   };
 
   Simulator(const SimParams& params, Recorder& recorder)
-      : params_(params), recorder_(recorder), releases_(params.budget_per_client, Releases::Journal::kNotNeeded) {}
+      : params_(params),
+        recorder_(recorder),
+        releases_(params.budget_per_client, Releases::Journal::kNotNeeded) {}
 
   StreamKey Key(NodeId node, Epoch epoch, Stream stream) const {
     return {params_.seed, params_.replicate, node, epoch, stream};
