@@ -125,8 +125,8 @@ TEST(DpDpeClientsTest, IsTheCeilingOfAPower) {
   params.alpha = 0.8;
   EXPECT_EQ(DpDpeClients(params, 5), 16) << "2^4, though 0.8 is no double";
   EXPECT_EQ(DpDpeClients(params, 10), 256);
-  params.alpha = 0.1;
-  EXPECT_EQ(DpDpeClients(params, 30), 8);
+  params.alpha = 0.28;
+  EXPECT_EQ(DpDpeClients(params, 25), 128) << "2^7, though 0.28 * 25 is more than 7 in doubles";
   params.alpha = 1;
   for (Epoch phase = 1; phase <= 40; ++phase) EXPECT_EQ(DpDpeClients(params, phase), Count{1} << phase);
   params.alpha = 1000;

@@ -274,6 +274,7 @@ TEST(AddTest, ReportsOfNobodyAndToAnotherQueryAreRefused) {
     EXPECT_FALSE(Bare().Add(other, Wire::FromUnits(NodeId{2}, {1}), sum).ok());
   }
   EXPECT_EQ(sum.reports(), 1);
+  EXPECT_FALSE(Bare().Add(query, Wire::FromUnits(NodeId{1}, {1}), sum).ok()) << "a client is in a sum once";
   EXPECT_TRUE(Bare().Add(query, Wire::FromUnits(NodeId{2}, {1}), sum).ok());
 }
 

@@ -69,14 +69,14 @@ absl::Status ValidateDpDpe(const DpDpeParams& params, const ActionMatrix& action
   return CheckPopulation(params, static_cast<int>(actions.cols()));
 }
 
-absl::StatusOr<DpDpePolicy> DpDpePolicy::Create(DpDpeParams params,
+absl::StatusOr<DpDpePolicy> DpDpePolicy::Create(const DpDpeParams& params,
                                                 std::shared_ptr<const ActionMatrix> actions) {
   BANDANA_RETURN_IF_ERROR(ValidateDpDpe(params, *actions));
-  return DpDpePolicy(std::move(params), std::move(actions));
+  return DpDpePolicy(params, std::move(actions));
 }
 
-DpDpePolicy::DpDpePolicy(DpDpeParams params, std::shared_ptr<const ActionMatrix> actions)
-    : params_(std::move(params)),
+DpDpePolicy::DpDpePolicy(const DpDpeParams& params, std::shared_ptr<const ActionMatrix> actions)
+    : params_(params),
       actions_(std::move(actions)),
       level_(params_.beta.value_or(
           1 / (static_cast<double>(actions_->rows()) * static_cast<double>(params_.horizon)))),

@@ -79,7 +79,8 @@ struct PhaseRecord {
 /// The part of the server that no privatizer touches: which rounds to play, whom to ask, what to keep.
 class DpDpePolicy {
  public:
-  static absl::StatusOr<DpDpePolicy> Create(DpDpeParams params, std::shared_ptr<const ActionMatrix> actions);
+  static absl::StatusOr<DpDpePolicy> Create(const DpDpeParams& params,
+                                            std::shared_ptr<const ActionMatrix> actions);
 
   /// The next phase's plan. If the horizon cuts it short its query asks no client and it is the last.
   absl::StatusOr<Plan> NextPlan();
@@ -94,7 +95,7 @@ class DpDpePolicy {
   const DpDpeParams& params() const { return params_; }
 
  private:
-  DpDpePolicy(DpDpeParams params, std::shared_ptr<const ActionMatrix> actions);
+  DpDpePolicy(const DpDpeParams& params, std::shared_ptr<const ActionMatrix> actions);
   double PaperWidth(const Plan& plan, double privacy_stddev) const;
 
   DpDpeParams params_;
@@ -110,9 +111,9 @@ class DpDpePolicy {
 template <Privatizer P>
 class DpDpeServer final : public Node {
  public:
-  static absl::StatusOr<DpDpeServer> Create(DpDpeParams params, std::shared_ptr<const ActionMatrix> actions,
-                                            P privatizer) {
-    BANDANA_ASSIGN_OR_RETURN(DpDpePolicy policy, DpDpePolicy::Create(std::move(params), std::move(actions)));
+  static absl::StatusOr<DpDpeServer> Create(const DpDpeParams& params,
+                                            std::shared_ptr<const ActionMatrix> actions, P privatizer) {
+    BANDANA_ASSIGN_OR_RETURN(DpDpePolicy policy, DpDpePolicy::Create(params, std::move(actions)));
     return DpDpeServer(std::move(policy), std::move(privatizer));
   }
 

@@ -1,5 +1,6 @@
 #include "bandana/bandit/linear_population.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -27,7 +28,7 @@ absl::StatusOr<LinearPopulation> LinearPopulation::Create(Params params) {
   LinearPopulation population(std::move(params));
   const Vector& means = population.params_.problem->means();
   for (Eigen::Index arm = 0; arm < means.size(); ++arm) {
-    if (!(means[arm] >= population.means_.low && means[arm] <= population.means_.high)) {
+    if (!population.InRange(means[arm])) {
       return population.MeanOutOfRange(kServerNode, static_cast<ArmId>(arm), means[arm]);
     }
   }
@@ -47,8 +48,9 @@ absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<cons
     if (!(arm >= 0 && arm < actions.rows())) {
       return absl::InvalidArgumentError(fmt::format("there is no action {}", arm));
     }
-    const double mean = Dot(actions, arm, client_theta_);
-    if (!(mean >= means_.low && mean <= means_.high)) return MeanOutOfRange(client, arm, mean);
+    const double exact = Dot(actions, arm, client_theta_);
+    if (!InRange(exact)) return MeanOutOfRange(client, arm, exact);
+    const double mean = std::clamp(exact, means_.low, means_.high);
     double sum = 0;
     if (params_.path == Path::kSums) {
       sum = params_.reward.DrawSum(mean, count, coin);
@@ -58,6 +60,11 @@ absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<cons
     rewards[i] = {count, sum};
   }
   return absl::OkStatus();
+}
+
+bool LinearPopulation::InRange(double mean) const {
+  constexpr double kRounding = 1e-9;  // norms are checked to as much
+  return mean >= means_.low - kRounding && mean <= means_.high + kRounding;
 }
 
 void LinearPopulation::DrawParameter(NodeId client) {

@@ -35,6 +35,7 @@ class LinearPopulation final : public Environment {
  private:
   explicit LinearPopulation(Params params);
   void DrawParameter(NodeId client);
+  bool InRange(double mean) const;
   absl::Status MeanOutOfRange(NodeId client, ArmId arm, double mean) const;
 
   Params params_;

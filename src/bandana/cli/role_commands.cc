@@ -80,7 +80,7 @@ lab::Json ToJson(const DpGuarantee& guarantee) {
 
 template <class P>
 absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, Events& events,
-                                const Global& global, std::stop_token stop) {
+                                const Global& global, const std::stop_token& stop) {
   BANDANA_ASSIGN_OR_RETURN(const std::string listen, config.Service("listen"));
   // A server knows the actions and nothing of theta; in the lab's environments both are drawn together.
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
@@ -133,7 +133,8 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
 }
 
 template <class P>
-absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privatizer, std::stop_token stop) {
+absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privatizer,
+                                      const std::stop_token& stop) {
   BANDANA_ASSIGN_OR_RETURN(const std::string server, config.Service("server"));
   BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config));
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));

@@ -18,7 +18,7 @@ std::string Slug(const std::string& name) {
   }
   const std::size_t begin = slug.find_first_not_of("-.");
   return begin == std::string::npos ? "experiment"
-                                    : slug.substr(begin, slug.find_last_not_of("-") - begin + 1);
+                                    : slug.substr(begin, slug.find_last_not_of('-') - begin + 1);
 }
 
 std::string Quoted(const std::string& text) {

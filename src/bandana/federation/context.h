@@ -32,9 +32,9 @@ class Context {
   friend class Release;
 
   /// The only way to privacy noise, and only for federation/release.h. Charges first, and if the charge is
-  /// refused nothing is drawn; a second call with the same key returns the first draw and charges nothing.
-  /// `charge.units` empty: a release that protects nobody and costs nothing (model none, or the half of a
-  /// mechanism that adds no noise).
+  /// refused nothing is drawn (a draw that fails has been paid for); a second call with the same key returns
+  /// the first draw and charges nothing. `charge.units` empty: a release that protects nobody and costs
+  /// nothing (model none, or the half of a mechanism that adds no noise).
   virtual absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
                                              absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) = 0;
 };

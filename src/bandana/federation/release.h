@@ -34,7 +34,9 @@ class Release {
   static absl::StatusOr<Released<typename P::Output>> FromAnalyzer(Context& context, const P& privatizer,
                                                                    Epoch epoch, const ReportSum& sum) {
     Charge charge;
-    if constexpr (P::kChargesAnalyzer) charge = {privatizer.guarantee(), Access::Origins(sum)};
+    if constexpr (P::kChargesAnalyzer) {
+      charge = {privatizer.guarantee(), {Access::Origins(sum).begin(), Access::Origins(sum).end()}};
+    }
     const auto draw = [&](NoiseGen& noise) -> absl::StatusOr<Report> {
       BANDANA_ASSIGN_OR_RETURN(const Sealed sealed, privatizer.Seal(sum, noise));
       return Access::MakeReport(Access::Open(sealed));

@@ -133,12 +133,12 @@ class Reader {
     const Option* option = FindOption(key);
     const bool verbatim = option != nullptr && option->type == OptionType::kText && !text.starts_with('"');
     toml::table table;
+    table.insert_or_assign("value", text);
     try {
       if (!verbatim) table = toml::parse("value = " + text);
     } catch (const toml::parse_error&) {
-      // not TOML: a text
+      table.insert_or_assign("value", text);  // not TOML: a text
     }
-    if (table.empty()) table.insert_or_assign("value", text);
     Givens givens;
     overriding_ = true;
     const absl::Status status = ReadInto(key, *table.get("value"), givens);

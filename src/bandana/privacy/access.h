@@ -34,8 +34,8 @@ class Access {
   static const MeanQuery& Query(const ReportSum& sum) { return sum.query_; }
   static Units& Totals(ReportSum& sum) { return sum.units_; }
   static const Units& Totals(const ReportSum& sum) { return sum.units_; }
-  static std::vector<NodeId>& Origins(ReportSum& sum) { return sum.origins_; }
-  static const std::vector<NodeId>& Origins(const ReportSum& sum) { return sum.origins_; }
+  static absl::flat_hash_set<NodeId>& Origins(ReportSum& sum) { return sum.origins_; }
+  static const absl::flat_hash_set<NodeId>& Origins(const ReportSum& sum) { return sum.origins_; }
 
   template <class T>
   static Released<T> Mint(T value, double noise_stddev) {

@@ -21,7 +21,7 @@ std::int64_t ClipUnits(std::int64_t units, const Interval& bound) {
                     static_cast<std::int64_t>(HighUnits(bound)));
 }
 
-constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 62;  // two of them still add up in 64 bits
 
 std::uint64_t Magnitude(std::int64_t units) {
   return units < 0 ? -static_cast<std::uint64_t>(units) : static_cast<std::uint64_t>(units);
@@ -90,20 +90,21 @@ absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, 
     Access::Totals(sum).assign(units.size(), 0);
   } else if (Access::Query(sum) != query) {
     return absl::InvalidArgumentError("a report to another query than the sum's");
+  } else if (Access::Origins(sum).contains(Access::Origin(report))) {
+    return absl::InvalidArgumentError(
+        fmt::format("a second report of client {}", Access::Origin(report).value));
   }
   std::vector<std::int64_t>& totals = Access::Totals(sum);
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    const std::int64_t entry = entries == Entries::kClip ? ClipUnits(units[i], query.bounds[i]) : units[i];
-    // Sums stay far from overflow: entries and totals are each below 2^62, or the report is refused before it
-    // is added.
-    if (!(Magnitude(entry) < kMostUnits && Magnitude(totals[i]) < kMostUnits)) {
+  const auto entry = [&](std::size_t i) {
+    return entries == Entries::kClip ? ClipUnits(units[i], query.bounds[i]) : units[i];
+  };
+  for (std::size_t i = 0; i < units.size(); ++i) {  // all are looked at before one is added
+    if (!(Magnitude(entry(i)) < kMostUnits && Magnitude(totals[i]) < kMostUnits)) {
       return absl::OutOfRangeError(fmt::format("the sum of reports overflows in coordinate {}", i));
     }
   }
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    totals[i] += entries == Entries::kClip ? ClipUnits(units[i], query.bounds[i]) : units[i];
-  }
-  Access::Origins(sum).push_back(Access::Origin(report));
+  for (std::size_t i = 0; i < units.size(); ++i) totals[i] += entry(i);
+  Access::Origins(sum).insert(Access::Origin(report));
   return absl::OkStatus();
 }
 

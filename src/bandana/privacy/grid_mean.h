@@ -38,8 +38,8 @@ class GridMean {
   /// noise.
   enum class Entries { kClip, kAsSent };
 
-  /// Adds a report to a sum. Refuses one of the wrong size, of nobody, to another query than the sum's, or
-  /// that would overflow.
+  /// Adds a report to a sum. Refuses one of the wrong size, of nobody, of somebody who is in it, to another
+  /// query than the sum's, or that would overflow.
   absl::Status AddEntries(const MeanQuery& query, const Report& report, Entries entries,
                           ReportSum& sum) const;
 

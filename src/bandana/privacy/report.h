@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
 
@@ -43,7 +44,7 @@ class ReportSum {
   friend class Access;
   MeanQuery query_;  // of the first report, and so of all
   std::vector<std::int64_t> units_;
-  std::vector<NodeId> origins_;
+  absl::flat_hash_set<NodeId> origins_;  // nobody is in a sum twice
 };
 
 /// What A lets out, noise and all, before it is read: a context keeps it and hands it out again.
