@@ -3,6 +3,9 @@
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# Objects do not depend on where the clone lies, so that a second one finds them in the cache.
+export CCACHE_BASEDIR=$ROOT CCACHE_NOHASHDIR=1
+
 note() { printf '%s\n' "$*" >&2; }
 die() { note "${0##*/}: $*"; exit 1; }
 
