@@ -24,26 +24,26 @@ TEST(ChildProcessTest, ItsOutputIsReadLineByLine) {
   ChildProcess child = Shell("echo one; echo; printf 'a b'; echo ' c'; printf last");
   std::string line;
   for (const char* expected : {"one", "", "a b c"}) {
-    ASSERT_TRUE(child.ReadLine(line));
+    ASSERT_TRUE(child.ReadLine(line, [] { return true; }));
     EXPECT_EQ(line, expected);
   }
-  EXPECT_FALSE(child.ReadLine(line)) << "what has no end is no line";
+  EXPECT_FALSE(child.ReadLine(line, [] { return true; })) << "what has no end is no line";
   EXPECT_EQ(child.Wait(), 0);
 }
 
 TEST(ChildProcessTest, ALineMayBeLongerThanABuffer) {
   ChildProcess child = Shell("head -c 300000 /dev/zero | tr '\\0' x; echo; echo after");
   std::string line;
-  ASSERT_TRUE(child.ReadLine(line));
+  ASSERT_TRUE(child.ReadLine(line, [] { return true; }));
   EXPECT_EQ(line.size(), 300'000u);
-  ASSERT_TRUE(child.ReadLine(line));
+  ASSERT_TRUE(child.ReadLine(line, [] { return true; }));
   EXPECT_EQ(line, "after");
 }
 
 TEST(ChildProcessTest, ArgumentsAreNotTouchedByAShell) {
   auto child = ChildProcess::Start({"/bin/echo", "a b", "$HOME", "\"q\"", "*"}, Output::kPipe).value();
   std::string line;
-  ASSERT_TRUE(child.ReadLine(line));
+  ASSERT_TRUE(child.ReadLine(line, [] { return true; }));
   EXPECT_EQ(line, "a b $HOME \"q\" *");
 }
 
@@ -78,7 +78,7 @@ TEST(ChildProcessTest, GoesWithItsOwner) {
   {
     ChildProcess child = Shell("echo $$; exec sleep 1000");
     std::string line;
-    ASSERT_TRUE(child.ReadLine(line));
+    ASSERT_TRUE(child.ReadLine(line, [] { return true; }));
     pid = std::stoi(line);
     ASSERT_TRUE(Alive(pid));
     const ChildProcess moved = std::move(child);
@@ -92,8 +92,8 @@ TEST(ChildProcessTest, InheritsNoPipeOfAnother) {
   ChildProcess first = Shell("echo one");
   const ChildProcess second = Shell("exec sleep 1000");
   std::string line;
-  EXPECT_TRUE(first.ReadLine(line));
-  EXPECT_FALSE(first.ReadLine(line));
+  EXPECT_TRUE(first.ReadLine(line, [] { return true; }));
+  EXPECT_FALSE(first.ReadLine(line, [] { return true; }));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -24,6 +25,7 @@ namespace bandana::cli {
 namespace {
 
 constexpr Count kClients = 6000;
+constexpr std::uint64_t kDefaultSeed = 5;  // of the simulated users; noise comes from elsewhere unless asked
 constexpr std::uint64_t kMostSeed = std::numeric_limits<std::int64_t>::max();  // TOML's
 
 // Folder, spec and action file of one demo, in a folder of its own.
@@ -82,8 +84,8 @@ sampler = "exact"
 [service]
 listen = "127.0.0.1:0"
 )",
-                                                           arguments.insecure_seed.value_or(7), kClients,
-                                                           arguments.model, arguments.epsilon));
+                                                           arguments.insecure_seed.value_or(kDefaultSeed),
+                                                           kClients, arguments.model, arguments.epsilon));
 }
 
 // What the server's events told.
@@ -143,7 +145,12 @@ class Demo {
     std::vector<ChildProcess> agents;
     Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12}  {:>9}\n", "phase", "rounds", "clients",
                     "configurations", "noise sd", "width"));
-    for (std::string line; server.ReadLine(line) && !Interrupted();) {
+    const auto all_is_well = [&] {
+      const bool lost = std::any_of(agents.begin(), agents.end(),
+                                    [](ChildProcess& agent) { return agent.Ended().value_or(0) != 0; });
+      return !lost && !Interrupted();
+    };
+    for (std::string line; server.ReadLine(line, all_is_well) && !Interrupted();) {
       const lab::Json event = lab::Json::parse(line, nullptr, false);
       if (!event.is_object())
         return absl::InternalError("the server wrote something that is no event: " + line);
@@ -154,15 +161,16 @@ class Demo {
       server.Stop();
       return absl::CancelledError("interrupted");
     }
-    const int code = server.Wait();
-    if (code != 0 || watched_.done.is_null()) {
-      return absl::UnavailableError(fmt::format("the server ended with exit code {}", code));
-    }
-    for (ChildProcess& agent : agents) {
-      if (const int agent_code = agent.Wait(); agent_code != 0) {
-        return absl::UnavailableError(fmt::format("an agent ended with exit code {}", agent_code));
+    if (watched_.done.is_null()) {
+      for (ChildProcess& agent : agents) {
+        if (const std::optional<int> code = agent.Ended(); code.value_or(0) != 0) {
+          return absl::UnavailableError(fmt::format("an agent ended with exit code {}", *code));
+        }
       }
+      return absl::UnavailableError(fmt::format("the server ended with exit code {}", server.Wait()));
     }
+    server.Wait();
+    for (ChildProcess& agent : agents) agent.Wait();
     return absl::OkStatus();
   }
 

@@ -1,6 +1,7 @@
 #include "bandana/cli/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,7 +16,6 @@
 #include <thread>
 #include <utility>
 
-#include "bandana/cli/interrupt.h"
 #include "fmt/format.h"
 
 extern char** environ;
@@ -26,6 +26,7 @@ namespace {
 constexpr char kParentVariable[] = "BANDANA_PARENT";
 constexpr auto kGrace = std::chrono::seconds(3);
 constexpr auto kPause = std::chrono::milliseconds(10);
+constexpr int kAskEveryMs = 100;
 
 }  // namespace
 
@@ -67,13 +68,14 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const std::vector<std::string>&
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pipe_(std::exchange(other.pipe_, -1)),
+      exit_code_(other.exit_code_),
       pending_(std::move(other.pending_)) {}
 
 ChildProcess::~ChildProcess() {
   if (pid_ > 0) {
     Stop();
     const auto end = std::chrono::steady_clock::now() + kGrace;
-    while (waitpid(pid_, nullptr, WNOHANG) == 0) {
+    while (!Ended().has_value()) {
       if (std::chrono::steady_clock::now() > end) kill(pid_, SIGKILL);
       std::this_thread::sleep_for(kPause);
     }
@@ -81,30 +83,43 @@ ChildProcess::~ChildProcess() {
   if (pipe_ >= 0) close(pipe_);
 }
 
-bool ChildProcess::ReadLine(std::string& line) {
+bool ChildProcess::ReadLine(std::string& line, absl::FunctionRef<bool()> keep_waiting) {
   while (true) {
     if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
       line = pending_.substr(0, end);
       pending_.erase(0, end + 1);
       return true;
     }
+    pollfd readable = {.fd = pipe_, .events = POLLIN, .revents = 0};
+    if (poll(&readable, 1, kAskEveryMs) <= 0) {
+      if (!keep_waiting()) return false;
+      continue;
+    }
     std::array<char, 65536> buffer;
     const ssize_t got = read(pipe_, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR && !Interrupted()) continue;
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     pending_.append(buffer.data(), static_cast<std::size_t>(got));
   }
 }
 
-int ChildProcess::Wait() {
+std::optional<int> ChildProcess::Ended() {
   int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  if (pid_ > 0 && waitpid(pid_, &status, WNOHANG) == pid_) {
+    pid_ = -1;
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  pid_ = -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_code_;
 }
 
-void ChildProcess::Stop() const { kill(pid_, SIGTERM); }
+int ChildProcess::Wait() {
+  while (!Ended().has_value()) std::this_thread::sleep_for(kPause);
+  return *exit_code_;
+}
+
+void ChildProcess::Stop() const {
+  if (pid_ > 0) kill(pid_, SIGTERM);
+}
 
 void DieWithParent() {
   const char* parent = std::getenv(kParentVariable);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 namespace bandana::cli {
@@ -20,11 +22,14 @@ class ChildProcess {
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
 
-  /// The next line of a piped output, without its end; false at the end of the output, or after
-  /// Interrupted().
-  bool ReadLine(std::string& line);
+  /// The next line of a piped output, without its end; false at the end of the output. While there is none,
+  /// `keep_waiting` is asked every tenth of a second; false ends the wait.
+  bool ReadLine(std::string& line, absl::FunctionRef<bool()> keep_waiting);
 
-  /// Waits for the end: the exit code, or 128 + the signal that ended it.
+  /// How it ended, if it has: the exit code, or 128 + the signal that ended it.
+  std::optional<int> Ended();
+
+  /// Waits for the end.
   int Wait();
 
   /// SIGTERM.
@@ -32,8 +37,9 @@ class ChildProcess {
 
  private:
   ChildProcess(int pid, int pipe) : pid_(pid), pipe_(pipe) {}
-  int pid_;
+  int pid_;  // -1: ended, or moved from
   int pipe_;
+  std::optional<int> exit_code_;
   std::string pending_;
 };
 
