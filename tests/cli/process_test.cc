@@ -1,10 +1,10 @@
 #include "bandana/cli/process.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <string>
 

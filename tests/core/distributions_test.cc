@@ -233,7 +233,7 @@ TEST(BinomialTest, LowBitsAreUniformForHugeN) {
 
 TEST(BinomialTest, LogPmfDoesNotCancelForHugeN) {
   using Real = boost::multiprecision::cpp_bin_float_100;
-  const auto log_pmf = [](std::int64_t n, Real p, std::int64_t k) {
+  const auto log_pmf = [](std::int64_t n, const Real& p, std::int64_t k) {
     const auto log_factorial = [](std::int64_t x) { return boost::math::lgamma(Real(x) + 1); };
     return Real(log_factorial(n) - log_factorial(k) - log_factorial(n - k) + k * log(p) +
                 (n - k) * log(1 - p));

@@ -19,7 +19,6 @@ namespace bandana::lab {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 constexpr char kSpec[] = R"(name = "threads"
 horizon = 3000

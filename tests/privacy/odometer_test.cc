@@ -16,7 +16,7 @@ namespace {
 
 constexpr DpGuarantee kBudget{1.0, 0.5};
 
-Charge For(DpGuarantee guarantee, std::vector<std::uint32_t> units) {
+Charge For(DpGuarantee guarantee, const std::vector<std::uint32_t>& units) {
   Charge charge{guarantee, {}};
   for (const std::uint32_t unit : units) charge.units.push_back(NodeId{unit});
   return charge;
