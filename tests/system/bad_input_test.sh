@@ -3,15 +3,10 @@
 # leaves everything as it was.
 
 set -euo pipefail
-: "${BANDANA:?path of the program}"
-BANDANA=$(realpath "$BANDANA")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tests/system/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 mkdir "$scratch/work"
 cd "$scratch/work"
-failures=0
-
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
 snapshot() { find . -type f -exec sha256sum {} + -o -type d -print | sort; }
 
 # refused NAME PART... -- ARGUMENT...: exit 2, the message holds every PART and is one line, nothing is changed;

@@ -2,19 +2,8 @@
 # bandana demo, as someone sees it who has just built it; and what a Ctrl-C leaves.
 
 set -euo pipefail
-: "${BANDANA:?path of the program}"
-BANDANA=$(realpath "$BANDANA")
-scratch=$(mktemp -d)
-children=()
-cleanup() {
-  for pid in "${children[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
-  rm -rf "$scratch"
-}
-trap cleanup EXIT
-cd "$scratch"
-failures=0
-
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+# shellcheck source=tests/system/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 says() { grep -qE -- "$2" "$1" || fail "$1 does not say '$2': $(<"$1")"; }
 
 # demo NAME ARGUMENT...: runs it in a minute at most, to NAME.out and NAME.err; its exit code in $status.

@@ -2,19 +2,8 @@
 # A server and two agents as processes of their own: the decisions of the simulator, bit for bit; and what goes wrong.
 
 set -euo pipefail
-: "${BANDANA:?path of the program}"
-BANDANA=$(realpath "$BANDANA")
-scratch=$(mktemp -d)
-children=()
-cleanup() {
-  for pid in "${children[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
-  rm -rf "$scratch"
-}
-trap cleanup EXIT
-cd "$scratch"
-failures=0
-
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+# shellcheck source=tests/system/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 says() { grep -qF -- "$2" "$1" || fail "$1 does not say '$2': $(<"$1")"; }
 
 spec() { # MODEL HORIZON POPULATION

@@ -2,14 +2,8 @@
 # A run that is stopped in the middle, by Ctrl-C or by kill -9, goes on to the very results of one that was not.
 
 set -euo pipefail
-: "${BANDANA:?path of the program}"
-BANDANA=$(realpath "$BANDANA")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch"
-failures=0
-
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+# shellcheck source=tests/system/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # Long enough to be stopped in the middle, short enough to be run often.
 cat >spec.toml <<'TOML'

@@ -2,14 +2,8 @@
 # A small sweep from the command to its files, as a person runs it; and what every command says of itself.
 
 set -euo pipefail
-: "${BANDANA:?path of the program}"
-BANDANA=$(realpath "$BANDANA")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch"
-failures=0
-
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+# shellcheck source=tests/system/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # says TEXT PART: TEXT holds PART.
 says() { [[ $1 == *"$2"* ]] || fail "no '$2' in: $1"; }

@@ -1,0 +1,17 @@
+# shellcheck shell=bash
+# What the system tests share: a scratch folder to work in, processes that do not outlive the test, and a count of failures.
+# Sourced, after `set -euo pipefail`.
+
+: "${BANDANA:?path of the program}"
+BANDANA=$(realpath "$BANDANA")
+scratch=$(mktemp -d)
+children=()
+cleanup() {
+  for pid in "${children[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  rm -rf "$scratch"
+}
+trap cleanup EXIT
+cd "$scratch"
+
+failures=0
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
