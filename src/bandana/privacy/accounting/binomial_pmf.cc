@@ -32,7 +32,7 @@ double StirlingError(std::int64_t n) {
 // x ln(x/m) + m - x, the deviance, without cancellation near x = m.
 double Deviance(double x, double m) {
   const double difference = x - m;
-  if (std::abs(difference) < 0.1 * (x + m)) {
+  if (std::abs(difference) < 0.5 * (x + m)) {
     const double v = difference / (x + m);
     double sum = difference * v;
     double term = 2 * x * v;

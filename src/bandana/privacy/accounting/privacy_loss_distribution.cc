@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Above the relative error of a mass as the factories compute it: masses are multiplied by 1 + this.
-constexpr double kMassGuard = 1e-13;
+constexpr double kMassGuard = 1e-12;
 // Gaussian and binomial tails beyond this many standard deviations, of mass below 2e-33, are cut.
 constexpr double kCut = 12;
 constexpr std::size_t kMostCells = std::size_t{1} << 26;
@@ -180,10 +180,9 @@ PrivacyLossDistribution PrivacyLossDistribution::SymmetricBinomial(std::int64_t 
   const auto last = std::min(n, middle + static_cast<std::int64_t>(reach) + 1);
   if (first > last) return FromAtoms({}, 1, spacing);
   const auto log_mass = [n](std::int64_t x) { return LogBinomialPmf(x, n, 0.5); };
-  const auto loss_at = [&](std::int64_t x) {
-    const double here = log_mass(x);
+  const auto loss_from = [&](std::int64_t x, double here) {
     const double there = log_mass(x - shift);
-    return here - there + 1e-15 * (40 + std::abs(here) + std::abs(there));
+    return here - there + 3e-15 * (20 + std::abs(here) + std::abs(there));
   };
   // The sum of the masses at x, x + step, ...: past the mode, what is left after a term is at most that term
   // times r/(1 - r), r the ratio of the last two (log-concavity).
@@ -198,9 +197,12 @@ PrivacyLossDistribution PrivacyLossDistribution::SymmetricBinomial(std::int64_t 
     return sum;
   };
   const double infinity_mass = tail(first - 1, -1);
-  Builder builder(loss_at(last), loss_at(first), spacing);
-  for (std::int64_t x = first; x <= last; ++x) builder.Add(loss_at(x), std::exp(log_mass(x)));
-  builder.Add(loss_at(last), tail(last + 1, 1));
+  Builder builder(loss_from(last, log_mass(last)), loss_from(first, log_mass(first)), spacing);
+  for (std::int64_t x = first; x <= last; ++x) {
+    const double here = log_mass(x);
+    builder.Add(loss_from(x, here), std::exp(here));
+  }
+  builder.Add(loss_from(last, log_mass(last)), tail(last + 1, 1));
   return builder.Finish(infinity_mass);
 }
 
