@@ -16,7 +16,7 @@ namespace bandana {
 /// clients is <theta, x> + reward noise + <mean xi, x> + privacy noise + clipping.
 struct PhaseErrors {
   Count clients = 0;
-  std::vector<NoiseLaw> privacy;  ///< of each coordinate's average
+  std::vector<NoiseLaw> privacy;  ///< of each coordinate's average; empty: none
   ClipRule rule;                  ///< and with it the reward's proxy and the clients' spread
 };
 
