@@ -68,9 +68,8 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
   const double clients = static_cast<double>(errors.clients);
   const double part = rule.clips() ? level / 2 : level;                    // the clip has the other half
   const Matrix weights = counts_.asDiagonal() * support_ * gram_inverse_;  // a = weights v
-  Matrix proxy =
-      gram_inverse_ * (rule.reward.proxy() * rule.reward.proxy() / clients) +
-      Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients);
+  Matrix proxy = gram_inverse_ * (rule.reward.proxy() * rule.reward.proxy() / clients) +
+                 Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients);
   const bool gaussian = std::all_of(errors.privacy.begin(), errors.privacy.end(),
                                     [](const NoiseLaw& law) { return law.laplace_terms == 0; });
   if (gaussian && !errors.privacy.empty()) {
