@@ -244,7 +244,9 @@ TEST(SphereDeathTest, BadArgumentsEndTheProgram) {
   EXPECT_DEATH(UniformByCap(Direction{0, 0}, {1, 2}, CapSide::kInside, two, noise.gen), "Dot");
   EXPECT_DEATH(UniformByCap(Direction{0, 1}, {3, 2}, CapSide::kInside, two, noise.gen), "cosine.num");
   EXPECT_DEATH(UniformByCap(Direction{0, 1}, {0, 0}, CapSide::kInside, two, noise.gen), "cosine.den");
+  EXPECT_DEATH(InCap(Direction{1, kTooMuch / 2}, Direction{0, 1}, {1, 2}), "kDirectionLimit");
   EXPECT_DEATH(ToUnitVector(three, unit), "size");
+  EXPECT_DEATH(ToUnitVector(Direction{0, 0}, unit), "norm > 0");
 }
 
 }  // namespace
