@@ -165,7 +165,7 @@ class TightSearch {
     double b = 0;
     while (g + beta_ * g * g <= std::max(kMostBits, 1 + beta_)) {
       const double most = std::min(std::floor(allowed * g * g - 1), std::floor(kMostBitsCounted / honest_));
-      if (most > b && most >= kLeastShare * beta_ * g * g) {
+      if (most > b && MayBeEnough(g, most)) {
         b = most;
         if (const auto epsilon = Epsilon(g, b)) return LeastNoise(g, b, *epsilon);
       }
@@ -180,8 +180,8 @@ class TightSearch {
   }
 
  private:
-  // Below this share of a Gaussian's variance no binomial was seen to be enough.
-  static constexpr double kLeastShare = 0.97;
+  // Saves tries: no binomial was seen to give a guarantee with a whole bit less than a Gaussian's variance.
+  bool MayBeEnough(double g, double b) const { return b * honest_ + 1 >= beta_ * g * g * honest_; }
 
   // What g levels and b noise bits deliver, if it is as much as wanted.
   std::optional<double> Epsilon(double g, double b) const {
@@ -264,7 +264,7 @@ absl::StatusOr<ShuffleSumSetting> Published(const ShuffleSumParams& params, doub
 
 Count HonestClients(Count clients, double fraction) {
   const double product = fraction * static_cast<double>(clients);
-  const double least = std::ceil(product - 1e-9 * std::max(1.0, product));
+  const double least = std::ceil(product * (1 - 4 * std::numeric_limits<double>::epsilon()));
   return std::clamp<Count>(static_cast<Count>(least), 1, clients);
 }
 
