@@ -254,7 +254,7 @@ bool Gives(std::int64_t noise_bits, const ShuffleSumSetting& setting, const Shuf
 
 RC_GTEST_PROP(ShuffleSumTest, TightIsLeastAndDelivers, ()) {
   const auto uniform = [](double low, double high) {
-    return low + (high - low) * (*rc::gen::inRange(0, 1'000'000)) / 1e6;
+    return low + (high - low) * (*rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 1'000'000))) / 1e6;
   };
   const ShuffleSumParams params{static_cast<Count>(std::exp(uniform(0, 8))),
                                 *rc::gen::inRange(1, 12),
