@@ -218,6 +218,7 @@ TEST(ShuffleSumTest, KnownFigures) {
   EXPECT_EQ(tight.levels, 4);
   EXPECT_EQ(tight.noise_bits, 12);
   EXPECT_LE(tight.bits_per_coordinate, 24);
+  EXPECT_EQ(tight.bits_as_count, 5);  // 0 to 16 ones
   EXPECT_TRUE(tight.within_loss);
   EXPECT_NEAR(tight.stddev / tight.gaussian_stddev, 1.067, 1e-3);
   EXPECT_NEAR(tight.noise_stddev, std::sqrt(3000.) / 4, 1e-12);
@@ -253,7 +254,7 @@ bool Gives(std::int64_t noise_bits, const ShuffleSumSetting& setting, const Shuf
 
 RC_GTEST_PROP(ShuffleSumTest, TightIsLeastAndDelivers, ()) {
   const auto uniform = [](double low, double high) {
-    return low + (high - low) * (*rc::gen::inRange(0, 1'000'000)) / 1e6;
+    return low + (high - low) * (*rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 1'000'000))) / 1e6;
   };
   const ShuffleSumParams params{static_cast<Count>(std::exp(uniform(0, 8))),
                                 *rc::gen::inRange(1, 12),

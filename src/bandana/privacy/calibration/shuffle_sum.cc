@@ -1,7 +1,9 @@
 #include "bandana/privacy/calibration/shuffle_sum.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -244,6 +246,7 @@ absl::StatusOr<ShuffleSumSetting> Describe(const ShuffleSumParams& params, doubl
   setting.noise_stddev = std::sqrt(noise_variance) / (levels * span);
   setting.gaussian_stddev = multiplier * std::sqrt(static_cast<double>(params.dimension));
   setting.bits_per_coordinate = setting.levels + setting.noise_bits;
+  setting.bits_as_count = std::bit_width(static_cast<std::uint64_t>(setting.bits_per_coordinate));
   const double honest = static_cast<double>(HonestClients(params.clients, params.honest_fraction));
   setting.within_loss =
       setting.stddev <= (1 + params.loss) * setting.gaussian_stddev * std::sqrt(clients / honest);
