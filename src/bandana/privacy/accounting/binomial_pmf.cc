@@ -48,7 +48,27 @@ double Deviance(double x, double m) {
   return x * std::log(x / m) + m - x;
 }
 
+// The sum of the masses at x, x + step, ...: past the mode, what is left after a term is at most that term
+// times r/(1 - r), r the ratio of the last two.
+double Tail(std::int64_t x, std::int64_t step, std::int64_t n, double p) {
+  double sum = 0;
+  double log_term = LogBinomialPmf(x, n, p);
+  for (; x >= 0 && x <= n; x += step) {
+    const double next = LogBinomialPmf(x + step, n, p);
+    const double term = std::exp(log_term);
+    sum += term;
+    const double ratio = std::exp(next - log_term);
+    if (ratio < 1 && term * ratio <= 1e-16 * (1 - ratio) * sum) return sum * (1 + 1e-15);
+    log_term = next;
+  }
+  return sum;
+}
+
 }  // namespace
+
+double BinomialLowerTail(std::int64_t x, std::int64_t n, double p) { return Tail(x, -1, n, p); }
+
+double BinomialUpperTail(std::int64_t x, std::int64_t n, double p) { return Tail(x, 1, n, p); }
 
 double LogBinomialPmf(std::int64_t x, std::int64_t n, double p) {
   BANDANA_CHECK(n >= 0 && p > 0 && p < 1);
