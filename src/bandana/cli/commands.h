@@ -22,6 +22,13 @@ int RunCommand(const RunArguments& arguments, const Global& global);
 
 int ListCommand(const std::string& what, const Global& global);
 
+struct AccountArguments {
+  std::string file;
+  std::optional<double> delta;
+  std::optional<double> epsilon;
+};
+int AccountCommand(const AccountArguments& arguments, const Global& global);
+
 struct RoleArguments {
   std::string config;
   std::vector<std::string> set;

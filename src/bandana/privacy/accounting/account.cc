@@ -30,6 +30,8 @@ constexpr double kFineness = 400;
 // A discrete Gaussian with more has so many values that its distribution takes seconds; zCDP serves it as
 // well.
 constexpr double kMostDiscreteSigma = 1e5;
+// Different releases in one list: each has a distribution of its own in memory.
+constexpr std::size_t kMostDifferent = 1000;
 constexpr double kRoundUp = 1 + 1e-14;
 
 // What is known of one release of an event: each member is a proof's input.
@@ -398,9 +400,10 @@ absl::Status CheckSame(std::size_t i, const Event& event, const Event& first) {
 // Equal releases are counted together, so that each is worked out once.
 class Resolver {
  public:
+  // Nothing if there are too many of them.
   const Release* operator()(const Event& event) {
-    const auto key = std::make_pair(event.mechanism, event.parameters);
-    auto [place, is_new] = known_.try_emplace(key);
+    auto [place, is_new] = known_.try_emplace({event.mechanism, event.parameters});
+    if (known_.size() > kMostDifferent) return nullptr;
     if (is_new) place->second = Resolve(event.mechanism, event.parameters);
     return &place->second;
   }
@@ -487,6 +490,11 @@ absl::StatusOr<AccountReport> Account(std::span<const Event> events, const Accou
   std::vector<const Release*> releases;
   for (const Event& event : events) {
     releases.push_back(resolve(event));
+    if (releases.back() == nullptr) {
+      return InvalidInput({.message = "too many different releases",
+                           .key = "events",
+                           .accepted = fmt::format("at most {} different ones", kMostDifferent)});
+    }
     report.events.push_back({releases.back()->text, event.disjoint ? 1 : event.count});
   }
   std::vector<std::pair<std::string, Charges>> cohorts;
