@@ -1,7 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,11 @@ absl::Status Unknown(const std::string& prefix, const std::string& key, const Js
 
 absl::StatusOr<Json> ReadJson(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (!stream.is_open() || stream.bad() || (text.empty() && stream.fail() && !stream.eof())) {
-    return InvalidInput({.message = "cannot be read", .file = file});
-  }
+  std::ostringstream contents;
+  stream.peek();  // of a folder: bad
+  if (stream.is_open() && !stream.bad()) contents << stream.rdbuf();
+  if (!stream.is_open() || stream.bad()) return InvalidInput({.message = "cannot be read", .file = file});
+  const std::string text = contents.str();
   std::vector<std::set<std::string>> keys;
   std::string twice;
   const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {

@@ -25,11 +25,14 @@ constexpr double kLeast = 1e-9;
 constexpr double kMost = 1e12;
 constexpr double kMostEpsilon = 1000;
 constexpr double kMostCount = 1e9;
-// Grid points to the loss's standard deviation: the composed epsilon is then within 1e-5 of the exact one.
-constexpr double kFineness = 400;
+// Grid points to the loss's standard deviation: the composed epsilon is then within 1e-5 of the exact one,
+// or, in lists of many different releases, within 1e-4.
+constexpr double kFine = 400;
+constexpr double kCoarse = 100;
+constexpr std::size_t kMany = 32;
 // A discrete Gaussian with more has so many values that its distribution takes seconds; zCDP serves it as
 // well.
-constexpr double kMostDiscreteSigma = 1e5;
+constexpr double kMostDiscreteScale = 1e5;
 // Different releases in one list: each has a distribution of its own in memory.
 constexpr std::size_t kMostDifferent = 1000;
 constexpr double kRoundUp = 1 + 1e-14;
@@ -42,25 +45,26 @@ struct Release {
   std::optional<RenyiCurve> renyi;
   std::shared_ptr<const Pld> loss;       // symmetric: one direction serves for both
   std::optional<DpGuarantee> guarantee;  // (epsilon, delta)-DP as it stands
+  double own_delta = 0;                  // with this probability rho and renyi do not hold
 };
 
-Release FromPure(double epsilon) {
+Release FromPure(double epsilon, double fineness) {
   Release release;
   release.text = fmt::format("epsilon = {:.4g}", epsilon);
   release.rho = epsilon * epsilon / 2 * kRoundUp;
   release.renyi = RenyiCurve::PureDp(epsilon);
-  release.loss = std::make_shared<Pld>(Pld::PureDp(epsilon, LossGrid(epsilon, kFineness)));
+  release.loss = std::make_shared<Pld>(Pld::PureDp(epsilon, LossGrid(epsilon, fineness)));
   release.guarantee = DpGuarantee{epsilon, 0};
   return release;
 }
 
-Release FromGaussian(double mu) {
+Release FromGaussian(double mu, double fineness) {
   Release release;
   release.text = fmt::format("mu = {:.4g}", mu);
   release.mu = mu;
   release.rho = mu * mu / 2 * kRoundUp;
   release.renyi = RenyiCurve::Zcdp(*release.rho);
-  release.loss = std::make_shared<Pld>(Pld::Gaussian((1 - 1e-15) / mu, LossGrid(mu, kFineness)));
+  release.loss = std::make_shared<Pld>(Pld::Gaussian((1 - 1e-15) / mu, LossGrid(mu, fineness)));
   return release;
 }
 
@@ -73,59 +77,62 @@ Release FromZcdp(double rho) {
 }
 
 // What an event's parameters give; they are in range already, `ratio` too.
-Release Resolve(const std::string& mechanism, const std::map<std::string, double>& parameters) {
+Release Resolve(const std::string& mechanism, const std::map<std::string, double>& parameters,
+                double fineness) {
   const auto get = [&](const char* name) { return parameters.at(name); };
   const auto whole = [&](const char* name) { return static_cast<std::int64_t>(parameters.at(name)); };
-  if (mechanism == "gaussian") return FromGaussian(get("sensitivity") / get("sigma") * kRoundUp);
-  if (mechanism == "gdp") return FromGaussian(get("mu"));
+  if (mechanism == "gaussian") return FromGaussian(get("sensitivity") / get("sigma") * kRoundUp, fineness);
+  if (mechanism == "gdp") return FromGaussian(get("mu"), fineness);
   if (mechanism == "zcdp") return FromZcdp(get("rho"));
-  if (mechanism == "pure-dp") return FromPure(get("epsilon"));
+  if (mechanism == "pure-dp") return FromPure(get("epsilon"), fineness);
   if (mechanism == "discrete-gaussian") {
     const double mu = get("sensitivity") / get("sigma") * kRoundUp;
     Release release = FromZcdp(mu * mu / 2 * kRoundUp);
     const double shift = std::floor(get("sensitivity"));
-    if (get("dimension") == 1 && shift >= 1 && shift < 0x1p31 && get("sigma") <= kMostDiscreteSigma) {
+    if (get("dimension") == 1 && shift >= 1 && shift < 0x1p31 && get("sigma") <= kMostDiscreteScale) {
       release.loss = std::make_shared<Pld>(
-          Pld::DiscreteGaussian(get("sigma"), static_cast<std::int64_t>(shift), LossGrid(mu, kFineness)));
+          Pld::DiscreteGaussian(get("sigma"), static_cast<std::int64_t>(shift), LossGrid(mu, fineness)));
     }
     return release;
   }
   if (mechanism == "laplace") {
     const double epsilon = get("sensitivity") / get("scale") * kRoundUp;
-    Release release = FromPure(epsilon);
+    Release release = FromPure(epsilon, fineness);
     if (get("dimension") == 1) {
       release.renyi = RenyiCurve::Laplace((1 - 1e-15) / epsilon);
-      release.loss = std::make_shared<Pld>(Pld::Laplace((1 - 1e-15) / epsilon, LossGrid(epsilon, kFineness)));
+      release.loss = std::make_shared<Pld>(Pld::Laplace((1 - 1e-15) / epsilon, LossGrid(epsilon, fineness)));
     }
     return release;
   }
   if (mechanism == "discrete-laplace") {
     const double epsilon = get("sensitivity") / get("scale") * kRoundUp;
-    Release release = FromPure(epsilon);
-    if (get("dimension") == 1) {
+    Release release = FromPure(epsilon, fineness);
+    if (get("dimension") == 1 && std::min(get("scale"), get("sensitivity")) <= kMostDiscreteScale) {
       release.loss = std::make_shared<Pld>(
-          Pld::DiscreteLaplace(get("scale"), whole("sensitivity"), LossGrid(epsilon, kFineness)));
+          Pld::DiscreteLaplace(get("scale"), whole("sensitivity"), LossGrid(epsilon, fineness)));
     }
     return release;
   }
   Release release;
   if (mechanism == "approximate-dp") {
+    release = FromPure(get("epsilon"), fineness);  // but for an event of probability delta
+    release.own_delta = get("delta");
     release.guarantee = DpGuarantee{get("epsilon"), get("delta")};
     release.loss = std::make_shared<Pld>(
-        Pld::ApproximateDp(get("epsilon"), get("delta"), LossGrid(get("epsilon"), kFineness)));
+        Pld::ApproximateDp(get("epsilon"), get("delta"), LossGrid(get("epsilon"), fineness)));
     release.text = fmt::format("({:.4g}, {:.3g})", get("epsilon"), get("delta"));
   } else if (mechanism == "shuffle-sum") {
     const double scale = 2 * get("sensitivity") / std::sqrt(get("trials"));
     release.loss = std::make_shared<Pld>(
-        Pld::SymmetricBinomial(whole("trials"), whole("sensitivity"), LossGrid(scale, kFineness))
+        Pld::SymmetricBinomial(whole("trials"), whole("sensitivity"), LossGrid(scale, fineness))
             .SelfCompose(whole("coordinates")));
     release.text = fmt::format("mu ~ {:.4g}", scale * std::sqrt(get("coordinates")));
   } else {
     BANDANA_CHECK(mechanism == "shuffled-ldp");
     const double epsilon0 = get("epsilon0");
     const double scale = ShuffledLdpScale(epsilon0, whole("n"));
-    release = FromPure(epsilon0);  // also without the shuffler
-    release.loss = std::make_shared<Pld>(ShuffledLdpLoss(epsilon0, whole("n"), LossGrid(scale, kFineness)));
+    release = FromPure(epsilon0, fineness);  // also without the shuffler
+    release.loss = std::make_shared<Pld>(ShuffledLdpLoss(epsilon0, whole("n"), LossGrid(scale, fineness)));
     release.text = fmt::format("mu ~ {:.4g}", scale);
   }
   return release;
@@ -184,15 +191,23 @@ class GdpProof : public Proof {
   }
 };
 
+// The probability that some approximate release is worse than its pure part, from above.
+double OwnDelta(const Charges& charges) {
+  double sum = 0;
+  for (const Charge& charge : charges) sum += charge.release->own_delta * charge.count * kRoundUp;
+  return sum;
+}
+
 class ZcdpProof : public Proof {
  public:
   ZcdpProof() : Proof("zcdp", "zCDP") {}
   std::string WhyNot(const Release& release) const override { return release.rho ? "" : "has no rho"; }
   double Epsilon(const Charges& charges, double delta) const override {
-    return ZcdpEpsilon(delta, Rho(charges));
+    const double left = delta - OwnDelta(charges);
+    return left < 0 ? kInfinity : ZcdpEpsilon(left, Rho(charges));
   }
   double Delta(const Charges& charges, double epsilon) const override {
-    return ZcdpDelta(epsilon, Rho(charges));
+    return std::min(1.0, OwnDelta(charges) + ZcdpDelta(epsilon, Rho(charges)));
   }
 
  private:
@@ -209,8 +224,13 @@ class RenyiProof : public Proof {
   std::string WhyNot(const Release& release) const override {
     return release.renyi ? "" : "has no Renyi curve";
   }
-  double Epsilon(const Charges& charges, double delta) const override { return Sum(charges).Epsilon(delta); }
-  double Delta(const Charges& charges, double epsilon) const override { return Sum(charges).Delta(epsilon); }
+  double Epsilon(const Charges& charges, double delta) const override {
+    const double left = delta - OwnDelta(charges);
+    return left < 0 ? kInfinity : Sum(charges).Epsilon(left);
+  }
+  double Delta(const Charges& charges, double epsilon) const override {
+    return std::min(1.0, OwnDelta(charges) + Sum(charges).Delta(epsilon));
+  }
 
  private:
   static RenyiCurve Sum(const Charges& charges) {
@@ -400,15 +420,18 @@ absl::Status CheckSame(std::size_t i, const Event& event, const Event& first) {
 // Equal releases are counted together, so that each is worked out once.
 class Resolver {
  public:
+  explicit Resolver(double fineness) : fineness_(fineness) {}
+
   // Nothing if there are too many of them.
   const Release* operator()(const Event& event) {
     auto [place, is_new] = known_.try_emplace({event.mechanism, event.parameters});
     if (known_.size() > kMostDifferent) return nullptr;
-    if (is_new) place->second = Resolve(event.mechanism, event.parameters);
+    if (is_new) place->second = Resolve(event.mechanism, event.parameters, fineness_);
     return &place->second;
   }
 
  private:
+  double fineness_;
   std::map<std::pair<std::string, std::map<std::string, double>>, Release> known_;
 };
 
@@ -480,7 +503,7 @@ absl::StatusOr<AccountReport> Account(std::span<const Event> events, const Accou
   AccountReport report;
   report.unit = events.front().unit;
   report.neighbours = events.front().neighbours;
-  Resolver resolve;
+  Resolver resolve(events.size() <= kMany ? kFine : kCoarse);
   std::set<std::string> names;
   for (const Event& event : events) {
     if (!event.cohort.empty()) names.insert(event.cohort);
@@ -562,7 +585,7 @@ absl::StatusOr<AccountReport> Account(std::span<const Event> events, const Accou
   return InvalidOption("delta", *target.delta,
                        *target.delta == 0
                            ? "a number in (0, 1): not all events are pure"
-                           : "a larger one: more than the deltas of the approximate-dp events together");
+                           : "a larger one: the events have no epsilon at this (their own deltas count)");
 }
 
 }  // namespace bandana

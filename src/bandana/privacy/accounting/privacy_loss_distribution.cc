@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Above the relative error of a mass as the factories compute it: masses are multiplied by 1 + this.
-constexpr double kMassGuard = 1e-12;
+constexpr double kMassGuard = 1e-11;
 // Gaussian and binomial tails beyond this many standard deviations, of mass below 2e-33, are cut.
 constexpr double kCut = 12;
 constexpr std::size_t kMostCells = std::size_t{1} << 26;
@@ -203,8 +203,13 @@ PrivacyLossDistribution PrivacyLossDistribution::DiscreteGaussian(double sigma, 
   const double reach = std::ceil(kCut * sigma) + 1;
   BANDANA_CHECK(reach < kMostCells);
   const auto weight = [width](double x) { return std::exp(-x * x / width); };
-  double total = weight(0);
-  for (double x = reach; x >= 1; --x) total += 2 * weight(x);  // small ones first, and never too much
+  // By Poisson's summation Z is sigma sqrt(2 pi) (1 + 2 exp(-2 pi^2 sigma^2) + ...): a little more than the
+  // first.
+  double total = sigma * std::sqrt(2 * std::numbers::pi);
+  if (sigma < 4) {
+    total = weight(0);
+    for (double x = reach; x >= 1; --x) total += 2 * weight(x);  // never too much
+  }
   const double d = static_cast<double>(shift);
   const auto loss = [&](double x) { return (d - 2 * x) * d / width; };
   // Beyond `reach` each ratio is below exp(-reach/sigma^2): what is there is below this.

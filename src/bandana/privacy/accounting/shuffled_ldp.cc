@@ -82,13 +82,14 @@ PrivacyLossDistribution ShuffledLdpLoss(double epsilon0, std::int64_t n, double 
     }
   }
   // Blocks as wide as 1e-4 of the number of clones make losses too large by half of that, relatively.
-  const double blocks = std::clamp(1e4 * static_cast<double>(last - first) / (mean + 1), 16.0, 256.0);
+  const double blocks = std::clamp(1e4 * static_cast<double>(last - first) / (mean + 1), 16.0, 512.0);
   const std::int64_t width = static_cast<std::int64_t>(static_cast<double>(last - first) / blocks) + 1;
   for (std::int64_t block = first; block <= last; block += width) {
     double weight = 0;
     for (std::int64_t c = block; c < block + width && c <= last; ++c)
       weight += std::exp(LogBinomialPmf(c, trials, p));
     if (block + width > last && last < trials) weight += BinomialUpperTail(last + 1, trials, p);
+    weight *= 1 + 1e-15 * static_cast<double>(width);
     if (weight > 1e-300) {
       AddClones(block, weight, epsilon0, keep_rare, atoms, infinity_mass);
     } else {
