@@ -2,6 +2,7 @@
 # bandana account: the figures of known lists, both output forms, and every bad file refused by name.
 
 set -euo pipefail
+test_script=$(realpath "${BASH_SOURCE[0]}")
 # shellcheck source=tests/system/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -51,6 +52,13 @@ for part in survey shuffle-sum 'privacy loss distribution' used 'basic compositi
             'is not Gaussian' docs/proofs/accounting.md; do
   grep -qF -- "$part" table || fail "no '$part' in the table: $(<table)"
 done
+
+# The documentation's example prints what it says.
+page=$(dirname "$test_script")/../../docs/accounting.md
+awk '/^```json$/ {inside = 1; next} /^```$/ {inside = 0} inside' "$page" >releases.json
+awk '/^```$/ {fences++; next} /^```/ {fences++} fences == 3' "$page" >expected
+"$BANDANA" account releases.json >table
+diff expected table >difference || fail "docs/accounting.md is not what is printed: $(<difference)"
 
 # refused NAME FILE PART...: exit 2, one line that names the file and every PART; with --json the same in an object.
 refused() {

@@ -411,7 +411,7 @@ absl::Status CheckSame(std::size_t i, const Event& event, const Event& first) {
          .value = event.neighbours,
          .accepted = fmt::format("{}; replacing one is removing and adding one, so that an "
                                  "add-remove event may be stated as replace-one with twice its "
-                                 "sensitivity, mu or epsilon",
+                                 "sensitivity, mu or pure epsilon",
                                  first.neighbours)});
   }
   return absl::OkStatus();

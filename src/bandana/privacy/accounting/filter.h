@@ -7,7 +7,7 @@
 /// Privacy filters: releases whose mechanisms *and budgets* are chosen along the way, each from all that was
 /// released before, may go on while the charges stay within a budget fixed at the start; the whole then has
 /// the budget's guarantee. Known for Renyi divergences of a fixed order and so for zCDP (V. Feldman and T.
-/// Zrnic, "Individual privacy accounting via a Renyi filter", NeurIPS 2021, Theorem 4.3) and for Gaussian DP
+/// Zrnic, "Individual privacy accounting via a Renyi filter", NeurIPS 2021) and for Gaussian DP
 /// (A. Smith and A. Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022;
 /// A. Koskela, M. Tobaben and A. Honkela, ICLR 2023). Not for privacy loss distributions, nor for the optimal
 /// composition of (epsilon, delta): those serve lists that are fixed beforehand. Proof:
