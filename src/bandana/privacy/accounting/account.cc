@@ -356,7 +356,7 @@ absl::Status CheckEvent(std::size_t i, const Event& event) {
   }
   for (const auto& [name, value] : event.parameters) {
     const bool known = std::any_of(kind->parameters.begin(), kind->parameters.end(),
-                                   [&name = name](const MechanismParameter& p) { return name == p.name; });
+                                   [&key = name](const MechanismParameter& p) { return key == p.name; });
     if (known) continue;
     std::string names;
     for (const MechanismParameter& p : kind->parameters)
@@ -570,13 +570,11 @@ absl::StatusOr<AccountReport> Account(std::span<const Event> events, const Accou
             target.delta.has_value() ? "no epsilon at this delta" : "no delta below 1 at this epsilon";
       }
     }
-    report.proofs.push_back(std::move(result));
+    const auto rank = [&](const AccountProof& p) { return p.guarantee ? figure(*p.guarantee) : kInfinity; };
+    const auto place = std::upper_bound(report.proofs.begin(), report.proofs.end(), result,
+                                        [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    report.proofs.insert(place, std::move(result));
   }
-  std::stable_sort(report.proofs.begin(), report.proofs.end(),
-                   [&](const AccountProof& a, const AccountProof& b) {
-                     return (a.guarantee ? figure(*a.guarantee) : kInfinity) <
-                            (b.guarantee ? figure(*b.guarantee) : kInfinity);
-                   });
   if (!report.proof.empty()) return report;
   if (target.epsilon.has_value()) {
     return InvalidOption("epsilon", *target.epsilon,

@@ -168,7 +168,8 @@ void BoundCells(const std::vector<Item>& items, double lambda, Window window, Re
       largest = std::max(largest, std::abs(lambda * loss));
     }
     input_error += count * kUnit *
-                   (8 + 2 * largest + 2 * std::abs(log_norm) + static_cast<double>(masses.size() / length));
+                   (8 + 2 * largest + 2 * std::abs(log_norm) +
+                    static_cast<double>(masses.size()) / static_cast<double>(length));
     log_scale += count * log_norm;
     offset += count * static_cast<double>(distribution.lowest());
     releases += count;
