@@ -16,14 +16,6 @@ constexpr double kMostClones = 2e8;  // on average; fewer clones than there are 
 // Fewer clones than there are, on average: rounding is on the safe side, and 1 - p has all its digits.
 double CloneProbability(double epsilon0) { return std::min(std::exp(-epsilon0) * (1 - 1e-15), 0.999); }
 
-// P(Bin(n, p) = x), from above.
-double BinomialMass(std::int64_t x, std::int64_t n, double p) {
-  const auto at = static_cast<double>(x);
-  const auto trials = static_cast<double>(n);
-  const double log_mass = LogBinomial(at, trials, p, 1 - p);
-  return std::exp(log_mass + BinomialLogError(log_mass) + BinomialMeanError(at, trials, p));
-}
-
 // Adds the pair for `clones` clones, weighted. Of u reports that look like the one value and v that look like
 // the other, u + v = clones + 1, the loss is ln((exp(epsilon0) u + v)/(u + exp(epsilon0) v)), rising with u.
 void AddClones(std::int64_t clones, double weight, double epsilon0, bool keep_rare,
@@ -41,9 +33,7 @@ void AddClones(std::int64_t clones, double weight, double epsilon0, bool keep_ra
     const double value = std::log1p((u - v) * -std::expm1(-epsilon0) / (v + u * decay));
     return std::min(epsilon0, value + 1e-15 * (1 + std::abs(value)));
   };
-  const auto mass = [&](std::int64_t x) {
-    return x < 0 || x > clones ? 0.0 : BinomialMass(x, clones, 0.5);
-  };
+  const auto mass = [&](std::int64_t x) { return BinomialMass(x, clones, 0.5); };
   double before = mass(first - 1);
   for (std::int64_t u = first; u <= last; ++u) {
     const double here = mass(u);
