@@ -87,10 +87,12 @@ class Drawer {
         ledger.Once(key, {{epsilon, 0.0625}, {epsilon, 0.0625}}, units, [&]() -> absl::StatusOr<Report> {
           ++draws;
           if (fails) return absl::InternalError("no draw");
-          return Wire::FromUnits(key.node, {draws, -draws, std::int64_t{1} << 62});
+          return Wire::FromUnits(key.node, {draws, -draws, std::int64_t{1} << 62}, 33, 5);
         });
     if (!report.ok()) return report.status();
-    return Wire::Units(*report);
+    Units all = Wire::Units(*report);
+    all.insert(all.end(), {report->bits(), report->quorum()});
+    return all;
   }
 
   std::int64_t draws = 0;
@@ -167,6 +169,7 @@ TEST_F(LedgerTest, LinesAreJsonChainedBySha256) {
                                   R"("deployment_budget":null)"));
   EXPECT_THAT(lines[1], HasSubstr(R"("node":0,"epoch":1,"guarantee":{"epsilon":0.25,"delta":0.0625},)"
                                   R"("loss":{"epsilon":0.25,"delta":0.0625},"units":"1-3",)"
+                                  R"("bits":33,"quorum":5,)"
                                   R"("draw":[1,-1,4611686018427387904])"));
   EXPECT_THAT(lines[2], HasSubstr(R"("units":"1,9")"));
   EXPECT_EQ(Slurp(head_path_), "{\"seq\":3,\"hash\":\"" + previous + "\"}\n");

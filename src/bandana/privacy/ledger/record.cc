@@ -55,12 +55,13 @@ std::string FormatHeaderAt(const LedgerHeader& header, std::string_view time) {
 std::string FormatEntryAt(const LedgerEntry& entry, Measure measure, std::uint64_t seq,
                           std::string_view time) {
   fmt::memory_buffer text;
-  fmt::format_to(
-      std::back_inserter(text),
-      R"({{"seq":{},"time":{},"node":{},"epoch":{},"guarantee":{},"loss":{},"units":"{}","draw":[)", seq,
-      Quote(time), entry.key.node.value, entry.key.epoch,
-      FormatLoss({entry.guarantee.epsilon, entry.guarantee.delta}, Measure::kApproximateDp),
-      FormatLoss(entry.loss, measure), entry.units.ToText());
+  fmt::format_to(std::back_inserter(text),
+                 R"({{"seq":{},"time":{},"node":{},"epoch":{},"guarantee":{},"loss":{},"units":"{}",)"
+                 R"("bits":{},"quorum":{},"draw":[)",
+                 seq, Quote(time), entry.key.node.value, entry.key.epoch,
+                 FormatLoss({entry.guarantee.epsilon, entry.guarantee.delta}, Measure::kApproximateDp),
+                 FormatLoss(entry.loss, measure), entry.units.ToText(), entry.draw.bits(),
+                 entry.draw.quorum());
   bool first = true;
   for (const std::int64_t unit : Wire::Units(entry.draw)) {
     if (!std::exchange(first, false)) text.push_back(',');
@@ -213,7 +214,9 @@ absl::StatusOr<Dated<LedgerEntry>> ParseEntry(std::string_view content, Measure 
   scan.Literal(R"(,"guarantee":)").TheLoss(alone, Measure::kApproximateDp);
   scan.Literal(R"(,"loss":)").TheLoss(record.loss, measure);
   scan.Literal(R"(,"units":)").Text(units);
-  scan.Literal(R"(,"draw":[)");
+  Count bits = 0;
+  Count quorum = 0;
+  scan.Literal(R"(,"bits":)").Number(bits).Literal(R"(,"quorum":)").Number(quorum).Literal(R"(,"draw":[)");
   std::vector<std::int64_t> draw;
   while (scan.ok() && !scan.Sees("]")) {
     if (!draw.empty()) scan.Literal(",");
@@ -222,7 +225,7 @@ absl::StatusOr<Dated<LedgerEntry>> ParseEntry(std::string_view content, Measure 
   scan.Literal("]");
   if (!scan.done()) return NotARecord("charge");
   record.guarantee = {alone.amount, alone.delta};
-  record.draw = Wire::FromUnits(record.key.node, std::move(draw));
+  record.draw = Wire::FromUnits(record.key.node, std::move(draw), bits, quorum);
   BANDANA_ASSIGN_OR_RETURN(record.units, UnitRanges::Parse(units));
   if (FormatEntryAt(record, measure, entry.seq, entry.time) != content) return NotARecord("charge");
   BANDANA_RETURN_IF_ERROR(CheckLoss(Measure::kApproximateDp, alone, "guarantee"));
