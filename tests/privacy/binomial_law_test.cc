@@ -35,13 +35,26 @@ TEST_P(BinomialLaw, LogIsWithinItsErrorBound) {
     const double x = std::floor(std::fmin(n, std::fmax(0, mean + z * deviation)));
     const double computed = LogBinomial(x, n, p, q);
     const Real error = abs(computed - ExactLog(x, n, exact_p, 1 - exact_p));
-    EXPECT_LE(static_cast<double>(error), BinomialLogError(x, n, p, computed)) << x;
+    EXPECT_LE(static_cast<double>(error), BinomialLogError(computed) + BinomialMeanError(x, n, p)) << x;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Grid, BinomialLaw,
                          testing::Combine(testing::Values(1, 2, 17, 23, 24, 1000, 1e6, 1e9, 1e12),
                                           testing::Values(1e-9, 0.01, 0.6931471805599453, 4, 20)));
+
+TEST(BinomialLawTest, LogIsWithinItsErrorBoundForExactMeans) {
+  for (const double p : {0.25, 0.5}) {
+    for (const double n : {1.0, 7.0, 40.0, 1e3, 123457.0, 1e9, 1e14}) {
+      for (const double z : {-20.0, -6.0, -1.0, 0.0, 0.5, 3.0, 9.0}) {
+        const double x = std::floor(std::fmin(n, std::fmax(0, n * p + z * std::sqrt(n * p * (1 - p)))));
+        const double computed = LogBinomial(x, n, p, 1 - p);
+        const Real error = abs(computed - ExactLog(x, n, p, 1 - p));
+        EXPECT_LE(static_cast<double>(error), BinomialLogError(computed)) << x << " of " << n << " at " << p;
+      }
+    }
+  }
+}
 
 TEST(BinomialLawTest, SmallLawsByHand) {
   EXPECT_EQ(LogBinomial(0, 0, 0.3, 0.7), 0);

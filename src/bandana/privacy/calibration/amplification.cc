@@ -89,7 +89,7 @@ ClonePair::Cell ClonePair::Start(double c) const {
   Cell cell{.c = c, .k = Threshold(c), .mass = 0, .tail = 0, .mass_error = 0, .tail_error = 0};
   const double log_mass = LogBinomial(cell.k - 1, c, 0.5, 0.5);
   cell.mass = std::exp(log_mass);
-  cell.mass_error = BinomialLogError(cell.k - 1, c, 0.5, log_mass);
+  cell.mass_error = BinomialLogError(log_mass);
   double term = cell.mass;
   double terms = 0;
   for (double x = cell.k; x <= c && term > 1e-18 * cell.tail; ++x, ++terms) {
@@ -147,7 +147,7 @@ double ClonePair::DeltaAbove(double least) const {
     Cell cell = Start(top);
     const double log_probability = LogBinomial(top, others_, clone_, own_);
     double probability = std::exp(log_probability);
-    double error = BinomialLogError(top, others_, clone_, log_probability);
+    double error = BinomialLogError(log_probability) + BinomialMeanError(top, others_, clone_);
     if (top == highest && highest < others_) sum += kUpperTail * DeltaOf(cell);
     const double bottom = std::max(0.0, top - std::max(512.0, std::floor(std::sqrt(top))));
     while (true) {

@@ -57,9 +57,9 @@ double LogBinomial(double x, double n, double p, double q) {
          PoissonDeviance(rest, n * q) - 0.5 * (std::log(x / n * rest) + kLogTwoPi);
 }
 
-double BinomialLogError(double x, double n, double p, double log_pmf) {
-  return kUnit * (64 + 8 * std::abs(x - n * p) + 8 * std::abs(log_pmf));
-}
+double BinomialLogError(double log_pmf) { return kUnit * (64 + 8 * std::abs(log_pmf)); }
+
+double BinomialMeanError(double x, double n, double p) { return 8 * kUnit * std::abs(x - n * p); }
 
 double LogBinomialTailBound(double x, double n, double p, double q) {
   return -PoissonDeviance(x, n * p) - PoissonDeviance(n - x, n * q);

@@ -12,12 +12,13 @@ namespace bandana {
 double PoissonDeviance(double x, double mean);
 
 /// ln of the probability of x successes in n trials of probability p = 1 - q. Both are asked for, since the
-/// smaller one must not be rounded away. 0 <= x <= n <= 2^53. The error is below BinomialLogError.
+/// smaller one must not be rounded away. 0 <= x <= n <= 2^53.
 double LogBinomial(double x, double n, double p, double q);
 
-/// A bound on the error of LogBinomial, for p and q that are themselves off by at most 2^-52 of their
-/// size.
-double BinomialLogError(double x, double n, double p, double log_pmf);
+/// A bound on the error of LogBinomial where n p and n q are exact, as for p = 1/2.
+double BinomialLogError(double log_pmf);
+/// What is to be added where p and q are each off by at most 2^-52 of their size.
+double BinomialMeanError(double x, double n, double p);
 
 /// ln of Chernoff's bound on P[X >= x] for x >= n p, on P[X <= x] for x <= n p.
 double LogBinomialTailBound(double x, double n, double p, double q);
