@@ -396,13 +396,19 @@ TEST_F(LedgerTest, ACrashWhileTheLedgerIsBegunIsMended) {
     Open();
   }
   const std::string header = Slurp(path_);
-  for (std::size_t size = 0; size <= header.size(); ++size) {
-    Spill(path_, header.substr(0, size));
-    std::filesystem::remove(head_path_);
-    ASSERT_NE(Open(), nullptr) << size;
-    EXPECT_TRUE(Verify(path_).ok());
-    EXPECT_TRUE(std::filesystem::exists(head_path_));
+  const std::string head = Slurp(head_path_);
+  for (std::size_t size = 0; size < header.size(); ++size) {
+    for (const bool has_head : {true, false}) {
+      Spill(path_, header.substr(0, size));
+      Spill(head_path_, head);
+      if (!has_head) std::filesystem::remove(head_path_);
+      EXPECT_FALSE(Verify(path_).ok());
+      ASSERT_NE(Open(), nullptr) << size;
+      EXPECT_TRUE(Verify(path_).ok());
+    }
   }
+  std::filesystem::remove(head_path_);
+  EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss) << "it was begun, and lost its head";
 }
 
 // A line that was durable and then lost its end is no crash: its draw may have left.

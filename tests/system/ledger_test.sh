@@ -161,13 +161,15 @@ ends "$agent" 4 'its agent'
 says central.err 'deployment together would have spent epsilon'
 ledger 0 verify small.ledger
 says ledger.out ' 2 releases'
+ledger 0 show small.ledger
+says ledger.out 'budget of all releases'
 
 # Local: agents pay. One is killed; with its ledger the run is done again and nobody pays twice.
-spec local 100_000 20_000 >local.toml
+spec local 1_000_000 100_000 >local.toml
 serve local
-join local 1-10000 --set service.ledger=first.ledger
+join local 1-50000 --set service.ledger=first.ledger
 first=$agent
-join local 10001-20000 --set service.ledger=second.ledger
+join local 50001-100000 --set service.ledger=second.ledger
 second=$agent
 until (($(grep -c '"phase"' local.events) >= 4)); do sleep 0.005; done
 kill -9 "$second" 2>/dev/null || fail 'the run was over before the agent could be killed'
@@ -179,9 +181,9 @@ for name in first second; do
   wc -l <$name.ledger >$name.lines
 done
 serve local
-join local 1-10000 --set service.ledger=first.ledger
+join local 1-50000 --set service.ledger=first.ledger
 first=$agent
-join local 10001-20000 --set service.ledger=second.ledger
+join local 50001-100000 --set service.ledger=second.ledger
 second=$agent
 ends "$server" 0 'server, again'
 ends "$first" 0 'first agent, again'

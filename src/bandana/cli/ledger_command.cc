@@ -144,8 +144,8 @@ int Show(const LedgerArguments& arguments, const Global& global) {
         row(fmt::format("spent by client {}{}", who->value, client ? "" : ", the most"), account.spent));
     rows.push_back(row("left to it", Left(limits.per_unit, account.spent)));
   }
-  rows.push_back(row("all releases together", accounts.total()));
   if (limits.deployment) {
+    rows.push_back(row("all releases together", accounts.total()));
     rows.push_back(row("budget of all releases", *limits.deployment));
     rows.push_back(row("left", Left(*limits.deployment, accounts.total())));
   }

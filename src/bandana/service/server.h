@@ -49,7 +49,7 @@ struct ServerReport {
   std::uint64_t bytes_out = 0;
   DpGuarantee spent{
       0, 0};  ///< at the server, by all runs of its ledger; what is charged at clients is in AgentReport
-  double seconds = 0;       ///< from the first plan to the end
+  double seconds = 0;  ///< from the first plan to the end
 };
 
 /// Runs `server` until `server.finished()`. Role calls and callbacks come one at a time, `on_play` among

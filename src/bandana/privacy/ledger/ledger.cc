@@ -1,7 +1,5 @@
 #include "bandana/privacy/ledger/ledger.h"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -57,11 +55,11 @@ absl::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(const std::string& path, co
   BANDANA_RETURN_IF_ERROR(Validate(header));
   BANDANA_ASSIGN_OR_RETURN(DurableFile file, DurableFile::Open(path));
   std::unique_ptr<Ledger> ledger(new Ledger(path, header, durability, std::move(file)));
-  std::error_code error;
-  const bool has_head = std::filesystem::exists(HeadPath(path), error);
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<LedgerHead> head, ReadHead(path));
   constexpr std::size_t kLongerThanAnyHeader = std::size_t{1} << 20;
   BANDANA_ASSIGN_OR_RETURN(const std::string beginning, ledger->file_.Begin(kLongerThanAnyHeader));
-  const bool is_new = !has_head && beginning.size() < kLongerThanAnyHeader && NeverBegun(beginning);
+  const bool charged = head && head->seq > 0;
+  const bool is_new = !charged && beginning.size() < kLongerThanAnyHeader && NeverBegun(beginning);
   BANDANA_RETURN_IF_ERROR(is_new ? ledger->Begin() : ledger->Resume());
   return ledger;
 }
@@ -71,8 +69,10 @@ absl::Status Ledger::Begin() {
   if (torn_bytes_ > 0) BANDANA_RETURN_IF_ERROR(file_.Truncate(0));
   head_.hash = kNoHash;
   AddLine(FormatHeader(header_, absl::Now()), 0);
-  BANDANA_RETURN_IF_ERROR(Commit());
-  return SyncFolderOf(HeadPath(path_));
+  // The head first, this once: from the first line on, a ledger without a head is one that lost it.
+  BANDANA_RETURN_IF_ERROR(ReplaceFile(HeadPath(path_), FormatHead(head_)));
+  BANDANA_RETURN_IF_ERROR(SyncFolderOf(HeadPath(path_)));
+  return Commit();
 }
 
 absl::Status Ledger::Resume() {

@@ -25,21 +25,6 @@ absl::Status Fault(const std::string& file, std::uint64_t line, std::string mess
   return fault;
 }
 
-absl::StatusOr<std::optional<LedgerHead>> ReadHead(const std::string& ledger) {
-  const std::string path = HeadPath(ledger);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    struct stat info{};
-    if (stat(path.c_str(), &info) == 0) return absl::UnavailableError(path + ": cannot be read");
-    return std::nullopt;
-  }
-  std::ostringstream text;
-  text << file.rdbuf();
-  std::optional<LedgerHead> head = ParseHead(text.str());
-  if (!head) return Fault(path, 1, "no head of a ledger: it was altered");
-  return head;
-}
-
 absl::StatusOr<std::ifstream> OpenFile(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return absl::NotFoundError(path + ": no such ledger");
@@ -77,9 +62,10 @@ class Verifier {
   absl::StatusOr<LedgerState> Finish(std::uint64_t torn_bytes) && {
     if (lines_ == 0) {
       return Fault(path_, 1,
-                   written_ ? fmt::format("missing: {} names line {}; all lines were removed",
-                                          HeadPath(path_), written_->seq + 1)
-                            : "no whole line: it is no ledger, or was never begun");
+                   written_ && written_->seq > 0
+                       ? fmt::format("missing: {} names line {}; all lines were removed", HeadPath(path_),
+                                     written_->seq + 1)
+                       : "no whole line: it is no ledger, or was never begun");
     }
     if (written_ && written_->seq > seq()) {
       return Fault(path_, lines_ + 1,
@@ -92,7 +78,7 @@ class Verifier {
           path_, 0,
           fmt::format("no line has the noted hash {}: lines were altered or removed", *options_.noted_head));
     }
-    if (!written_ && !options_.noted_head && seq() > 0) {
+    if (!written_ && !options_.noted_head) {
       return Fault(HeadPath(path_), 0,
                    "missing: without it, lines removed at the end of the ledger would not be missed; put it "
                    "back, or give a hash that was noted");
@@ -158,6 +144,21 @@ std::string HeadPath(const std::string& ledger) {
   const bool link = std::filesystem::is_symlink(ledger, error);
   const std::string target = link ? std::filesystem::canonical(ledger, error).string() : ledger;
   return (error ? ledger : target) + ".head";
+}
+
+absl::StatusOr<std::optional<LedgerHead>> ReadHead(const std::string& ledger) {
+  const std::string path = HeadPath(ledger);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    struct stat info{};
+    if (stat(path.c_str(), &info) == 0) return absl::UnavailableError(path + ": cannot be read");
+    return std::nullopt;
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  std::optional<LedgerHead> head = ParseHead(text.str());
+  if (!head) return Fault(path, 1, "no head of a ledger: it was altered");
+  return head;
 }
 
 absl::StatusOr<LedgerState> ReadLedger(

@@ -15,6 +15,9 @@ namespace bandana {
 /// link, beside what it leads to.
 std::string HeadPath(const std::string& ledger);
 
+/// What HeadPath holds; nothing if there is no such file. kDataLoss if it is no head.
+absl::StatusOr<std::optional<LedgerHead>> ReadHead(const std::string& ledger);
+
 /// A whole ledger that verifies.
 struct LedgerState {
   Dated<LedgerHeader> header;
