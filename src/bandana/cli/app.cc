@@ -132,6 +132,16 @@ int Main(int argc, char** argv) {
   CLI::App* list_command = app.add_subcommand("list", "what there is, with options and defaults");
   list_command->add_option("what", listed, "algorithms, environments, privatizers or exhibits")->required();
 
+  LedgerArguments ledger;
+  CLI::App* ledger_command =
+      app.add_subcommand("ledger", "what was spent, by whom, and that nothing was altered");
+  ledger_command->add_option("action", ledger.action, "show, verify or export")->required();
+  ledger_command->add_option("file", ledger.file, "the ledger")->required();
+  ledger_command->add_option("--client", ledger.client, "show: this client's account and charges");
+  ledger_command->add_option("--head", ledger.head, "verify: a head that was noted, of any time");
+  ledger_command->add_option("--format", ledger.format, "export: csv (default) or json");
+  ledger_command->add_option("--out", ledger.out, "export: a file (default: stdout)");
+
   CalibrateArguments calibrate;
   CLI::App* calibrate_command = AddCalibrate(app, calibrate);
 
@@ -161,6 +171,7 @@ int Main(int argc, char** argv) {
     return DemoCommand(demo, std::filesystem::read_symlink("/proc/self/exe").string(), global);
   }
   if (run_command->parsed()) return RunCommand(run, global);
+  if (ledger_command->parsed()) return LedgerCommand(ledger, global);
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
   if (account_command->parsed()) return AccountCommand(account, global);
   if (server_command->parsed()) return ServerCommand(server, global);

@@ -61,4 +61,14 @@ struct DemoArguments {
 /// `program` is the path of this binary: the roles are its children.
 int DemoCommand(const DemoArguments& arguments, const std::string& program, const Global& global);
 
+struct LedgerArguments {
+  std::string action;  ///< show, verify or export
+  std::string file;
+  std::optional<std::int64_t> client;
+  std::string head;
+  std::string format;
+  std::string out;
+};
+int LedgerCommand(const LedgerArguments& arguments, const Global& global);
+
 }  // namespace bandana::cli

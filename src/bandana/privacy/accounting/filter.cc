@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bandana/core/status.h"
+#include "bandana/privacy/sum_up.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -22,10 +23,7 @@ absl::Status CheckCharge(const char* key, double value) {
 }
 
 constexpr double kUp = 1 + std::numeric_limits<double>::epsilon();
-constexpr double kSlack = 1 + 1e-12;
-
-// a + b from above.
-double Sum(double a, double b) { return (a + b) * kUp; }
+constexpr double kDown = 1 - std::numeric_limits<double>::epsilon();
 
 absl::Status Exhausted(const char* what, double spent, double charge, double budget) {
   return absl::ResourceExhaustedError(
@@ -40,12 +38,10 @@ absl::StatusOr<ZcdpFilter> ZcdpFilter::Create(double rho) {
   return ZcdpFilter(rho);
 }
 
-double ZcdpFilter::limit() const { return budget_ * kSlack; }
-
 absl::Status ZcdpFilter::Charge(double rho) {
   BANDANA_RETURN_IF_ERROR(CheckCharge("charge.rho", rho));
-  const double sum = Sum(spent_, rho);
-  if (!(sum <= limit())) return Exhausted("rho", spent_, rho, budget_);
+  const double sum = SumUp(spent_, rho);
+  if (!(sum <= budget_)) return Exhausted("rho", spent_, rho, budget_);
   spent_ = sum;
   return absl::OkStatus();
 }
@@ -55,13 +51,13 @@ absl::StatusOr<GdpFilter> GdpFilter::Create(double mu) {
   return GdpFilter(mu);
 }
 
-double GdpFilter::limit() const { return budget_ * kSlack; }
 double GdpFilter::spent() const { return std::sqrt(spent_square_) * kUp; }
 
 absl::Status GdpFilter::Charge(double mu) {
   BANDANA_RETURN_IF_ERROR(CheckCharge("charge.mu", mu));
-  const double square = Sum(spent_square_, mu * mu * kUp);
-  if (!(square <= limit() * budget_)) return Exhausted("mu", spent(), mu, budget_);
+  const double square = SumUp(spent_square_, mu * mu * kUp);
+  const bool first = spent_square_ == 0 && mu <= budget_;  // squares are rounded, and this needs none
+  if (!first && !(square <= budget_ * budget_ * kDown)) return Exhausted("mu", spent(), mu, budget_);
   spent_square_ = square;
   return absl::OkStatus();
 }
@@ -99,15 +95,13 @@ absl::StatusOr<RenyiFilter> RenyiFilter::ForGuarantee(DpGuarantee guarantee, std
   return RenyiFilter(budget);
 }
 
-RenyiCurve RenyiFilter::limit() const { return budget_.Times(kSlack); }
-
 absl::Status RenyiFilter::Charge(const RenyiCurve& curve) {
   RenyiCurve sum;
   for (std::size_t i = 0; i < RenyiCurve::kOrders; ++i) {
     if (!(curve.at(i) >= 0))
       return InvalidOption("charge.renyi", curve.at(i), "a number >= 0 at every order");
-    sum.set(i, Sum(spent_.at(i), curve.at(i)));
-    if (!(sum.at(i) <= budget_.at(i) * kSlack)) {
+    sum.set(i, SumUp(spent_.at(i), curve.at(i)));
+    if (!(sum.at(i) <= budget_.at(i))) {
       return Exhausted(fmt::format("epsilon at order {:.6g}", RenyiCurve::Orders()[i]).c_str(), spent_.at(i),
                        curve.at(i), budget_.at(i));
     }

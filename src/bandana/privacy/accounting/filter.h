@@ -13,16 +13,15 @@
 /// composition of (epsilon, delta): those serve lists that are fixed beforehand. Proof:
 /// docs/proofs/accounting.md.
 ///
-/// A charge that does not fit is refused whole with kResourceExhausted and changes nothing. So that ten
-/// charges of 0.1 fit a budget of 1, a filter fills up to limit() = budget (1 + 1e-12): the guarantee to
-/// state is limit()'s.
+/// A charge that does not fit is refused whole with kResourceExhausted and changes nothing. Sums are rounded
+/// up, so a budget of 1 pays nine charges of 0.1 and not ten: the double 0.1 is a little more than a tenth.
 namespace bandana {
 
 class ZcdpFilter {
  public:
   static absl::StatusOr<ZcdpFilter> Create(double rho);
   absl::Status Charge(double rho);
-  double limit() const;
+  double budget() const { return budget_; }
   double spent() const { return spent_; }
 
  private:
@@ -36,7 +35,7 @@ class GdpFilter {
  public:
   static absl::StatusOr<GdpFilter> Create(double mu);
   absl::Status Charge(double mu);
-  double limit() const;
+  double budget() const { return budget_; }
   double spent() const;  ///< as a mu
 
  private:
@@ -53,7 +52,7 @@ class RenyiFilter {
   /// The filter at one order of RenyiCurve::Orders() that delivers (epsilon, delta).
   static absl::StatusOr<RenyiFilter> ForGuarantee(DpGuarantee guarantee, std::size_t order);
   absl::Status Charge(const RenyiCurve& curve);
-  RenyiCurve limit() const;
+  const RenyiCurve& budget() const { return budget_; }
   const RenyiCurve& spent() const { return spent_; }
 
  private:
