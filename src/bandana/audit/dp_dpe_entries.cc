@@ -1,0 +1,123 @@
+#include <memory>
+#include <utility>
+
+#include "bandana/algorithms/dp_dpe.h"
+#include "bandana/audit/catalog.h"
+#include "bandana/bandit/recorder.h"
+#include "bandana/privacy/mean_privatizers.h"
+#include "bandana/sim/simulator.h"
+
+/// DP-DPE as a whole, on an instance so small that it runs tens of thousands of times. The first client asked
+/// in phase 2 has the least or the largest rewards there are, all others have their arms' means, which the
+/// adversary knows. The adversary sees the transcript: phase by phase the plan and the released averages.
+namespace bandana::audit {
+namespace {
+
+constexpr Epoch kPhase =
+    2;  // one phase before it that must not matter, and some after it that may give it away
+constexpr Count kHorizon = 30;
+constexpr Count kClients = 2;  // a phase
+constexpr Count kPopulation = 12;
+constexpr std::int64_t kDraws = 20'000;
+
+DpDpeParams Params() {
+  return {.horizon = kHorizon,
+          .beta = std::nullopt,
+          .schedule = ClientSchedule::kFixed,
+          .fixed_clients = kClients,
+          .population = kPopulation,
+          .clip = {.reward = {.kind = RewardKind::kRademacher}, .client_sd = 0, .fixed_bound = std::nullopt}};
+}
+
+// In a plane, two good arms and a bad one: noise decides when the bad one goes.
+absl::StatusOr<std::shared_ptr<const LinearProblem>> Problem() {
+  ActionMatrix actions(3, 2);
+  actions << 1, 0, 0, 1, -0.6, -0.6;
+  Vector theta(2);
+  theta << 0.6, 0.5;
+  BANDANA_ASSIGN_OR_RETURN(LinearProblem problem,
+                           LinearProblem::Create(std::move(actions), std::move(theta)));
+  return std::make_shared<const LinearProblem>(std::move(problem));
+}
+
+class NeighbouringClients final : public Environment {
+ public:
+  NeighbouringClients(const LinearProblem& problem, Neighbour neighbour)
+      : problem_(problem), extreme_(neighbour == Neighbour::kSecond ? 1 : -1) {}
+
+  absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
+                      std::span<RewardSum> rewards) override {
+    if (epoch == kPhase && !changed_) changed_ = client;
+    for (std::size_t i = 0; i < pulls.size(); ++i) {
+      const double average = changed_ == client ? extreme_ : problem_.means()[pulls[i].arm];
+      rewards[i] = {pulls[i].count, average * static_cast<double>(pulls[i].count)};
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const LinearProblem& problem_;
+  double extreme_;
+  std::optional<NodeId> changed_;
+};
+
+// The transcript in four numbers: the averages of the client's phase less what the others gave, along the
+// direction in which the client moves them; how many phases completed; and the actions left after its phase
+// and at the end.
+void Look(const LinearProblem& problem, const DpDpePolicy& policy, std::span<double> view) {
+  std::fill(view.begin(), view.end(), 0.0);
+  view[1] = static_cast<double>(policy.history().size());
+  view[3] = static_cast<double>(policy.active().size());
+  for (const PhaseRecord& phase : policy.history()) {
+    if (phase.epoch != kPhase) continue;
+    for (std::size_t i = 0; i < phase.pulls.size(); ++i) {
+      const double others = problem.means()[phase.pulls[i].arm] * static_cast<double>(kClients - 1);
+      view[0] += phase.averages[i] * static_cast<double>(kClients) - others;
+    }
+    view[0] /= std::sqrt(static_cast<double>(phase.pulls.size()));
+    view[2] = static_cast<double>(phase.active.size());
+  }
+}
+
+template <class P>
+absl::StatusOr<Target> WholeRun(const std::string& name, DpGuarantee nominal) {
+  BANDANA_ASSIGN_OR_RETURN(const P privatizer, P::Create({nominal, Calibration::kTight, Sampler::kExact}));
+  BANDANA_ASSIGN_OR_RETURN(const auto problem, Problem());
+  BANDANA_RETURN_IF_ERROR(ValidateDpDpe(Params(), problem->actions()));
+  Target target{
+      .name = name, .claim = privatizer.claims().front(), .dimension = 4, .direction = {1, 0, 0, 0}};
+  target.draw = [privatizer, problem](Neighbour neighbour, NoiseGen& noise,
+                                      std::span<double> view) -> absl::Status {
+    const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
+    BANDANA_ASSIGN_OR_RETURN(auto server, DpDpeServer<P>::Create(Params(), actions, privatizer));
+    NeighbouringClients clients(*problem, neighbour);
+    Recorder recorder(*problem, {});
+    const sim::SimParams params{.seed = noise(),
+                                .topology = Topology::Star(kPopulation),
+                                .budget_per_client = privatizer.guarantee()};
+    BANDANA_RETURN_IF_ERROR(
+        (sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, server, privatizer, clients, recorder)));
+    Look(*problem, server.policy(), view);
+    return absl::OkStatus();
+  };
+  return target;
+}
+
+}  // namespace
+
+std::vector<Entry> DpDpeEntries() {
+  return {
+      {"dp-dpe-central",
+       "whole runs of DP-DPE with a trusted server",
+       {1, 0.01},
+       kDraws,
+       WholeRun<CentralGaussianMean>},
+      {"dp-dpe-local",
+       "whole runs of DP-DPE, each client with its own noise",
+       {1, 0.01},
+       kDraws,
+       WholeRun<LocalGaussianMean>},
+  };
+}
+
+}  // namespace bandana::audit

@@ -1,0 +1,44 @@
+#include "bandana/audit/catalog.h"
+#include "bandana/audit/mean_target.h"
+#include "bandana/privacy/mean_privatizers.h"
+
+namespace bandana::audit {
+namespace {
+
+constexpr std::int64_t kDraws = 200'000;
+constexpr DpGuarantee kSharp{1, 0.01};
+constexpr DpGuarantee kOfP1{10, 0.1};  // the setting of P1's experiments, at which its formula does not hold
+
+// The adversary sees the sum of so many clients; of one, where each report is protected by itself.
+template <class P>
+auto Gaussian(Calibration calibration, Count clients) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(P privatizer, P::Create({nominal, calibration, Sampler::kExact}));
+    return MeanTarget(name, std::move(privatizer), AuditQuery(clients));
+  };
+}
+
+absl::StatusOr<Target> None(const std::string& name, DpGuarantee) {
+  return MeanTarget(name, NoPrivacyMean(Declassify("the audit measures what no noise gives away")),
+                    AuditQuery(3));
+}
+
+}  // namespace
+
+std::vector<Entry> MeanEntries() {
+  using Central = CentralGaussianMean;
+  using Local = LocalGaussianMean;
+  return {
+      {"none", "averages with no noise: what an audit without a claim looks like", kSharp, kDraws, None},
+      {"central-gaussian", "a trusted server's Gaussian", kSharp, kDraws,
+       Gaussian<Central>(Calibration::kTight, 3)},
+      {"central-gaussian-paper", "the same by P1's formula, held to what it delivers", kOfP1, kDraws,
+       Gaussian<Central>(Calibration::kPaper, 3)},
+      {"local-gaussian", "a client's own Gaussian: the adversary reads its report", kSharp, kDraws,
+       Gaussian<Local>(Calibration::kTight, 1)},
+      {"local-gaussian-paper", "the same by P1's formula, held to what it delivers", kOfP1, kDraws,
+       Gaussian<Local>(Calibration::kPaper, 1)},
+  };
+}
+
+}  // namespace bandana::audit

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/audit/target.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/context.h"
+#include "bandana/federation/release.h"
+
+namespace bandana::audit {
+
+/// Draws for one role, so that a target takes the path of a run (federation/release.h): nothing is charged
+/// and nothing sent.
+class AuditContext final : public Context {
+ public:
+  AuditContext(NodeId self, NoiseGen& noise) : links_(Topology::Star(0).LinksOf(self)), noise_(noise) {}
+
+  const Links& links() const override { return links_; }
+  void Send(NodeId, Payload) override {}
+  void Play(std::span<const Pull>) override {}
+  CoinGen& coin(Epoch) override;
+
+ private:
+  absl::StatusOr<Report> ReleaseOnce(const ReleaseKey&, const Charge&,
+                                     absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
+    return draw(noise_);
+  }
+
+  Links links_;
+  NoiseGen& noise_;
+};
+
+/// Randomize, Add, Seal, Open: the release of clients 1, 2, ... with these averages.
+template <Privatizer P>
+absl::StatusOr<Mean> ReleaseMean(const P& privatizer, const MeanQuery& query,
+                                 std::span<const std::vector<RewardSum>> clients, NoiseGen& noise) {
+  ReportSum sum;
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    AuditContext client(NodeId{static_cast<std::uint32_t>(i + 1)}, noise);
+    BANDANA_ASSIGN_OR_RETURN(
+        const Report report,
+        Release::FromClient(client, privatizer, 1, query, Raw<RewardSums>(RewardSums(clients[i]))));
+    BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));
+  }
+  AuditContext analyzer(kServerNode, noise);
+  BANDANA_ASSIGN_OR_RETURN(const Released<Mean> mean, Release::FromAnalyzer(analyzer, privatizer, 1, sum));
+  return mean.value();
+}
+
+}  // namespace bandana::audit
