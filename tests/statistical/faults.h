@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/audit/distinguisher.h"
 #include "bandana/audit/mean_target.h"
 #include "bandana/audit/target.h"
 #include "bandana/core/distributions.h"

@@ -16,15 +16,15 @@ namespace {
 constexpr Epoch kPhase =
     2;  // one phase before it that must not matter, and some after it that may give it away
 constexpr Count kHorizon = 30;
-constexpr Count kClients = 2;  // a phase
 constexpr Count kPopulation = 12;
 constexpr std::int64_t kDraws = 20'000;
 
-DpDpeParams Params() {
+// `clients` in each phase.
+DpDpeParams Params(Count clients) {
   return {.horizon = kHorizon,
           .beta = std::nullopt,
           .schedule = ClientSchedule::kFixed,
-          .fixed_clients = kClients,
+          .fixed_clients = clients,
           .population = kPopulation,
           .clip = {.reward = {.kind = RewardKind::kRademacher}, .client_sd = 0, .fixed_bound = std::nullopt}};
 }
@@ -71,36 +71,46 @@ void Look(const LinearProblem& problem, const DpDpePolicy& policy, std::span<dou
   for (const PhaseRecord& phase : policy.history()) {
     if (phase.epoch != kPhase) continue;
     for (std::size_t i = 0; i < phase.pulls.size(); ++i) {
-      const double others = problem.means()[phase.pulls[i].arm] * static_cast<double>(kClients - 1);
-      view[0] += phase.averages[i] * static_cast<double>(kClients) - others;
+      const double others = problem.means()[phase.pulls[i].arm] * static_cast<double>(phase.clients - 1);
+      view[0] += phase.averages[i] * static_cast<double>(phase.clients) - others;
     }
-    view[0] /= std::sqrt(static_cast<double>(phase.pulls.size()));
+    view[0] /= static_cast<double>(phase.pulls.size());
     view[2] = static_cast<double>(phase.active.size());
   }
 }
 
 template <class P>
-absl::StatusOr<Target> WholeRun(const std::string& name, DpGuarantee nominal) {
-  BANDANA_ASSIGN_OR_RETURN(const P privatizer, P::Create({nominal, Calibration::kTight, Sampler::kExact}));
-  BANDANA_ASSIGN_OR_RETURN(const auto problem, Problem());
-  BANDANA_RETURN_IF_ERROR(ValidateDpDpe(Params(), problem->actions()));
-  Target target{
-      .name = name, .claim = privatizer.claims().front(), .dimension = 4, .direction = {1, 0, 0, 0}};
-  target.draw = [privatizer, problem](Neighbour neighbour, NoiseGen& noise,
-                                      std::span<double> view) -> absl::Status {
-    const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
-    BANDANA_ASSIGN_OR_RETURN(auto server, DpDpeServer<P>::Create(Params(), actions, privatizer));
-    NeighbouringClients clients(*problem, neighbour);
-    Recorder recorder(*problem, {});
-    const sim::SimParams params{.seed = noise(),
-                                .topology = Topology::Star(kPopulation),
-                                .budget_per_client = privatizer.guarantee()};
-    BANDANA_RETURN_IF_ERROR(
-        (sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, server, privatizer, clients, recorder)));
-    Look(*problem, server.policy(), view);
-    return absl::OkStatus();
+absl::Status Run(const DpDpeParams& params, const P& privatizer,
+                 const std::shared_ptr<const LinearProblem>& problem, Neighbour neighbour, NoiseGen& noise,
+                 std::span<double> view) {
+  const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
+  BANDANA_ASSIGN_OR_RETURN(auto server, DpDpeServer<P>::Create(params, actions, privatizer));
+  NeighbouringClients clients(*problem, neighbour);
+  Recorder recorder(*problem, {});
+  const sim::SimParams sim_params{
+      .seed = noise(), .topology = Topology::Star(kPopulation), .budget_per_client = privatizer.guarantee()};
+  BANDANA_RETURN_IF_ERROR((sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(sim_params, server, privatizer,
+                                                                               clients, recorder)));
+  Look(*problem, server.policy(), view);
+  return absl::OkStatus();
+}
+
+// With one client a phase the released averages are its report, which is what the local model's adversary
+// sees.
+template <class P>
+auto WholeRun(Count clients) {
+  return [clients](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(const P privatizer, P::Create({nominal, Calibration::kTight, Sampler::kExact}));
+    BANDANA_ASSIGN_OR_RETURN(const auto problem, Problem());
+    const DpDpeParams params = Params(clients);
+    BANDANA_RETURN_IF_ERROR(ValidateDpDpe(params, problem->actions()));
+    Target target{
+        .name = name, .claim = privatizer.claims().front(), .dimension = 4, .direction = {1, 0, 0, 0}};
+    target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
+      return Run(params, privatizer, problem, neighbour, noise, view);
+    };
+    return target;
   };
-  return target;
 }
 
 }  // namespace
@@ -111,12 +121,12 @@ std::vector<Entry> DpDpeEntries() {
        "whole runs of DP-DPE with a trusted server",
        {1, 0.01},
        kDraws,
-       WholeRun<CentralGaussianMean>},
+       WholeRun<CentralGaussianMean>(2)},
       {"dp-dpe-local",
        "whole runs of DP-DPE, each client with its own noise",
        {1, 0.01},
        kDraws,
-       WholeRun<LocalGaussianMean>},
+       WholeRun<LocalGaussianMean>(1)},
   };
 }
 
