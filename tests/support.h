@@ -66,6 +66,37 @@ inline bool FitsCounts(std::span<const double> counts, std::span<const double> e
   return statistic <= quantile(complement(law, false_alarm));
 }
 
+/// The same for masses that sum to 1: neighbouring cells are joined until each expects 25 draws.
+inline bool FitsMasses(std::span<const double> counts, std::span<const double> masses,
+                       double false_alarm = 1e-6) {
+  double left = 0;
+  for (const double count : counts) left += count;
+  const double draws = left;
+  std::vector<double> joined(1), expected(1);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    joined.back() += counts[i];
+    expected.back() += draws * masses[i];
+    left -= draws * masses[i];
+    if (expected.back() < 25 || left < 25) continue;
+    joined.push_back(0);
+    expected.push_back(0);
+  }
+  return FitsCounts(joined, expected, false_alarm);
+}
+
+/// Kolmogorov and Smirnov's test of a sample against a continuous law.
+template <class Cdf>
+bool FitsCdf(std::vector<double> sample, Cdf cdf, double false_alarm = 1e-6) {
+  std::sort(sample.begin(), sample.end());
+  const auto n = static_cast<double>(sample.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const double f = cdf(sample[i]);
+    distance = std::max({distance, f - static_cast<double>(i) / n, static_cast<double>(i + 1) / n - f});
+  }
+  return std::sqrt(n) * distance < std::sqrt(0.5 * std::log(2 / false_alarm));
+}
+
 struct Moments {
   double mean = 0;
   double variance = 0;

@@ -104,8 +104,10 @@ TEST(PhaseRegressionTest, NearbyActionsAreToldApart) {
 }
 
 // A Gaussian reward is clipped, a Rademacher one is not.
-PhaseErrors SomeErrors(bool clipped, double scale = 1) {
-  PhaseErrors errors{.clients = 60, .privacy_stddev = 0.02 * scale};
+PhaseErrors SomeErrors(const Phase& phase, bool clipped, double scale = 1) {
+  PhaseErrors errors{.clients = 60,
+                     .privacy = std::vector<NoiseLaw>(phase.pulls.size(), {.proxy = 0.02 * scale})};
+  for (std::size_t i = 0; i < errors.privacy.size(); i += 2) errors.privacy[i].proxy *= 1.5;
   errors.rule.reward = {clipped ? RewardKind::kGaussian : RewardKind::kRademacher, 0.9 * scale};
   errors.rule.client_sd = 0.3 * scale;
   return errors;
@@ -140,7 +142,7 @@ class DenseWidths {
     double reward = 0, privacy = 0;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       reward += weights[i] * weights[i] * proxy * proxy / static_cast<double>(phase_.pulls[i].count);
-      privacy += weights[i] * weights[i] * errors_.privacy_stddev * errors_.privacy_stddev;
+      privacy += weights[i] * weights[i] * errors_.privacy[i].proxy * errors_.privacy[i].proxy;
     }
     const double client = errors_.rule.client_sd * errors_.rule.client_sd * v.squaredNorm();
     const double squared = (reward + client) / static_cast<double>(errors_.clients) + privacy;
@@ -169,7 +171,7 @@ TEST(PhaseRegressionTest, WidthsAreTheOnesOfTheDefinition) {
   for (const bool clipped : {false, true}) {
     for (const Eigen::Index rank : {2, 5}) {
       const Phase phase = SomePhase(300, 5, rank, 200, 30);
-      const PhaseErrors errors = SomeErrors(clipped);
+      const PhaseErrors errors = SomeErrors(phase, clipped);
       constexpr double kLevel = 0.01;
       const DenseWidths widths(phase, errors, kLevel);
       std::size_t kept = 0;
@@ -200,14 +202,16 @@ TEST(PhaseRegressionTest, EveryPartOfTheErrorWidens) {
   const Phase phase = SomePhase(40, 4, 4, 100, 50);
   const Vector theta = SomeTheta(4, 51);
   const auto widest = [&](auto change, double level = 0.01) {
-    PhaseErrors errors = SomeErrors(true);
+    PhaseErrors errors = SomeErrors(phase, true);
     change(errors);
     return phase.Regression().EliminateExactly(theta, phase.active, errors, level).widest;
   };
   const double base = widest([](PhaseErrors&) {});
   EXPECT_GT(widest([](PhaseErrors& errors) { errors.rule.reward.sd *= 1.1; }), base);
   EXPECT_GT(widest([](PhaseErrors& errors) { errors.rule.client_sd *= 1.1; }), base);
-  EXPECT_GT(widest([](PhaseErrors& errors) { errors.privacy_stddev *= 1.1; }), base);
+  EXPECT_GT(widest([](PhaseErrors& errors) {
+              for (NoiseLaw& law : errors.privacy) law.proxy *= 1.1;
+            }), base);
   EXPECT_GT(widest([](PhaseErrors& errors) { errors.rule.fixed_bound = 1.1; }), base);
   EXPECT_LT(widest([](PhaseErrors& errors) { errors.clients += 1; }), base);
   EXPECT_GT(widest([](PhaseErrors&) {}, 0.001), base);
@@ -282,7 +286,7 @@ RC_GTEST_PROP(PhaseRegressionProperty, SurvivorsAreInOrderAndTheEmpiricalBestIsA
   const AnyPhase any = DrawPhase();
   const double width = *rc::gen::inRange(0, 100) / 50.;
   const double scale = *rc::gen::inRange(0, 100) / 50.;
-  const PhaseErrors errors = SomeErrors(*rc::gen::arbitrary<bool>(), scale);
+  const PhaseErrors errors = SomeErrors(any.phase, *rc::gen::arbitrary<bool>(), scale);
   const PhaseRegression regression = any.phase.Regression();
   for (const auto& survivors : {regression.EliminateBy(width, any.estimate, any.phase.active),
                                 regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1)}) {
@@ -298,11 +302,11 @@ RC_GTEST_PROP(PhaseRegressionProperty, LargerWidthsKeepMore, ()) {
   const double width = *rc::gen::inRange(0, 100) / 50.;
   RC_ASSERT(IsOrderedSubset(regression.EliminateBy(width, any.estimate, any.phase.active).active,
                             regression.EliminateBy(width + 0.1, any.estimate, any.phase.active).active));
-  PhaseErrors errors = SomeErrors(*rc::gen::arbitrary<bool>(), width);
+  PhaseErrors errors = SomeErrors(any.phase, *rc::gen::arbitrary<bool>(), width);
   const auto narrow = regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1);
   RC_ASSERT(IsOrderedSubset(
       narrow.active, regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.01).active));
-  errors.privacy_stddev += 0.1;
+  for (NoiseLaw& law : errors.privacy) law.proxy += 0.1;
   RC_ASSERT(IsOrderedSubset(narrow.active,
                             regression.EliminateExactly(any.estimate, any.phase.active, errors, 0.1).active));
 }
@@ -313,7 +317,7 @@ RC_GTEST_PROP(PhaseRegressionProperty, TheOrderOfTheActiveSetDoesNotMatter, ()) 
   for (std::size_t i = shuffled.size(); i > 1; --i) {
     std::swap(shuffled[i - 1], shuffled[*rc::gen::inRange<std::size_t>(0, i)]);
   }
-  const PhaseErrors errors = SomeErrors(*rc::gen::arbitrary<bool>(), 0.3);
+  const PhaseErrors errors = SomeErrors(any.phase, *rc::gen::arbitrary<bool>(), 0.3);
   const PhaseRegression regression = any.phase.Regression();
   const auto sorted = [](std::vector<ArmId> arms) {
     std::sort(arms.begin(), arms.end());

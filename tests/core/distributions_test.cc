@@ -170,6 +170,42 @@ TEST(StandardNormalTest, TailHasTheConditionalLaw) {
   EXPECT_FALSE(LooksLike(Sample(200'000, exponential), cdf));
 }
 
+double LaplaceCdf(double x) { return x < 0 ? 0.5 * std::exp(x) : 1 - 0.5 * std::exp(-x); }
+
+TEST(StandardLaplaceTest, LayersHaveEqualAreas) {
+  const internal::ZigguratTable& table = internal::kLaplaceZiggurat;
+  const double area = (table.x[1] + 1) * std::exp(-table.x[1]);
+  EXPECT_NEAR(table.x[0] * table.y[1], area, 1e-15 * area);
+  for (int i = 1; i < 256; ++i) {
+    EXPECT_NEAR(table.x[i] * (table.y[i + 1] - table.y[i]), area, 1e-12 * area) << i;
+    EXPECT_NEAR(table.y[i], std::exp(-table.x[i]), 1e-15) << i;
+  }
+}
+
+TEST(StandardLaplaceTest, IsLaplace) {
+  Coin coin(30);
+  EXPECT_TRUE(LooksLike(Sample(1'000'000, [&] { return StandardLaplace(coin.gen); }), LaplaceCdf));
+  EXPECT_FALSE(LooksLike(Sample(1'000'000, [&] { return 1.02 * StandardLaplace(coin.gen); }), LaplaceCdf));
+}
+
+// Halves on both sides of where the tail starts, 7.7: one draw in 2200 is beyond.
+TEST(StandardLaplaceTest, HasTheRightTails) {
+  std::vector<double> masses(31);
+  for (int i = 0; i < 30; ++i) masses[i] = std::exp(-0.5 * i) - std::exp(-0.5 * (i + 1));
+  masses[30] = std::exp(-15.0);
+  const auto cell = [](double x) {
+    return std::min<std::int64_t>(static_cast<std::int64_t>(std::abs(x) / 0.5), 30);
+  };
+  Coin coin(31);
+  EXPECT_TRUE(LooksLike(Counts(5'000'000, 31, [&] { return cell(StandardLaplace(coin.gen)); }), masses));
+  const auto without_tail = [&] {
+    double x = StandardLaplace(coin.gen);
+    while (std::abs(x) > internal::kLaplaceZiggurat.x[1]) x = StandardLaplace(coin.gen);
+    return cell(x);
+  };
+  EXPECT_FALSE(LooksLike(Counts(5'000'000, 31, without_tail), masses));
+}
+
 std::vector<double> BinomialMasses(int n, double p) {
   std::vector<double> masses(n + 1);
   for (int k = 0; k <= n; ++k) masses[k] = boost::math::pdf(boost::math::binomial(n, p), k);

@@ -79,8 +79,8 @@ double LossRate(const Case& setting, std::uint64_t seed) {
     }
     const auto averages = mean->Open(query, *mean->Seal(sum, noise.gen));
     EXPECT_TRUE(averages.ok());
-    const PhaseErrors errors{setting.clients, setting.noise_factor * averages->noise_stddev(),
-                             setting.believed};
+    PhaseErrors errors{setting.clients, averages->noise(), setting.believed};
+    for (NoiseLaw& law : errors.privacy) law.proxy *= setting.noise_factor;
     const auto survivors =
         regression.EliminateExactly(regression.Estimate(averages->value().entries), active, errors, kLevel);
     lost += std::find(survivors.active.begin(), survivors.active.end(), problem->best()) ==

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/phase_regression.h"
 #include "bandana/bandit/clipping.h"
@@ -16,6 +15,7 @@
 #include "bandana/core/linear_algebra.h"
 #include "bandana/core/status.h"
 #include "bandana/core/without_replacement.h"
+#include "bandana/federation/collector.h"
 #include "bandana/federation/node.h"
 #include "bandana/federation/release.h"
 #include "bandana/privacy/privatizer.h"
@@ -120,24 +120,20 @@ class DpDpeServer final : public Node {
   absl::Status OnStart(Context& context) override { return StartPhase(context); }
 
   absl::Status OnMessage(Context& context, const Message& message) override {
-    const auto* share = std::get_if<Share>(&message.body);
-    if (share == nullptr) return absl::InvalidArgumentError("DP-DPE's server takes shares alone");
-    if (plan_ == nullptr || share->epoch != plan_->epoch || awaited_.erase(message.origin) == 0) {
-      return absl::OkStatus();  // a repeat
-    }
-    BANDANA_RETURN_IF_ERROR(privatizer_.Add(plan_->query, share->report, sum_));
-    return awaited_.empty() ? FinishPhase(context) : absl::OkStatus();
+    BANDANA_ASSIGN_OR_RETURN(const auto averages, collector_.Take(context, message));
+    if (!averages.has_value()) return absl::OkStatus();
+    BANDANA_RETURN_IF_ERROR(policy_.Learn(*plan_, *averages));
+    finished_ = policy_.finished();
+    return finished_ ? absl::OkStatus() : StartPhase(context);
   }
 
-  /// Every round is played and every report that was asked for is in.
   bool finished() const override { return finished_; }
   const DpDpePolicy& policy() const { return policy_; }
-  std::vector<Claim> claims() const { return privatizer_.claims(); }
 
  private:
   DpDpeServer(DpDpePolicy policy, P privatizer)
       : policy_(std::move(policy)),
-        privatizer_(std::move(privatizer)),
+        collector_(std::move(privatizer)),
         unasked_(static_cast<std::uint64_t>(policy_.params().population)) {}
 
   absl::Status StartPhase(Context& context) {
@@ -160,31 +156,16 @@ class DpDpeServer final : public Node {
            .value = fmt::format("{}", policy_.params().population),
            .accepted = "a larger population, a smaller algorithm.alpha or a shorter horizon"});
     }
-    sum_ = ReportSum();
-    awaited_.reserve(static_cast<std::size_t>(wanted));
+    std::vector<NodeId> clients(static_cast<std::size_t>(wanted));
     CoinGen& coin = context.coin(plan_->epoch);
-    for (Count i = 0; i < wanted; ++i) {
-      const NodeId client{static_cast<std::uint32_t>(1 + unasked_.Draw(coin))};
-      awaited_.insert(client);
-      context.Send(client, plan_);
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status FinishPhase(Context& context) {
-    BANDANA_ASSIGN_OR_RETURN(const Released<Mean> averages,
-                             Release::FromAnalyzer(context, privatizer_, plan_->epoch, sum_));
-    BANDANA_RETURN_IF_ERROR(policy_.Learn(*plan_, averages));
-    finished_ = policy_.finished();
-    return finished_ ? absl::OkStatus() : StartPhase(context);
+    for (NodeId& client : clients) client = {static_cast<std::uint32_t>(1 + unasked_.Draw(coin))};
+    return collector_.Ask(context, plan_, std::move(clients));
   }
 
   DpDpePolicy policy_;
-  P privatizer_;
+  Collector<P> collector_;
   WithoutReplacement unasked_;
   std::shared_ptr<const Plan> plan_;
-  absl::flat_hash_set<NodeId> awaited_;
-  ReportSum sum_;
   bool finished_ = false;
 };
 

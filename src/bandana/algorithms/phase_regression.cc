@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "Eigen/Cholesky"
+#include "bandana/algorithms/chernoff.h"
 #include "bandana/core/check.h"
 
 namespace bandana {
@@ -63,13 +64,20 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
                                                              std::span<const ArmId> active,
                                                              const PhaseErrors& errors, double level) const {
   const ClipRule& rule = errors.rule;
+  BANDANA_CHECK(errors.privacy.size() == pulls_.size());
   const double clients = static_cast<double>(errors.clients);
   const double part = rule.clips() ? level / 2 : level;                    // the clip has the other half
   const Matrix weights = counts_.asDiagonal() * support_ * gram_inverse_;  // a = weights v
-  const Matrix proxy =
+  Matrix proxy =
       gram_inverse_ * (rule.reward.proxy() * rule.reward.proxy() / clients) +
-      Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients) +
-      weights.transpose() * weights * (errors.privacy_stddev * errors.privacy_stddev);
+      Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients);
+  const bool gaussian = std::all_of(errors.privacy.begin(), errors.privacy.end(),
+                                    [](const NoiseLaw& law) { return law.laplace_terms == 0; });
+  if (gaussian) {
+    Vector privacy(support_.rows());
+    for (Eigen::Index i = 0; i < privacy.size(); ++i) privacy[i] = errors.privacy[i].proxy;
+    proxy += weights.transpose() * privacy.cwiseAbs2().asDiagonal() * weights;
+  }
   const ClipBound clip = MakeClipBound(rule, pulls_, errors.clients, part, TypicalWeights(rule, weights));
 
   const Ranking ranking = Rank(actions_, estimate, active);
@@ -86,10 +94,12 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
     const Matrix v = differences * basis_;
     const Vector squared = (v * proxy).cwiseProduct(v).rowwise().sum().cwiseMax(0);
     Vector widths = (2 * std::log(1 / part) * squared).cwiseSqrt();
-    if (rule.clips()) {
+    if (rule.clips() || !gaussian) {
       const Matrix a = weights * v.transpose();  // one pair a column
       for (Eigen::Index i = 0; i < a.cols(); ++i) {
-        widths[i] += clip * ClipWeights(rule, pulls_, {a.col(i).data(), pulls_.size()});
+        const std::span<const double> pair(a.col(i).data(), pulls_.size());
+        if (!gaussian) widths[i] = ChernoffBound(squared[i], pair, errors.privacy, part);
+        if (rule.clips()) widths[i] += clip * ClipWeights(rule, pulls_, pair);
       }
     }
     for (std::size_t i = 0; i < block.size(); ++i) {

@@ -8,6 +8,7 @@
 #include "bandana/core/ids.h"
 #include "bandana/core/linear_algebra.h"
 #include "bandana/core/reward.h"
+#include "bandana/privacy/noise_law.h"
 
 namespace bandana {
 
@@ -15,17 +16,18 @@ namespace bandana {
 /// clients is <theta, x> + reward noise + <mean xi, x> + privacy noise + clipping.
 struct PhaseErrors {
   Count clients = 0;
-  double privacy_stddev = 0;  ///< Gaussian, of each coordinate's average
-  ClipRule rule;              ///< and with it the reward's proxy and the clients' spread
+  std::vector<NoiseLaw> privacy;  ///< of each coordinate's average
+  ClipRule rule;                  ///< and with it the reward's proxy and the clients' spread
 };
 
 /// Least squares on one phase of a design, in the span of its actions (P1, Algorithm 1, lines 17-19).
 ///
 /// With V = sum T(x) x x' and a_x = T(x) <V^-1 v, x>, the error in a direction v of the span is
 ///   <estimate - theta, v> = sum_x a_x (average(x) - <theta, x>),
-/// which is sub-Gaussian up to clipping, with squared proxy
-///   (proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients + privacy_stddev^2 |a|^2,
-/// since sum_x a_x x = v. What clipping adds is bounded by ClipBound (docs/proofs/clipping-width.md).
+/// which up to clipping and privacy noise is sub-Gaussian with squared proxy
+///   (proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients,
+/// since sum_x a_x x = v. The privacy noise is sum_x a_x Z_x with laws that are known: Gaussian noise adds
+/// its own squared proxy, Laplace noise takes Chernoff's bound. What clipping adds is bounded by ClipBound (docs/proofs/clipping-width.md).
 class PhaseRegression {
  public:
   /// `pulls` are the design's support in its order.

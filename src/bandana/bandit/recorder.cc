@@ -24,9 +24,10 @@ void Recorder::Play(std::span<const Pull> pulls) {
   }
 }
 
-void Recorder::Report(Epoch epoch, std::size_t reals) {
+void Recorder::Report(Epoch epoch, Count reals, Count bits) {
   ++now_.clients;
-  now_.reals += static_cast<Count>(reals);
+  now_.reals += reals;
+  now_.bits += bits;
   if (epoch != last_epoch_) ++now_.rounds;
   last_epoch_ = epoch;
 }

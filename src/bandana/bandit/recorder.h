@@ -5,6 +5,7 @@
 
 #include "bandana/bandit/linear_problem.h"
 #include "bandana/core/reward.h"
+#include "bandana/privacy/report.h"
 
 namespace bandana {
 
@@ -14,6 +15,7 @@ struct Checkpoint {
   double regret = 0;  ///< pseudo-regret against theta
   Count clients = 0;
   Count reals = 0;              ///< numbers sent up
+  Count bits = 0;               ///< what they take, as the mechanism encodes them
   Count rounds = 0;             ///< of communication
   double best_action_rate = 0;  ///< share of the rounds in which the best action was played
 };
@@ -27,8 +29,11 @@ class Recorder {
 
   void Play(std::span<const Pull> pulls);
 
-  /// One client's report of so many reals in a round of communication.
-  void Report(Epoch epoch, std::size_t reals);
+  /// One client's report in a round of communication.
+  void Report(Epoch epoch, const bandana::Report& report) {
+    Report(epoch, static_cast<Count>(report.size()), report.bits());
+  }
+  void Report(Epoch epoch, Count reals, Count bits);
 
   const std::vector<Checkpoint>& checkpoints() const { return passed_; }
   const Checkpoint& now() const { return now_; }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -56,25 +57,27 @@ std::string Hint(const std::string& nearest, const std::string& all) {
 // CLI11 says little of a mistyped command or flag: name it, and what is near.
 absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
                             std::span<const std::string> arguments) {
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
   std::vector<std::string> flags = {"--help"};
-  for (const CLI::Option* option : app.get_options()) flags.push_back(option->get_name());
-  std::string help = "bandana --help";
-  const auto word = std::find_if(arguments.begin(), arguments.end(),
-                                 [](const std::string& argument) { return !argument.starts_with("-"); });
-  if (word != arguments.end()) {
+  std::string help = "bandana";
+  const CLI::App* command = &app;
+  for (auto word = arguments.begin();; ++word) {
+    for (const CLI::Option* option : command->get_options()) flags.push_back(option->get_name());
+    std::vector<std::string> commands;
+    for (const CLI::App* below : command->get_subcommands(nullptr)) commands.push_back(below->get_name());
+    word = std::find_if(word, arguments.end(),
+                        [](const std::string& argument) { return !argument.starts_with("-"); });
+    if (word == arguments.end() || commands.empty()) break;
     if (std::find(commands.begin(), commands.end(), *word) == commands.end()) {
       return InvalidInput(
           {.message = "unknown",
            .key = "command",
            .value = *word,
-           .accepted = Hint(lab::NearestIfNear(*word, commands), "bandana --help lists them")});
+           .accepted = Hint(lab::NearestIfNear(*word, commands), help + " --help lists them")});
     }
-    help = fmt::format("bandana {} --help", *word);
-    for (const CLI::Option* option : app.get_subcommand(*word)->get_options())
-      flags.push_back(option->get_name());
+    command = command->get_subcommand(*word);
+    help += " " + *word;
   }
+  help += " --help";
   for (const std::string& argument : arguments) {
     const std::string flag = argument.substr(0, argument.find('='));
     if (!flag.starts_with("--") || std::find(flags.begin(), flags.end(), flag) != flags.end()) continue;
@@ -83,8 +86,14 @@ absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
                          .value = flag,
                          .accepted = Hint(lab::NearestIfNear(flag, flags), help + " lists them")});
   }
-  // "--flag: what is wrong with its value"
   const std::string text = error.what();
+  constexpr std::string_view kRequired = " is required";
+  if (text.starts_with("--") && text.ends_with(kRequired)) {
+    return InvalidInput({.message = "missing",
+                         .key = text.substr(0, text.size() - kRequired.size()),
+                         .accepted = help + " tells"});
+  }
+  // "--flag: what is wrong with its value"
   const std::size_t colon = text.find(": ");
   if (text.starts_with("--") && colon != std::string::npos) {
     return InvalidInput(
@@ -136,6 +145,9 @@ int Main(int argc, char** argv) {
   AuditArguments audit;
   CLI::App* audit_command = AddAudit(app, audit);
 
+  CalibrateArguments calibrate;
+  CLI::App* calibrate_command = AddCalibrate(app, calibrate);
+
   RoleArguments server;
   CLI::App* server_command = AddRole(app, "server", "the server of a deployment", server);
   server_command->add_option("--events", server.events, "file, or - for stdout, for events as lines of JSON");
@@ -163,6 +175,7 @@ int Main(int argc, char** argv) {
   }
   if (run_command->parsed()) return RunCommand(run, global);
   if (audit_command->parsed()) return AuditCommand(audit, global);
+  if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
   if (server_command->parsed()) return ServerCommand(server, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);
   return ListCommand(listed, global);

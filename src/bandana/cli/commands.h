@@ -1,11 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bandana/cli/output.h"
+
+namespace CLI {
+class App;
+}
 
 /// One function a command; each returns the exit code.
 namespace bandana::cli {
@@ -21,6 +26,14 @@ struct RunArguments {
 int RunCommand(const RunArguments& arguments, const Global& global);
 
 int ListCommand(const std::string& what, const Global& global);
+
+struct CalibrateArguments {
+  std::string mechanism;
+  std::map<std::string, std::optional<std::string>> flags;  ///< by name, as typed
+};
+/// Adds `calibrate` with its mechanisms and their flags. `arguments` must outlive the parse.
+CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments);
+int CalibrateCommand(const CalibrateArguments& arguments, const Global& global);
 
 struct RoleArguments {
   std::string config;

@@ -30,9 +30,7 @@ consteval Real Sqrt(Real x) {
   return y;
 }
 
-consteval Real Density(Real x) { return Exp(-x * x / 2); }
-
-// The integral of Density beyond x over Density(x), by Laplace's continued fraction 1/(x + 1/(x + 2/(x +
+// The integral of exp(-t^2/2) beyond x over exp(-x^2/2), by Laplace's continued fraction 1/(x + 1/(x + 2/(x +
 // ...))).
 consteval Real MillsRatio(Real x) {
   Real value = x;
@@ -40,20 +38,33 @@ consteval Real MillsRatio(Real x) {
   return 1 / value;
 }
 
-// Where the tail starts in a ziggurat of 256 layers: the root of "the topmost layer ends at height 1".
-constexpr Real kTailStart = 3.6541528853610087963519472518L;
+struct NormalShape {
+  // Where the tail starts in a ziggurat of 256 layers: the root of "the topmost layer ends at height 1".
+  static constexpr Real kTailStart = 3.6541528853610087963519472518L;
+  static consteval Real Density(Real x) { return Exp(-x * x / 2); }
+  static consteval Real Inverse(Real y) { return Sqrt(-2 * Log(y)); }
+  static consteval Real TailOverDensity() { return MillsRatio(kTailStart); }
+};
 
+struct ExponentialShape {
+  static constexpr Real kTailStart = 7.6971174701310497140446280480L;
+  static consteval Real Density(Real x) { return Exp(-x); }
+  static consteval Real Inverse(Real y) { return -Log(y); }
+  static consteval Real TailOverDensity() { return 1; }
+};
+
+template <class Shape>
 consteval ZigguratTable MakeZiggurat() {
-  const Real area = (kTailStart + MillsRatio(kTailStart)) * Density(kTailStart);
+  Real x = Shape::kTailStart;
+  Real y = Shape::Density(x);
+  const Real area = (x + Shape::TailOverDensity()) * y;
   ZigguratTable table{};
-  Real x = kTailStart;
-  Real y = Density(x);
   table.x[0] = static_cast<double>(area / y);
   for (int i = 1; i < 256; ++i) {
     table.x[i] = static_cast<double>(x);
     table.y[i] = static_cast<double>(y);
     y += area / x;
-    if (i < 255) x = Sqrt(-2 * Log(y));
+    if (i < 255) x = Shape::Inverse(y);
   }
   table.x[256] = 0;
   table.y[256] = 1;
@@ -117,7 +128,8 @@ ExactMean Mean(std::int64_t n, double p) {
 
 }  // namespace
 
-constinit const ZigguratTable kZiggurat = MakeZiggurat();
+constinit const ZigguratTable kZiggurat = MakeZiggurat<NormalShape>();
+constinit const ZigguratTable kLaplaceZiggurat = MakeZiggurat<ExponentialShape>();
 
 BinomialRejection::BinomialRejection(std::int64_t n, double p) : n_(n), p_(p) {
   BANDANA_CHECK(p <= 0.5 && static_cast<double>(n) * p >= 10);

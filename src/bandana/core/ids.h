@@ -18,6 +18,7 @@ struct NodeId {
 };
 
 inline constexpr NodeId kServerNode{0};
+inline constexpr NodeId kShufflerNode{0xffffffff};
 
 using ArmId = std::int32_t;  ///< index of an action in the decision set
 using Count = std::int64_t;  ///< pulls, clients, rounds

@@ -24,8 +24,21 @@ struct Share {
   Report report;
 };
 
+/// From the server to the shuffler: whose reports to mix in an epoch.
+struct Roll {
+  Epoch epoch = 0;
+  MeanQuery query;
+  std::vector<NodeId> clients;
+};
+
+/// From the shuffler to the server: what is left of a roll's reports when nobody can tell whose they are.
+struct Mixed {
+  Epoch epoch = 0;
+  std::vector<Report> reports;
+};
+
 /// A plan goes to thousands of clients and is never changed, so it travels by reference.
-using Payload = std::variant<std::shared_ptr<const Plan>, Share>;
+using Payload = std::variant<std::shared_ptr<const Plan>, Share, std::shared_ptr<const Roll>, Mixed>;
 
 /// Delivered in (slot, origin, seq) order where the driver has a choice. Delivery is at least once: receivers
 /// drop repeats by (origin, kind, epoch).

@@ -32,7 +32,8 @@ class Release {
   /// A, at the analyzer, for all whose reports are in the sum.
   template <Privatizer P>
   static absl::StatusOr<Released<typename P::Output>> FromAnalyzer(Context& context, const P& privatizer,
-                                                                   Epoch epoch, const ReportSum& sum) {
+                                                                   Epoch epoch,
+                                                                   const BasicReportSum<typename P::Query>& sum) {
     Charge charge;
     if constexpr (P::kChargesAnalyzer) {
       charge = {privatizer.guarantee(), {Access::Origins(sum).begin(), Access::Origins(sum).end()}};
@@ -43,7 +44,7 @@ class Release {
     };
     BANDANA_ASSIGN_OR_RETURN(const Report drawn,
                              context.ReleaseOnce({context.links().self, epoch}, charge, draw));
-    return privatizer.Open(Access::Query(sum), Access::Seal(Access::Open(drawn)));
+    return privatizer.Open(Access::QueryOf(sum), Access::Seal(Access::Open(drawn)));
   }
 };
 

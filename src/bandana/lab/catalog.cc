@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
   static const std::map<std::string, std::vector<Entry>> catalog = {
       {"algorithms",
        {{"dp-dpe",
-         "P1, Algorithm 1: distributed phased elimination; models none, central and local (Gaussian)",
+         "P1, Algorithm 1: distributed phased elimination; models none, central, local, shuffle",
          OptionsUnder("algorithm", "algorithm.name", "dp-dpe")}}},
       {"environments",
        {{"linear", "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi",
@@ -48,7 +48,10 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
          OptionsUnder("privacy", "privacy.model", "central")},
         {"local",
          "every client adds noise to its own averages; (epsilon, delta) per client against the server",
-         OptionsUnder("privacy", "privacy.model", "local")}}},
+         OptionsUnder("privacy", "privacy.model", "local")},
+        {"shuffle",
+         "a shuffler mixes the clients' noisy reports; (epsilon, delta) per client against the server",
+         OptionsUnder("privacy", "privacy.model", "shuffle")}}},
       {"exhibits", {}},
   };
   const auto it = catalog.find(kind);

@@ -25,6 +25,18 @@ std::optional<double> RewardBound(const Settings& settings) {
   return given;
 }
 
+DpGuarantee NominalOf(const Settings& settings) {
+  return {settings.Number("privacy.epsilon"), settings.Number("privacy.delta")};
+}
+
+Calibration CalibrationOf(const Settings& settings) {
+  return settings.Text("privacy.calibration") == "paper" ? Calibration::kPaper : Calibration::kTight;
+}
+
+Sampler SamplerOf(const Settings& settings) {
+  return settings.Text("privacy.sampler") == "exact" ? Sampler::kExact : Sampler::kFast;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
@@ -74,10 +86,27 @@ DpDpeParams MakeDpDpeParams(const Settings& settings) {
 }
 
 GaussianParams MakeGaussianParams(const Settings& settings) {
-  return {.nominal = {settings.Number("privacy.epsilon"), settings.Number("privacy.delta")},
-          .calibration =
-              settings.Text("privacy.calibration") == "paper" ? Calibration::kPaper : Calibration::kTight,
-          .sampler = settings.Text("privacy.sampler") == "exact" ? Sampler::kExact : Sampler::kFast};
+  return {NominalOf(settings), CalibrationOf(settings), SamplerOf(settings)};
+}
+
+LaplaceParams MakeLaplaceParams(const Settings& settings) {
+  return {settings.Number("privacy.epsilon"), CalibrationOf(settings), SamplerOf(settings)};
+}
+
+ShuffleSumMeanParams MakeShuffleSumParams(const Settings& settings) {
+  return {.nominal = NominalOf(settings),
+          .calibration = CalibrationOf(settings),
+          .sampler = SamplerOf(settings),
+          .transport =
+              settings.Text("privacy.transport") == "bits" ? Transport::kBits : Transport::kCounts,
+          .honest_fraction = settings.Number("privacy.honest_fraction"),
+          .loss = settings.Has("privacy.loss") ? settings.Number("privacy.loss") : 1};
+}
+
+ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
+  return {.nominal = NominalOf(settings),
+          .sampler = SamplerOf(settings),
+          .most_clients = settings.Integer("environment.population")};
 }
 
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
@@ -98,7 +127,7 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
     Recorder recorder(*problem, Checkpoints(settings));
     const sim::SimParams params{.seed = static_cast<std::uint64_t>(settings.Integer("seed")),
                                 .replicate = replicate,
-                                .topology = Topology::Star(settings.Integer("environment.population")),
+                                .topology = TopologyFor<P>(settings.Integer("environment.population")),
                                 .budget_per_client = privatizer.guarantee(),
                                 .stop = &stop};
     BANDANA_RETURN_IF_ERROR((sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, server, privatizer,

@@ -13,6 +13,7 @@
 #include "bandana/core/status.h"
 #include "bandana/lab/settings.h"
 #include "bandana/privacy/mean_privatizers.h"
+#include "bandana/privacy/shuffle_means.h"
 
 /// From resolved settings to the objects that run: the one place that knows both the vocabulary and the
 /// types.
@@ -28,21 +29,31 @@ absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::u
 DpDpeParams MakeDpDpeParams(const Settings& settings);
 
 GaussianParams MakeGaussianParams(const Settings& settings);
+LaplaceParams MakeLaplaceParams(const Settings& settings);
+ShuffleSumMeanParams MakeShuffleSumParams(const Settings& settings);
+ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings);
 
-/// Calls `use` with the privatizer of privacy.model.
+/// Calls `use` with the privatizer of privacy.model and its variants.
 template <class Use>
 auto WithPrivatizer(const Settings& settings, Use use) -> decltype(use(std::declval<NoPrivacyMean>())) {
+  const auto with = [&](auto privatizer) -> decltype(use(std::declval<NoPrivacyMean>())) {
+    if (!privatizer.ok()) return privatizer.status();
+    return use(*privatizer);
+  };
   const std::string& model = settings.Text("privacy.model");
-  if (model == "central") {
-    BANDANA_ASSIGN_OR_RETURN(const auto privatizer,
-                             CentralGaussianMean::Create(MakeGaussianParams(settings)));
-    return use(privatizer);
+  if (model == "shuffle") {
+    return settings.Text("privacy.shuffle") == "sum"
+               ? with(ShuffleSumMean::Create(MakeShuffleSumParams(settings)))
+               : with(ShuffledLaplaceMean::Create(MakeShuffledLaplaceParams(settings)));
   }
-  if (model == "local") {
-    BANDANA_ASSIGN_OR_RETURN(const auto privatizer, LocalGaussianMean::Create(MakeGaussianParams(settings)));
-    return use(privatizer);
+  if (model == "none") return use(NoPrivacyMean(Declassify("privacy.model = none")));
+  const bool central = model == "central";
+  if (settings.Text("privacy.noise") == "laplace") {
+    const LaplaceParams params = MakeLaplaceParams(settings);
+    return central ? with(CentralLaplaceMean::Create(params)) : with(LocalLaplaceMean::Create(params));
   }
-  return use(NoPrivacyMean(Declassify("privacy.model = none")));
+  const GaussianParams params = MakeGaussianParams(settings);
+  return central ? with(CentralGaussianMean::Create(params)) : with(LocalGaussianMean::Create(params));
 }
 
 /// What a point promises, and why it promises nothing if its claim is void.

@@ -17,7 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr char kResults[] = "results.csv";
 constexpr char kSpec[] = "spec.toml";
-constexpr int kBitsPerReal = 64;
 
 std::string Header() { return fmt::format("point,label,replicate,t,{}\n", fmt::join(MetricNames(), ",")); }
 
@@ -50,7 +49,7 @@ const std::vector<std::string>& MetricNames() {
 std::vector<double> MetricValues(const Checkpoint& checkpoint) {
   const auto reals = static_cast<double>(checkpoint.reals);
   return {checkpoint.regret,    static_cast<double>(checkpoint.clients), reals,
-          reals * kBitsPerReal, static_cast<double>(checkpoint.rounds),  checkpoint.best_action_rate};
+          static_cast<double>(checkpoint.bits), static_cast<double>(checkpoint.rounds),  checkpoint.best_action_rate};
 }
 
 ResultsFile::ResultsFile(std::string path, const Spec& spec)

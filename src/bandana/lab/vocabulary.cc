@@ -23,6 +23,15 @@ std::function<bool(const Settings&)> When(std::string key, std::vector<std::stri
   };
 }
 
+using Condition = std::function<bool(const Settings&)>;
+
+Condition Both(Condition a, Condition b) {
+  return [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) && b(settings); };
+}
+Condition Either(Condition a, Condition b) {
+  return [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) || b(settings); };
+}
+
 Option Choice(std::string key, std::vector<std::string> choices, std::optional<Value> fallback,
               std::string help, std::function<bool(const Settings&)> applies = Always) {
   std::string accepted = fmt::format("{}", fmt::join(choices, ", "));
@@ -64,7 +73,10 @@ std::vector<Option> MakeVocabulary() {
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
   const auto growing = When("algorithm.clients", {"growing"});
-  const auto is_private = When("privacy.model", {"central", "local"});
+  const auto alone = When("privacy.model", {"central", "local"});  // without a shuffler
+  const auto shuffled = When("privacy.model", {"shuffle"});
+  const auto is_private = Either(alone, shuffled);
+  const auto shuffle_sum = Both(shuffled, When("privacy.shuffle", {"sum"}));
   std::vector<Option> options = {
       Text("name", "a text", "title of the report; the file's name if not given", Always),
       Integer("horizon", 1, std::nullopt, "rounds T"),
@@ -117,20 +129,34 @@ std::vector<Option> MakeVocabulary() {
       Choice("algorithm.width", {"exact", "paper"}, "exact",
              "confidence width: a pair's own, or Equation (3)", dp_dpe),
 
-      Choice("privacy.model", {"none", "central", "local"}, std::nullopt,
-             "who is trusted: everyone, the server, or nobody"),
+      Choice("privacy.model", {"none", "central", "local", "shuffle"}, std::nullopt,
+             "who is trusted: everyone, the server, nobody, or a shuffler between"),
+      Choice("privacy.noise", {"gaussian", "laplace"}, "gaussian",
+             "law of the noise; Laplace noise gives pure privacy, delta = 0", alone),
+      Choice("privacy.shuffle", {"sum", "amplified"}, "sum",
+             "the shuffler adds up noisy bits, or permutes reports with local noise", shuffled),
       Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client",
              is_private),
       Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
-             is_private),
-      Choice("privacy.noise", {"gaussian"}, "gaussian", "law of the noise", is_private),
+             Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"})))),
       Choice("privacy.calibration", {"tight", "paper"}, "tight",
-             "the least noise provable, or the paper's formula", is_private),
+             "the least noise provable, or the paper's formula", Either(alone, shuffle_sum)),
       Choice("privacy.sampler", {"exact", "fast"}, "fast",
              "noise by integer arithmetic (the service takes this alone), or in floating point", is_private),
+      Choice("privacy.transport", {"bits", "counts"}, "bits",
+             "single bits that the shuffler cannot read, or counts that it adds up and is trusted with",
+             shuffle_sum),
+      Number(
+          "privacy.honest_fraction", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
+          "share of a phase's clients whose noise bits count", shuffle_sum),
+      Number(
+          "privacy.loss", [](double v) { return v > 0 && v <= 10; }, "a number in (0, 10]", 0.1,
+          "noise allowed above a trusted server's, as a share of its standard deviation, for fewer bits",
+          Both(shuffle_sum, When("privacy.calibration", {"tight"}))),
 
-      Text("service.listen", "ADDRESS:PORT on this machine", "where the server listens", Never),
-      Text("service.server", "ADDRESS:PORT", "where an agent finds the server", Never),
+      Text("service.listen", "ADDRESS:PORT on this machine", "where the server, or the shuffler, listens", Never),
+      Text("service.server", "ADDRESS:PORT", "where agents and the shuffler find the server", Never),
+      Text("service.shuffler", "ADDRESS:PORT", "where agents find the shuffler", Never),
       Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
   };
   for (Option& option : options) {

@@ -13,9 +13,9 @@ namespace bandana {
 /// The only door into Raw, Report, Sealed and Released: its friends are the complete list of what may open
 /// raw data or mint a released value.
 class Access {
-  friend class GridMean;  // sums and averages; its own friends are the mechanisms with a proof note
-  friend class Release;   // draws and journals, through a Context
-  friend class Wire;      // reports to integers and back, for the drivers alone
+  friend class Mechanism;  // privacy/mechanism.h lists those with a proof note
+  friend class Release;    // draws and journals, through a Context
+  friend class Wire;       // reports to integers and back, for the drivers alone
 
   using Units = std::vector<std::int64_t>;
 
@@ -29,17 +29,41 @@ class Access {
   static Sealed Seal(Units units) { return Sealed(std::move(units)); }
   static NodeId& Origin(Report& report) { return report.origin_; }
   static NodeId Origin(const Report& report) { return report.origin_; }
+  static Count& Bits(Report& report) { return report.bits_; }
+  static Count& Quorum(Report& report) { return report.quorum_; }
 
-  static MeanQuery& Query(ReportSum& sum) { return sum.query_; }
-  static const MeanQuery& Query(const ReportSum& sum) { return sum.query_; }
-  static Units& Totals(ReportSum& sum) { return sum.units_; }
-  static const Units& Totals(const ReportSum& sum) { return sum.units_; }
-  static absl::flat_hash_set<NodeId>& Origins(ReportSum& sum) { return sum.origins_; }
-  static const absl::flat_hash_set<NodeId>& Origins(const ReportSum& sum) { return sum.origins_; }
+  template <class Query>
+  static Query& QueryOf(BasicReportSum<Query>& sum) {
+    return sum.query_;
+  }
+  template <class Query>
+  static const Query& QueryOf(const BasicReportSum<Query>& sum) {
+    return sum.query_;
+  }
+  template <class Query>
+  static Units& Totals(BasicReportSum<Query>& sum) {
+    return sum.units_;
+  }
+  template <class Query>
+  static const Units& Totals(const BasicReportSum<Query>& sum) {
+    return sum.units_;
+  }
+  template <class Query>
+  static Count& Reports(BasicReportSum<Query>& sum) {
+    return sum.reports_;
+  }
+  template <class Query>
+  static absl::flat_hash_set<NodeId>& Origins(BasicReportSum<Query>& sum) {
+    return sum.origins_;
+  }
+  template <class Query>
+  static const absl::flat_hash_set<NodeId>& Origins(const BasicReportSum<Query>& sum) {
+    return sum.origins_;
+  }
 
   template <class T>
-  static Released<T> Mint(T value, double noise_stddev) {
-    return Released<T>(std::move(value), noise_stddev);
+  static Released<T> Mint(T value, std::vector<NoiseLaw> noise) {
+    return Released<T>(std::move(value), std::move(noise));
   }
 };
 

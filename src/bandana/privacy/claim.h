@@ -19,6 +19,15 @@ struct Claim {
   std::string proof;       ///< the note in docs/proofs/
 };
 
+/// The promise of the mean mechanisms, whose unit and neighbours are the same.
+inline Claim ClientClaim(std::string adversary, DpGuarantee guarantee, std::string proof) {
+  return {.adversary = std::move(adversary),
+          .guarantee = guarantee,
+          .unit = "one client's whole contribution",
+          .neighbours = "replace-one",
+          .proof = std::move(proof)};
+}
+
 /// What one release costs those whose data are in it, each of them named once.
 struct Charge {
   DpGuarantee guarantee;

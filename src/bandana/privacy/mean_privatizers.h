@@ -1,10 +1,13 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
+#include "bandana/core/status.h"
 #include "bandana/privacy/declassify.h"
-#include "bandana/privacy/gaussian_params.h"
+#include "bandana/privacy/gaussian_noise.h"
 #include "bandana/privacy/grid_mean.h"
+#include "bandana/privacy/laplace_noise.h"
 #include "bandana/privacy/privatizer.h"
 
 namespace bandana {
@@ -27,18 +30,22 @@ class NoPrivacyMean : public GridMean {
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
 };
 
-/// The trusted server adds Gaussian noise to the clients' sum (P1, Theorem 4.2). Unit: one client's whole
-/// contribution; neighbours: replace-one; l2 sensitivity of the sum: the root of the summed squared ranges
-/// (docs/proofs/central-gaussian.md).
-class CentralGaussianMean : public GridMean {
+/// The trusted server adds noise to the clients' sum (P1, Theorem 4.2). Unit: one client's whole
+/// contribution; neighbours: replace-one; the sum's sensitivity follows from the ranges of its coordinates, in
+/// the norm of the noise.
+template <class Noise>
+class CentralMean : public GridMean {
  public:
   static constexpr bool kChargesClient = false;
   static constexpr bool kChargesAnalyzer = true;
 
-  static absl::StatusOr<CentralGaussianMean> Create(const GaussianParams& params);
+  static absl::StatusOr<CentralMean> Create(const typename Noise::Params& params) {
+    BANDANA_ASSIGN_OR_RETURN(Noise noise, Noise::Create(params));
+    return CentralMean(std::move(noise));
+  }
 
   std::vector<Claim> claims() const;
-  DpGuarantee guarantee() const { return setting_.delivered; }
+  DpGuarantee guarantee() const { return noise_.delivered(); }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
@@ -46,21 +53,25 @@ class CentralGaussianMean : public GridMean {
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
 
  private:
-  explicit CentralGaussianMean(const GaussianSetting& setting) : setting_(setting) {}
-  GaussianSetting setting_;
+  explicit CentralMean(Noise noise) : noise_(std::move(noise)) {}
+  Noise noise_;
 };
 
-/// Each client adds Gaussian noise to its own averages (P1, Theorem 4.4). Unit, neighbours and sensitivity as
-/// in the central model, but each report is protected by itself (docs/proofs/local-gaussian.md).
-class LocalGaussianMean : public GridMean {
+/// Each client adds noise to its own averages (P1, Theorem 4.4). Unit, neighbours and sensitivity as in the
+/// central model, but each report is protected by itself.
+template <class Noise>
+class LocalMean : public GridMean {
  public:
   static constexpr bool kChargesClient = true;
   static constexpr bool kChargesAnalyzer = false;
 
-  static absl::StatusOr<LocalGaussianMean> Create(const GaussianParams& params);
+  static absl::StatusOr<LocalMean> Create(const typename Noise::Params& params) {
+    BANDANA_ASSIGN_OR_RETURN(Noise noise, Noise::Create(params));
+    return LocalMean(std::move(noise));
+  }
 
   std::vector<Claim> claims() const;
-  DpGuarantee guarantee() const { return setting_.delivered; }
+  DpGuarantee guarantee() const { return noise_.delivered(); }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
@@ -68,12 +79,24 @@ class LocalGaussianMean : public GridMean {
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
 
  private:
-  explicit LocalGaussianMean(const GaussianSetting& setting) : setting_(setting) {}
-  GaussianSetting setting_;
+  explicit LocalMean(Noise noise) : noise_(std::move(noise)) {}
+  Noise noise_;
 };
+
+extern template class CentralMean<GaussianNoise>;
+extern template class CentralMean<LaplaceNoise>;
+extern template class LocalMean<GaussianNoise>;
+extern template class LocalMean<LaplaceNoise>;
+
+using CentralGaussianMean = CentralMean<GaussianNoise>;  ///< docs/proofs/central-gaussian.md
+using CentralLaplaceMean = CentralMean<LaplaceNoise>;    ///< docs/proofs/central-laplace.md
+using LocalGaussianMean = LocalMean<GaussianNoise>;      ///< docs/proofs/local-gaussian.md
+using LocalLaplaceMean = LocalMean<LaplaceNoise>;        ///< docs/proofs/local-laplace.md
 
 static_assert(Privatizer<NoPrivacyMean>);
 static_assert(Privatizer<CentralGaussianMean>);
+static_assert(Privatizer<CentralLaplaceMean>);
 static_assert(Privatizer<LocalGaussianMean>);
+static_assert(Privatizer<LocalLaplaceMean>);
 
 }  // namespace bandana

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,27 +16,39 @@
 namespace bandana {
 
 /// The papers' triple P = (R, S, A). An object holds public parameters only and is shared by all roles:
+///   ReportBits what a report takes, as the mechanism encodes it;
 ///   Randomize  R, at the client: from raw input to what may leave the client;
 ///   Add, Seal  A, at the analyzer: collects reports to one query, then draws what leaves the analyzer. Below
 ///   the
 ///              query's quorum Seal is an error;
 ///   Open       reads that draw.
 /// Roles reach Randomize, Seal and Open through federation/release.h, which charges and journals. An error
-/// depends on the query alone, never on the data. R or A may add no noise (central, local). S, where there is
-/// one, stands between Randomize and Add. kChargesClient and kChargesAnalyzer say where the release happens;
+/// depends on the query alone, never on the data. R or A may add no noise (central, local). kChargesClient and kChargesAnalyzer say where the release happens;
 /// guarantee() is what it costs each client whose data it is.
 template <class P>
 concept Privatizer = requires(const P& p, const typename P::Query& query, const Raw<typename P::Input>& input,
-                              const Report& report, ReportSum& sum, const Sealed& sealed, NoiseGen& noise) {
+                              const Report& report, BasicReportSum<typename P::Query>& sum, const Sealed& sealed, NoiseGen& noise) {
   typename P::Output;
   { p.claims() } -> std::same_as<std::vector<Claim>>;
   { p.guarantee() } -> std::same_as<DpGuarantee>;
+  { p.ReportBits(query) } -> std::same_as<absl::StatusOr<Count>>;
   { p.Randomize(query, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
   { p.Add(query, report, sum) } -> std::same_as<absl::Status>;
   { p.Seal(sum, noise) } -> std::same_as<absl::StatusOr<Sealed>>;
   { p.Open(query, sealed) } -> std::same_as<absl::StatusOr<Released<typename P::Output>>>;
   { P::kChargesClient } -> std::convertible_to<bool>;
   { P::kChargesAnalyzer } -> std::convertible_to<bool>;
+};
+
+/// A privatizer whose promise needs S, a shuffler between Randomize and the analyzer:
+///   Mix       S: what the analyzer may see of all clients' reports, of which it cannot tell whose they are;
+///   AddMixed  A, in the place of Add.
+template <class P>
+concept ShufflePrivatizer = Privatizer<P> && requires(const P& p, const typename P::Query& query,
+                                                      std::vector<Report> reports,
+                                                      BasicReportSum<typename P::Query>& sum, CoinGen& coin) {
+  { p.Mix(query, std::move(reports), coin) } -> std::same_as<absl::StatusOr<std::vector<Report>>>;
+  { p.AddMixed(query, reports, sum) } -> std::same_as<absl::Status>;
 };
 
 }  // namespace bandana

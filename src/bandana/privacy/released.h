@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "bandana/privacy/noise_law.h"
 
 namespace bandana {
 
@@ -11,14 +14,22 @@ template <class T>
 class Released {
  public:
   const T& value() const { return value_; }
-  /// Standard deviation of the privacy noise in each entry of the value: public, and part of every width.
-  double noise_stddev() const { return noise_stddev_; }
+
+  /// The privacy noise in each entry of the value: public, and part of every width.
+  const std::vector<NoiseLaw>& noise() const { return noise_; }
+
+  /// Standard deviation of the noise in the entry that has most of it.
+  double noise_stddev() const {
+    double largest = 0;
+    for (const NoiseLaw& law : noise_) largest = std::max(largest, law.stddev());
+    return largest;
+  }
 
  private:
   friend class Access;
-  Released(T value, double noise_stddev) : value_(std::move(value)), noise_stddev_(noise_stddev) {}
+  Released(T value, std::vector<NoiseLaw> noise) : value_(std::move(value)), noise_(std::move(noise)) {}
   T value_;
-  double noise_stddev_;
+  std::vector<NoiseLaw> noise_;
 };
 
 /// Per-coordinate averages over the clients of one epoch.

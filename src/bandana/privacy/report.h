@@ -17,7 +17,7 @@ struct MeanQuery {
   bool operator==(const MeanQuery&) const = default;
 };
 
-/// What R hands on: a vector of whole grid units (privacy/grid_mean.h) and whose it is, sealed. Under the
+/// What R hands on: a vector of whole numbers (a mechanism says of what) and whose it is, sealed. Under the
 /// central model it is nearly raw, so a role may move it, send it and count it, but never read it. Integers,
 /// so that sums are exact and do not depend on the order of arrival.
 class Report {
@@ -26,26 +26,37 @@ class Report {
 
   std::size_t size() const { return units_.size(); }
 
+  /// What it takes on a wire that knows the mechanism: the metric of the papers, without any framing.
+  Count bits() const { return bits_; }
+
+  /// The report's promise holds only among at least so many: a shuffler lets nothing out before. 0: it holds
+  /// alone, or whoever collects it is trusted.
+  Count quorum() const { return quorum_; }
+
  private:
   friend class Access;
   explicit Report(std::vector<std::int64_t> units) : units_(std::move(units)) {}
   std::vector<std::int64_t> units_;
   NodeId origin_;
+  Count bits_ = 0;
+  Count quorum_ = 0;
 };
 
 /// What A has collected: a running sum of reports to one query, and whose they are. Sealed like them.
-class ReportSum {
+template <class Query>
+class BasicReportSum {
  public:
-  ReportSum() = default;
-
-  Count reports() const { return static_cast<Count>(origins_.size()); }
+  Count reports() const { return reports_; }
 
  private:
   friend class Access;
-  MeanQuery query_;  // of the first report, and so of all
+  Query query_;  // of the first report, and so of all
   std::vector<std::int64_t> units_;
-  absl::flat_hash_set<NodeId> origins_;  // nobody is in a sum twice
+  Count reports_ = 0;
+  absl::flat_hash_set<NodeId> origins_;  // nobody is in a sum twice; empty if a shuffler has been between
 };
+
+using ReportSum = BasicReportSum<MeanQuery>;
 
 /// What A lets out, noise and all, before it is read: a context keeps it and hands it out again.
 class Sealed {

@@ -16,7 +16,9 @@
 #include "bandana/federation/drive.h"
 #include "bandana/federation/epoch_coin.h"
 #include "bandana/federation/releases.h"
+#include "bandana/federation/shuffler.h"
 #include "bandana/federation/topology.h"
+#include "bandana/privacy/privatizer.h"
 
 namespace bandana::sim {
 
@@ -28,17 +30,18 @@ struct SimParams {
   const std::atomic<bool>* stop = nullptr;  ///< looked at once a slot
 };
 
-/// Runs a server and its clients in this process: messages take one slot and are delivered in (slot, origin,
+/// Runs a server, its clients and their shuffler, if the privatizer has one, in this process: messages take one slot and are delivered in (slot, origin,
 /// seq) order. A template over the concrete roles, so that a message is a call the compiler sees through.
 template <class Server, class Client>
 class Simulator {
  public:
   /// `privatizer` is what clients are made from. All references must outlive the simulator.
-  template <class Privatizer>
-  static absl::Status Run(const SimParams& params, Server& server, const Privatizer& privatizer,
+  template <Privatizer P>
+  static absl::Status Run(const SimParams& params, Server& server, const P& privatizer,
                           Environment& environment, Recorder& recorder) {
     Simulator simulator(params, recorder);
     RoleContext context(simulator, kServerNode);
+    ShufflerIfAny<P> shuffler(simulator, privatizer);
     BANDANA_RETURN_IF_ERROR(server.OnStart(context));
     absl::flat_hash_map<NodeId, Client> clients;
     while (!simulator.outbox_.empty()) {
@@ -48,6 +51,10 @@ class Simulator {
         const auto& [to, message] = simulator.inbox_[place.index];
         if (to == kServerNode) {
           BANDANA_RETURN_IF_ERROR(server.OnMessage(context, message));
+          continue;
+        }
+        if (to == kShufflerNode) {
+          BANDANA_RETURN_IF_ERROR(shuffler.OnMessage(message));
           continue;
         }
         Client& client = clients.try_emplace(to, privatizer).first->second;
@@ -83,7 +90,7 @@ class Simulator {
 
     void Send(NodeId to, Payload payload) override {
       if (const auto* share = std::get_if<Share>(&payload)) {
-        simulator_.recorder_.Report(share->epoch, share->report.size());
+        simulator_.recorder_.Report(share->epoch, share->report);
       }
       simulator_.outbox_.push_back(
           {to, {links_.self, links_.self, simulator_.slot_, simulator_.next_seq_++, std::move(payload)}});
@@ -108,6 +115,23 @@ class Simulator {
     Simulator& simulator_;
     Links links_;
     EpochCoin coin_;
+  };
+
+  template <class P>
+  struct ShufflerIfAny {
+    ShufflerIfAny(Simulator&, const P&) {}
+    absl::Status OnMessage(const Message&) {
+      return absl::InternalError("a message for a shuffler, and the privatizer has none");
+    }
+  };
+
+  template <ShufflePrivatizer P>
+  struct ShufflerIfAny<P> {
+    ShufflerIfAny(Simulator& simulator, const P& privatizer)
+        : context(simulator, kShufflerNode), shuffler(privatizer) {}
+    absl::Status OnMessage(const Message& message) { return shuffler.OnMessage(context, message); }
+    RoleContext context;
+    Shuffler<P> shuffler;
   };
 
   Simulator(const SimParams& params, Recorder& recorder)

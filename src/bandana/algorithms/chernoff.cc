@@ -1,0 +1,61 @@
+#include "bandana/algorithms/chernoff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bandana/core/check.h"
+
+namespace bandana {
+
+double ChernoffBound(double squared_proxy, std::span<const double> weights, std::span<const NoiseLaw> laws,
+                     double level) {
+  BANDANA_CHECK(weights.size() == laws.size() && level > 0 && level < 1);
+  const double log_inverse_level = std::log(1 / level);
+  double gaussian = squared_proxy;
+  double steepest = 0;  // moments are finite below 1 / steepest
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    gaussian += weights[i] * weights[i] * laws[i].proxy * laws[i].proxy;
+    if (laws[i].laplace_terms > 0) {
+      steepest = std::max(steepest, std::abs(weights[i]) * laws[i].laplace_scale);
+    }
+  }
+  if (steepest == 0) return std::sqrt(2 * log_inverse_level * gaussian);
+  const auto bound = [&](double t) {
+    double log_moment = t * t * gaussian / 2;
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      const double x = t * weights[i] * laws[i].laplace_scale;
+      if (laws[i].laplace_terms > 0) {
+        log_moment -= static_cast<double>(laws[i].laplace_terms) * std::log1p(-x * x);
+      }
+    }
+    return (log_moment + log_inverse_level) / t;
+  };
+  // Quasi-convex in t, since the log moment is convex: golden sections close in on the best exponent.
+  constexpr double kGolden = 0.61803398874989485;
+  constexpr int kSections = 20;
+  double low = 0;
+  double high = 1 / steepest;
+  double left = high - kGolden * (high - low);
+  double right = low + kGolden * (high - low);
+  double at_left = bound(left);
+  double at_right = bound(right);
+  for (int i = 0; i < kSections; ++i) {
+    if (at_left < at_right) {
+      high = right;
+      right = left;
+      at_right = at_left;
+      left = high - kGolden * (high - low);
+      at_left = bound(left);
+    } else {
+      low = left;
+      left = right;
+      at_left = at_right;
+      right = low + kGolden * (high - low);
+      at_right = bound(right);
+    }
+  }
+  return std::min(at_left, at_right);
+}
+
+}  // namespace bandana

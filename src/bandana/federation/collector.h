@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/context.h"
+#include "bandana/federation/messages.h"
+#include "bandana/federation/release.h"
+#include "bandana/privacy/privatizer.h"
+
+namespace bandana {
+
+/// A server's half of one question at a time: asks clients, collects what they send, by a shuffler where the
+/// privatizer has one, and releases once all have answered.
+template <Privatizer P>
+class Collector {
+ public:
+  explicit Collector(P privatizer) : privatizer_(std::move(privatizer)) {}
+
+  /// Sends the plan to `clients`, as many as its query says.
+  absl::Status Ask(Context& context, std::shared_ptr<const Plan> plan, std::vector<NodeId> clients) {
+    plan_ = std::move(plan);
+    sum_ = {};
+    awaited_.clear();
+    for (const NodeId client : clients) context.Send(client, plan_);
+    if constexpr (ShufflePrivatizer<P>) {
+      if (!context.links().shuffler.has_value()) {
+        return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
+      }
+      auto roll = std::make_shared<Roll>(Roll{plan_->epoch, plan_->query, std::move(clients)});
+      context.Send(*context.links().shuffler, std::shared_ptr<const Roll>(std::move(roll)));
+    } else {
+      awaited_.insert(clients.begin(), clients.end());
+    }
+    return absl::OkStatus();
+  }
+
+  /// The release, with the answer that completes it. Nothing before, and nothing for repeats and for answers
+  /// that nobody waits for, which are dropped.
+  absl::StatusOr<std::optional<Released<typename P::Output>>> Take(Context& context, const Message& message) {
+    if (!plan_) return std::nullopt;
+    if constexpr (ShufflePrivatizer<P>) {
+      const auto* mixed = std::get_if<Mixed>(&message.body);
+      if (mixed == nullptr || message.from != context.links().shuffler) {
+        return absl::InvalidArgumentError("this server takes what its shuffler has mixed, and nothing else");
+      }
+      if (mixed->epoch != plan_->epoch) return std::nullopt;
+      BANDANA_RETURN_IF_ERROR(privatizer_.AddMixed(plan_->query, mixed->reports, sum_));
+    } else {
+      const auto* share = std::get_if<Share>(&message.body);
+      if (share == nullptr) return absl::InvalidArgumentError("this server takes shares alone");
+      if (share->epoch != plan_->epoch || awaited_.erase(message.origin) == 0) return std::nullopt;
+      BANDANA_RETURN_IF_ERROR(privatizer_.Add(plan_->query, share->report, sum_));
+      if (!awaited_.empty()) return std::nullopt;
+    }
+    const std::shared_ptr<const Plan> plan = std::exchange(plan_, nullptr);
+    return Release::FromAnalyzer(context, privatizer_, plan->epoch, sum_);
+  }
+
+  const P& privatizer() const { return privatizer_; }
+
+ private:
+  P privatizer_;
+  std::shared_ptr<const Plan> plan_;  // asked and not yet answered by all
+  absl::flat_hash_set<NodeId> awaited_;
+  BasicReportSum<typename P::Query> sum_;
+};
+
+}  // namespace bandana

@@ -1,0 +1,278 @@
+// PrivacyLossDistribution::ComposeAll: one transform an event, a product of powers, one transform back;
+// twice, the second time tilted. docs/proofs/accounting.md, "Composition by FFT".
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "bandana/core/check.h"
+#include "bandana/privacy/accounting/fft.h"
+#include "bandana/privacy/accounting/privacy_loss_distribution.h"
+
+namespace bandana {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
+
+// ln of the sum of p exp(lambda loss) from above. Masses are pooled, each split between the ends of its pool
+// with its mean kept: a chord lies above the convex exponential.
+class LogMoment {
+ public:
+  explicit LogMoment(const PrivacyLossDistribution& distribution) {
+    constexpr std::int64_t kPools = 2048;
+    const std::vector<double>& masses = distribution.masses();
+    const auto cells = static_cast<std::int64_t>(masses.size());
+    const std::int64_t width = (cells + kPools - 1) / kPools;
+    step_ = static_cast<double>(width) * distribution.spacing();
+    low_ = static_cast<double>(distribution.lowest()) * distribution.spacing();
+    pools_.assign(static_cast<std::size_t>((cells - 1) / width + 2), 0.0);
+    for (std::int64_t i = 0; i < cells; ++i) {
+      const double part = static_cast<double>(i % width) / static_cast<double>(width);
+      pools_[i / width] += masses[i] * (1 - part);
+      pools_[i / width + 1] += masses[i] * part;
+    }
+    while (pools_.size() > 1 && pools_.back() == 0) pools_.pop_back();
+  }
+
+  double operator()(double lambda) const {
+    const double high = low_ + step_ * static_cast<double>(pools_.size() - 1);
+    const double most = lambda * (lambda > 0 ? high : low_);
+    const double decay = std::exp(-std::abs(lambda) * step_);
+    // Horner's rule from the far end.
+    double sum = 0;
+    if (lambda > 0) {
+      for (const double pool : pools_) sum = sum * decay + pool;
+    } else {
+      for (auto pool = pools_.rbegin(); pool != pools_.rend(); ++pool) sum = sum * decay + *pool;
+    }
+    return most + std::log(sum) + 1e-12;
+  }
+
+  double reach() const {
+    return std::max(std::abs(low_), std::abs(low_ + step_ * static_cast<double>(pools_.size() - 1)));
+  }
+
+ private:
+  double low_;
+  double step_;
+  std::vector<double> pools_;
+};
+
+struct Item {
+  PrivacyLossDistribution distribution;
+  std::int64_t count;
+  LogMoment moment;
+};
+
+double LogMomentOfSum(const std::vector<Item>& items, double lambda) {
+  double sum = 0;
+  for (const Item& item : items) sum += static_cast<double>(item.count) * item.moment(lambda);
+  return sum;
+}
+
+struct Chernoff {
+  double threshold;  // P(sum beyond it) <= tail
+  double lambda;
+};
+
+// The best threshold over lambda > 0 (sign = 1, upper tail) or lambda < 0 (lower tail). Any lambda is valid,
+// so the search need not be exact.
+Chernoff TailThreshold(const std::vector<Item>& items, double sign, double tail) {
+  double total_reach = 0;
+  double reach = 0;
+  for (const Item& item : items) {
+    reach = std::max(reach, item.moment.reach());
+    total_reach += static_cast<double>(item.count) * item.moment.reach();
+  }
+  if (!(reach > 0)) return {0, 1};
+  const auto threshold = [&](double log_lambda) {
+    const double lambda = std::exp(log_lambda);
+    return (LogMomentOfSum(items, sign * lambda) - std::log(tail)) / lambda;
+  };
+  double low = std::log(1e-3 / total_reach);
+  double high = std::log(1e3 / reach);
+  constexpr double kGolden = std::numbers::phi - 1;
+  double left = high - kGolden * (high - low);
+  double right = low + kGolden * (high - low);
+  double at_left = threshold(left);
+  double at_right = threshold(right);
+  while (high - low > 0.01) {
+    if (at_left <= at_right) {
+      high = right;
+      right = left;
+      at_right = at_left;
+      left = high - kGolden * (high - low);
+      at_left = threshold(left);
+    } else {
+      low = left;
+      left = right;
+      at_left = at_right;
+      right = low + kGolden * (high - low);
+      at_right = threshold(right);
+    }
+  }
+  const double best = (low + high) / 2;
+  return {sign * threshold(best), sign * std::exp(best)};
+}
+
+std::complex<double> Power(std::complex<double> base, std::int64_t exponent) {
+  std::complex<double> result = 1;
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent & 1) result *= base;
+    base *= base;
+  }
+  return result;
+}
+
+struct Window {
+  std::int64_t first;
+  std::int64_t last;
+};
+
+// Lowers each of `upper` to an upper bound of the mass of the composition at that cell, if this tilt has a
+// better one. With q_k = p_k exp(lambda k h - K(lambda)), the composition's tilted masses are those of the
+// q's.
+void BoundCells(const std::vector<Item>& items, double lambda, Window window, RealFft& fft,
+                std::vector<double>& upper) {
+  const std::size_t length = fft.length();
+  const double spacing = items.front().distribution.spacing();
+  const std::size_t half = length / 2 + 1;
+  std::vector<std::complex<double>> product(half, 1.0);
+  std::vector<double> log_magnitude(half, 0.0);  // of the product, from above
+  std::vector<std::vector<double>> log_factors;  // of each item's spectrum, from above
+  std::vector<double> spectrum_errors;           // l2, over the whole spectrum
+  std::vector<double> folded(length);
+  std::vector<std::complex<double>> spectrum;
+  double offset = 0;       // of the cyclic index
+  double log_scale = 0;    // ln of what untilting multiplies by, at loss 0
+  double input_error = 0;  // relative, of the product of all tilted masses
+  double releases = 0;
+  for (const Item& item : items) {
+    const PrivacyLossDistribution& distribution = item.distribution;
+    const auto count = static_cast<double>(item.count);
+    const double log_norm = item.moment(lambda);
+    std::fill(folded.begin(), folded.end(), 0.0);
+    const auto& masses = distribution.masses();
+    double largest = 0;
+    for (std::size_t i = 0; i < masses.size(); ++i) {
+      if (masses[i] == 0) continue;
+      const double loss = static_cast<double>(distribution.lowest() + static_cast<std::int64_t>(i)) * spacing;
+      const double exponent = lambda * loss - log_norm;
+      folded[i % length] += masses[i] * std::exp(exponent);
+      largest = std::max(largest, std::abs(lambda * loss));
+    }
+    input_error += count * kUnit *
+                   (8 + 2 * largest + 2 * std::abs(log_norm) + static_cast<double>(masses.size() / length));
+    log_scale += count * log_norm;
+    offset += count * static_cast<double>(distribution.lowest());
+    releases += count;
+    fft.Forward(folded, spectrum);
+    double square = 0;
+    for (const double value : folded) square += value * value;
+    const double error = fft.relative_error() * std::sqrt(static_cast<double>(length) * square) * 1.001;
+    spectrum_errors.push_back(error);
+    std::vector<double>& log_factor = log_factors.emplace_back(half);
+    for (std::size_t i = 0; i < half; ++i) {
+      product[i] *= Power(spectrum[i], item.count);
+      log_factor[i] = std::log(std::abs(spectrum[i]) + 2 * error);
+      log_magnitude[i] += count * log_factor[i];
+    }
+  }
+
+  // Each cell is in error by at most the mean over the spectrum of the error of the product, plus the
+  // inverse's.
+  const auto weight = [&](std::size_t i) { return i == 0 || i == length / 2 ? 1.0 : 2.0; };
+  double product_sum = 0;
+  for (std::size_t i = 0; i < half; ++i) product_sum += weight(i) * std::exp(log_magnitude[i]);
+  double spectrum_error = product_sum * 8 * kUnit * (releases + static_cast<double>(items.size()));
+  for (std::size_t j = 0; j < items.size(); ++j) {
+    double square = 0;
+    for (std::size_t i = 0; i < half; ++i) {
+      square += weight(i) * std::exp(2 * (log_magnitude[i] - log_factors[j][i]));
+    }
+    spectrum_error += static_cast<double>(items[j].count) * spectrum_errors[j] * std::sqrt(square);
+  }
+  std::vector<double> cells;
+  fft.Inverse(product, cells);
+  double square = 0;
+  for (const double value : cells) square += value * value;
+  const double error =
+      1.01 * (spectrum_error / static_cast<double>(length) + fft.relative_error() * std::sqrt(square));
+
+  const double log_guard = input_error + 1e-14 + 4 * kUnit * std::abs(log_scale);
+  const auto start = static_cast<std::int64_t>(offset);
+  const auto modulus = static_cast<std::int64_t>(length);
+  for (std::int64_t k = window.first; k <= window.last; ++k) {
+    const double shift = lambda * static_cast<double>(k) * spacing;
+    const double exponent = log_scale - shift + log_guard + 4 * kUnit * std::abs(shift);
+    if (exponent > 600) continue;
+    const std::int64_t cyclic = ((k - start) % modulus + modulus) % modulus;
+    double& cell = upper[static_cast<std::size_t>(k - window.first)];
+    cell =
+        std::min(cell, (std::max(0.0, cells[static_cast<std::size_t>(cyclic)]) + error) * std::exp(exponent));
+  }
+}
+
+}  // namespace
+
+PrivacyLossDistribution PrivacyLossDistribution::ComposeAll(std::span<const Repeated> list,
+                                                            const ComposeOptions& options) {
+  BANDANA_CHECK(options.tail_mass > 0 && options.tail_mass < 1 && options.max_cells >= 1024);
+  double spacing = 0;
+  double log_finite = 0;  // ln of the probability that no release has an infinite loss
+  for (const Repeated& item : list) {
+    BANDANA_CHECK(item.distribution != nullptr && item.count >= 0 && item.count < std::int64_t{1} << 50);
+    if (item.count == 0) continue;
+    spacing = std::max(spacing, item.distribution->spacing_);
+    log_finite += static_cast<double>(item.count) * std::log1p(-item.distribution->infinity_mass_);
+  }
+  PrivacyLossDistribution result;
+  if (spacing == 0) {  // nothing is released
+    result.masses_ = {1.0};
+    return result;
+  }
+  result.infinity_mass_ = std::min(1.0, -std::expm1(log_finite) * (1 + 1e-14));
+  if (log_finite == -kInfinity) return result;
+
+  std::vector<Item> items;
+  Window window{};
+  for (;; spacing *= 2) {
+    items.clear();
+    double low = 0;
+    double high = 0;
+    for (const Repeated& item : list) {
+      if (item.count == 0) continue;
+      PrivacyLossDistribution coarse = item.distribution->Coarsened(spacing);
+      const auto count = static_cast<double>(item.count);
+      low += count * static_cast<double>(coarse.lowest_);
+      high +=
+          count * static_cast<double>(coarse.lowest_ + static_cast<std::int64_t>(coarse.masses_.size()) - 1);
+      LogMoment moment(coarse);
+      items.push_back({std::move(coarse), item.count, std::move(moment)});
+    }
+    BANDANA_CHECK(std::max(std::abs(low), std::abs(high)) < 0x1p52);
+    const double from = TailThreshold(items, -1, options.tail_mass).threshold / spacing;
+    const double to = TailThreshold(items, 1, options.tail_mass).threshold / spacing;
+    const double first = std::max(low, std::floor(from));
+    const double last = std::max(first, std::min(high, std::ceil(to)));
+    if (last - first >= static_cast<double>(options.max_cells)) continue;
+    window = {static_cast<std::int64_t>(first), static_cast<std::int64_t>(last)};
+    if (last < high) result.infinity_mass_ = std::min(1.0, result.infinity_mass_ + options.tail_mass);
+    result.spacing_ = spacing;
+    result.lowest_ = window.first;
+    result.masses_.assign(static_cast<std::size_t>(window.last - window.first) + 1, kInfinity);
+    RealFft fft(RealFft::Length(result.masses_.size()));
+    BoundCells(items, 0, window, fft, result.masses_);
+    BoundCells(items, TailThreshold(items, 1, std::sqrt(options.tail_mass)).lambda, window, fft,
+               result.masses_);
+    for (double& mass : result.masses_) mass = std::min(mass, 1.0 + 1e-6);
+    if (first > low) result.masses_.front() += options.tail_mass;
+    return result;
+  }
+}
+
+}  // namespace bandana

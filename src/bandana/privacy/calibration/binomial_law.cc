@@ -1,0 +1,68 @@
+#include "bandana/privacy/calibration/binomial_law.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+
+namespace bandana {
+namespace {
+
+constexpr double kLogTwoPi = 1.8378770664093454836;
+constexpr double kUnit = std::numeric_limits<double>::epsilon();
+
+// ln n! - ln(sqrt(2 pi n) (n/e)^n): a table, then Stirling's series, whose error is below the first term that
+// is left out (691/360360 n^-11).
+double StirlingError(double n) {
+  static const auto kSmall = [] {
+    std::array<double, 24> table{};
+    for (int i = 1; i < 24; ++i) {
+      const long double x = i;
+      table[i] = static_cast<double>(std::lgamma(x + 1) - (x + 0.5L) * std::log(x) + x -
+                                     0.5L * std::log(2 * std::numbers::pi_v<long double>));
+    }
+    return table;
+  }();
+  if (n < 24) return kSmall[static_cast<std::size_t>(n)];
+  const double y = 1 / (n * n);
+  return (1. / 12 - y * (1. / 360 - y * (1. / 1260 - y * (1. / 1680 - y / 1188)))) / n;
+}
+
+}  // namespace
+
+double PoissonDeviance(double x, double mean) {
+  if (x == 0) return mean;
+  const double difference = x - mean;
+  if (std::abs(difference) >= 0.1 * (x + mean)) return x * std::log(x / mean) - difference;
+  // x ln((1 + v)/(1 - v)) - difference = difference v + 2 x (v^3/3 + v^5/5 + ...), v = difference/(x + mean).
+  const double v = difference / (x + mean);
+  const double square = v * v;
+  double sum = difference * v;
+  double power = 2 * x * v;
+  for (int j = 1; j < 1000; ++j) {
+    power *= square;
+    const double next = sum + power / (2 * j + 1);
+    if (next == sum) break;
+    sum = next;
+  }
+  return sum;
+}
+
+double LogBinomial(double x, double n, double p, double q) {
+  if (x == 0) return n == 0 ? 0 : n * (p < 0.5 ? std::log1p(-p) : std::log(q));
+  if (x == n) return n * (q < 0.5 ? std::log1p(-q) : std::log(p));
+  const double rest = n - x;
+  return StirlingError(n) - StirlingError(x) - StirlingError(rest) - PoissonDeviance(x, n * p) -
+         PoissonDeviance(rest, n * q) - 0.5 * (std::log(x / n * rest) + kLogTwoPi);
+}
+
+double BinomialLogError(double log_pmf) { return kUnit * (64 + 8 * std::abs(log_pmf)); }
+
+double BinomialMeanError(double x, double n, double p) { return 8 * kUnit * std::abs(x - n * p); }
+
+double LogBinomialTailBound(double x, double n, double p, double q) {
+  return -PoissonDeviance(x, n * p) - PoissonDeviance(n - x, n * q);
+}
+
+}  // namespace bandana

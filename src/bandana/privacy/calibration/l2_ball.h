@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+/// Pure epsilon-local privacy for a vector x of an l2 ball, unbiased. A coin turns x into the unit vector
+/// u = x/|x| with probability 1/2 + |x|/(2 radius), else -x/|x|. With probability p the output is uniform on
+/// the sphere's cap {v : <u, v> >= gamma}, else uniform on the rest of the sphere; it is as long as makes it
+/// unbiased. Proof: docs/proofs/l2-ball.md.
+///
+/// - Duchi: gamma = 0. J. C. Duchi, M. I. Jordan, M. J. Wainwright, "Minimax optimal procedures for locally
+///   private estimation", JASA 113, 2018.
+/// - PrivUnit: gamma that minimises the variance. A. Bhowmick, J. Duchi, J. Freudiger, G. Kapoor, R. Rogers,
+///   "Protection against reconstruction and its applications in private federated learning", 2018; best among
+///   all unbiased ones: H. Asi, V. Feldman, K. Talwar, "Optimal algorithms for mean estimation under local
+///   differential privacy", ICML 2022.
+namespace bandana {
+
+enum class L2BallRandomizer { kDuchi, kPrivUnit };
+
+struct L2BallSetting {
+  double p;       ///< probability of the cap
+  double gamma;   ///< height at which the cap begins, in [0, 1)
+  double scale;   ///< length of the output / radius
+  double stddev;  ///< of a coordinate, root mean square over coordinates, at the worst x, which is 0
+  double stddev_at_radius;   ///< the same at |x| = radius
+  double delivered_epsilon;  ///< never more than was asked
+};
+
+/// dimension from 1 to 10^6, epsilon from 1e-6 to 30. Errors name `dimension`, `privacy.epsilon`, `radius`.
+absl::StatusOr<L2BallSetting> SetUpL2Ball(L2BallRandomizer randomizer, std::int64_t dimension, double epsilon,
+                                          double radius);
+
+}  // namespace bandana

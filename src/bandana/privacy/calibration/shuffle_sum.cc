@@ -1,0 +1,349 @@
+#include "bandana/privacy/calibration/shuffle_sum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bandana/core/check.h"
+#include "bandana/core/status.h"
+#include "bandana/privacy/calibration/binomial_law.h"
+#include "bandana/privacy/calibration/gaussian.h"
+
+namespace bandana {
+namespace {
+
+// Of the delta that matters, what tails that are cut may take.
+constexpr double kTailShare = 1e-8;
+// Grid cells for one standard deviation of a coordinate's loss, at least: epsilon is too large by about 1e-4
+// of itself.
+constexpr double kCells = 32;
+// Outcomes are taken together, as the worst of them, where there are more for a standard deviation.
+constexpr double kOutcomes = 4096;
+constexpr double kMostNoiseBits = 0x1p62;
+constexpr double kMostBitsCounted = 0x1p53;
+constexpr double kMostBits = 65536;  // a coordinate, in the search for a setting within the loss
+constexpr double kLeastDelta = 1e-25;
+
+absl::Status Validate(const ShuffleSumParams& params) {
+  const auto [epsilon, delta] = params.guarantee;
+  if (!(params.clients >= 1 && params.clients <= Count{1} << 40)) {
+    return InvalidOption("clients", std::to_string(params.clients), "a whole number in [1, 2^40]");
+  }
+  if (!(params.dimension >= 1 && params.dimension <= 1'000'000)) {
+    return InvalidOption("dimension", std::to_string(params.dimension), "a whole number in [1, 10^6]");
+  }
+  if (!(epsilon >= std::numeric_limits<double>::min() && std::isfinite(epsilon))) {
+    return InvalidOption("privacy.epsilon", epsilon, "a finite number > 0");
+  }
+  if (!(delta >= kLeastDelta && delta < 1)) {
+    return InvalidOption("privacy.delta", delta, "a number in [1e-25, 1)");
+  }
+  if (!(params.honest_fraction >= std::numeric_limits<double>::min() && params.honest_fraction <= 1)) {
+    return InvalidOption("privacy.honest_fraction", params.honest_fraction, "a number in (0, 1]");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TooMuchNoise(const ShuffleSumParams& params) {
+  return InvalidOption("privacy.epsilon", params.guarantee.epsilon,
+                       "one that fewer than 2^53 bits of noise in all can give");
+}
+
+// One coordinate's pair: Bin(N, p) and the same shifted up.
+class ShiftedBinomial {
+ public:
+  ShiftedBinomial(const ShuffleSumView& view, double tail_mass)
+      : n_(std::min(static_cast<double>(view.noise_bits), kMostBitsCounted)),
+        p_(view.p),
+        q_(1 - view.p),
+        shift_(static_cast<double>(view.shift)) {
+    const double mean = n_ * p_;
+    const double deviation = std::sqrt(mean * q_);
+    const double target = std::log(tail_mass);
+    first_ = std::floor(mean - std::sqrt(-2 * target) * deviation);
+    last_ = std::ceil(mean + std::sqrt(-2 * target) * deviation);
+    const auto heavy = [&](double x) { return LogBinomialTailBound(x, n_, p_, q_) > target; };
+    while (first_ > 0 && heavy(first_ - 1)) first_ -= std::ceil(deviation / 8);
+    while (last_ < n_ && heavy(last_ + 1)) last_ += std::ceil(deviation / 8);
+    first_ = std::max(first_, 0.0);
+    last_ = std::min(last_, n_);
+    stride_ = std::ceil(deviation / kOutcomes);
+    if (stride_ > 1) return;
+    for (double x = first_; x <= last_; ++x) logs_.push_back(LogBinomial(x, n_, p_, q_));
+  }
+
+  // The loss of X ~ Bin(N, p), seen as X + shift where the other law is not shifted (`up`), or as X where the
+  // other is. In the first case it grows with x, in the second it falls.
+  PrivacyLossDistribution Loss(bool up, double spacing) const {
+    std::vector<LossAtom> atoms;
+    double infinity_mass = 0;
+    for (double x = first_; x <= last_; x += stride_) {
+      const double end = std::min(x + stride_ - 1, last_);
+      const double worst = up ? end : x;
+      const double log_worst = Log(worst);
+      const double log_largest =
+          stride_ == 1 ? log_worst : Log(std::clamp(std::floor((n_ + 1) * p_), x, end));
+      const double mass = (end - x + 1) * std::exp(log_largest + BinomialLogError(log_largest));
+      const double there = up ? worst + shift_ : worst - shift_;
+      if (there < 0 || there > n_) {
+        infinity_mass += mass;
+        continue;
+      }
+      const double log_there = Log(there);
+      atoms.push_back(
+          {log_worst - log_there + BinomialLogError(log_worst) + BinomialLogError(log_there), mass});
+    }
+    // Beyond the ends: infinite where losses are large, the last one seen where they are small.
+    const double below = first_ > 0 ? std::exp(LogBinomialTailBound(first_ - 1, n_, p_, q_)) : 0;
+    const double above = last_ < n_ ? std::exp(LogBinomialTailBound(last_ + 1, n_, p_, q_)) : 0;
+    infinity_mass += up ? above : below;
+    if (atoms.empty()) {
+      infinity_mass = 1;
+    } else {
+      atoms.push_back({(up ? atoms.front() : atoms.back()).loss, up ? below : above});
+    }
+    return PrivacyLossDistribution::FromAtoms(atoms, std::min(1.0, infinity_mass), spacing);
+  }
+
+  double deviation() const { return std::sqrt(n_ * p_ * q_); }
+
+ private:
+  double Log(double x) const {
+    const double i = x - first_;
+    return i >= 0 && i < static_cast<double>(logs_.size()) ? logs_[static_cast<std::size_t>(i)]
+                                                           : LogBinomial(x, n_, p_, q_);
+  }
+
+  double n_;
+  double p_;
+  double q_;
+  double shift_;
+  double first_;  // outcomes that are looked at one by one, or
+  double last_;   // by strides
+  double stride_;
+  std::vector<double> logs_;  // from first_ on, if stride_ is 1
+};
+
+// The larger mass at every point: above both in any composition.
+PrivacyLossDistribution Larger(const PrivacyLossDistribution& a, const PrivacyLossDistribution& b) {
+  const auto end = [](const PrivacyLossDistribution& x) {
+    return x.lowest() + static_cast<std::int64_t>(x.masses().size());
+  };
+  const auto mass = [&](const PrivacyLossDistribution& x, std::int64_t i) {
+    return i < x.lowest() || i >= end(x) ? 0 : x.masses()[static_cast<std::size_t>(i - x.lowest())];
+  };
+  std::vector<LossAtom> atoms;
+  for (std::int64_t i = std::min(a.lowest(), b.lowest()); i < std::max(end(a), end(b)); ++i) {
+    atoms.push_back({static_cast<double>(i) * a.spacing(), std::max(mass(a, i), mass(b, i))});
+  }
+  return PrivacyLossDistribution::FromAtoms(atoms, std::max(a.infinity_mass(), b.infinity_mass()),
+                                            a.spacing());
+}
+
+class TightSearch {
+ public:
+  TightSearch(const ShuffleSumParams& params, double gaussian_stddev)
+      : params_(params),
+        honest_(static_cast<double>(HonestClients(params.clients, params.honest_fraction))),
+        beta_(4 * gaussian_stddev * gaussian_stddev / honest_) {}
+
+  struct Choice {
+    double levels;
+    double noise_bits;
+    double epsilon;  // delivered
+  };
+
+  // With b + 1 <= (1 + loss)^2 beta g^2, beta = 4 gaussian_stddev^2/honest, the error is within the loss.
+  // About beta g^2 noise bits are needed, so g goes up from step to step of the most b that it allows.
+  absl::StatusOr<Choice> Run() const {
+    if (!(2 * beta_ * honest_ < kMostBitsCounted)) return TooMuchNoise(params_);
+    const double allowed = (1 + params_.loss) * (1 + params_.loss) * beta_;
+    double g = 1;
+    double b = 0;
+    while (g + beta_ * g * g <= std::max(kMostBits, 1 + beta_)) {
+      const double most = std::min(std::floor(allowed * g * g - 1), std::floor(kMostBitsCounted / honest_));
+      if (most > b && most >= kLeastShare * beta_ * g * g) {
+        b = most;
+        if (const auto epsilon = Epsilon(g, b)) return LeastNoise(g, b, *epsilon);
+      }
+      g = std::max(g + 1, std::ceil(std::sqrt((std::max(most, 0.0) + 2) / allowed)));
+    }
+    g = std::max(1.0, std::floor((std::sqrt(1 + 4 * beta_ * kMostBits) - 1) / (2 * beta_)));
+    b = std::ceil(std::max(1.0, beta_ * g * g));
+    for (; b * honest_ <= kMostBitsCounted; b *= 2) {
+      if (const auto epsilon = Epsilon(g, b)) return LeastNoise(g, b, *epsilon);
+    }
+    return TooMuchNoise(params_);
+  }
+
+ private:
+  // Below this share of a Gaussian's variance no binomial was seen to be enough.
+  static constexpr double kLeastShare = 0.97;
+
+  // What g levels and b noise bits deliver, if it is as much as wanted.
+  std::optional<double> Epsilon(double g, double b) const {
+    const ShuffleSumView view{static_cast<std::int64_t>(b * honest_), 0.5, static_cast<std::int64_t>(g),
+                              params_.dimension};
+    const auto [epsilon, delta] = params_.guarantee;
+    const PrivacyLossDistribution loss = ShuffleSumLoss(view, delta);
+    if (!(loss.Delta(epsilon) <= delta)) return std::nullopt;
+    return std::min(epsilon, loss.Epsilon(delta));
+  }
+
+  // More noise never loses privacy, so the b after one that fails is the least; `enough`, which delivers
+  // `epsilon`, does not fail. From a Gaussian's b in growing steps, then by halves.
+  Choice LeastNoise(double g, double enough, double epsilon) const {
+    double low = 0;
+    double high = enough;
+    double next = std::min(std::ceil(beta_ * g * g), high - 1);
+    for (double step = 1; high - low > 1; step *= 2) {
+      if (!(next > low && next < high)) next = std::floor((low + high) / 2);
+      if (const auto delivered = Epsilon(g, next)) {
+        high = next;
+        epsilon = *delivered;
+        next -= step;
+      } else {
+        low = next;
+        next += step;
+      }
+    }
+    return {g, high, epsilon};
+  }
+
+  const ShuffleSumParams& params_;
+  double honest_;
+  double beta_;
+};
+
+// The largest move of a coordinate's count: between the lowest and the highest integer that it is written as.
+std::int64_t Shift(double levels, double span) {
+  const double low = std::floor(levels / 2 * (1 - span) - 1e-9);
+  const double high = std::ceil(levels / 2 * (1 + span) + 1e-9);
+  return static_cast<std::int64_t>(std::min(high, levels) - std::max(low, 0.0));
+}
+
+// Everything but `delivered`.
+absl::StatusOr<ShuffleSumSetting> Describe(const ShuffleSumParams& params, double levels, double noise_bits,
+                                           double p, double span) {
+  const double clients = static_cast<double>(params.clients);
+  if (!((noise_bits + levels) * clients < kMostNoiseBits)) {
+    return InvalidOption("privacy.epsilon", params.guarantee.epsilon,
+                         "one that needs fewer than 2^62 bits in all");
+  }
+  BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(params.guarantee));
+  ShuffleSumSetting setting{};
+  setting.levels = static_cast<std::int64_t>(levels);
+  setting.noise_bits = static_cast<std::int64_t>(noise_bits);
+  setting.p = p;
+  setting.span = span;
+  const double noise_variance = clients * noise_bits * p * (1 - p);
+  setting.stddev = std::sqrt(noise_variance + clients / 4) / (levels * span);
+  setting.noise_stddev = std::sqrt(noise_variance) / (levels * span);
+  setting.gaussian_stddev = multiplier * std::sqrt(static_cast<double>(params.dimension));
+  setting.bits_per_coordinate = setting.levels + setting.noise_bits;
+  const double honest = static_cast<double>(HonestClients(params.clients, params.honest_fraction));
+  setting.within_loss =
+      setting.stddev <= (1 + params.loss) * setting.gaussian_stddev * std::sqrt(clients / honest);
+  return setting;
+}
+
+absl::StatusOr<ShuffleSumSetting> Published(const ShuffleSumParams& params, double levels, double noise_bits,
+                                            double p, double span) {
+  BANDANA_ASSIGN_OR_RETURN(ShuffleSumSetting setting, Describe(params, levels, noise_bits, p, span));
+  const Count honest = HonestClients(params.clients, params.honest_fraction);
+  const ShuffleSumView view{setting.noise_bits * honest, p, Shift(levels, span), params.dimension};
+  const double delta = params.guarantee.delta;
+  setting.delivered = {ShuffleSumLoss(view, delta).Epsilon(delta), delta};
+  return setting;
+}
+
+}  // namespace
+
+Count HonestClients(Count clients, double fraction) {
+  const double product = fraction * static_cast<double>(clients);
+  const double least = std::ceil(product - 1e-9 * std::max(1.0, product));
+  return std::clamp<Count>(static_cast<Count>(least), 1, clients);
+}
+
+PrivacyLossDistribution ShuffleSumLoss(const ShuffleSumView& view, double resolution) {
+  BANDANA_CHECK(view.noise_bits >= 1 && view.shift >= 1 && view.dimension >= 1);
+  BANDANA_CHECK(view.p == 0.5 || view.p == 0.25);
+  BANDANA_CHECK(resolution > 0 && resolution <= 1);
+  const double dimension = static_cast<double>(view.dimension);
+  const ShiftedBinomial pair(view, kTailShare * resolution / dimension);
+  const double scale = static_cast<double>(view.shift) / pair.deviation();
+  // The second bound keeps small what the grid adds to all losses together, dimension h^2/8.
+  const double spacing = LossGrid(std::min(scale, kCells * std::sqrt(1e-3 / dimension)), kCells);
+  PrivacyLossDistribution one = pair.Loss(true, spacing);
+  if (view.p != 0.5) one = Larger(one, pair.Loss(false, spacing));
+  const PrivacyLossDistribution::Repeated all[] = {{&one, view.dimension}};
+  return PrivacyLossDistribution::ComposeAll(all, {.tail_mass = kTailShare * resolution});
+}
+
+absl::StatusOr<ShuffleSumSetting> TightShuffleSum(const ShuffleSumParams& params) {
+  BANDANA_RETURN_IF_ERROR(Validate(params));
+  if (!(params.loss >= 0 && std::isfinite(params.loss))) {
+    return InvalidOption("loss", params.loss, "a finite number >= 0");
+  }
+  BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(params.guarantee));
+  const double gaussian_stddev = multiplier * std::sqrt(static_cast<double>(params.dimension));
+  BANDANA_ASSIGN_OR_RETURN(const TightSearch::Choice choice, TightSearch(params, gaussian_stddev).Run());
+  BANDANA_ASSIGN_OR_RETURN(ShuffleSumSetting setting,
+                           Describe(params, choice.levels, choice.noise_bits, 0.5, 1));
+  setting.delivered = {choice.epsilon, params.guarantee.delta};
+  return setting;
+}
+
+absl::StatusOr<ShuffleSumSetting> PaperScalarSum(const ShuffleSumParams& params) {
+  BANDANA_RETURN_IF_ERROR(Validate(params));
+  if (params.dimension != 1) return InvalidOption("dimension", std::to_string(params.dimension), "1");
+  const auto [epsilon, delta] = params.guarantee;
+  const double n = static_cast<double>(params.clients);
+  const double g = std::ceil(std::sqrt(n));
+  const double b = std::ceil(180 * g * g * std::log(2 / delta) / (epsilon * epsilon * n));
+  return Published(params, g, b, 0.5, 1);
+}
+
+absl::StatusOr<ShuffleSumSetting> PaperVectorSum(const ShuffleSumParams& params) {
+  BANDANA_RETURN_IF_ERROR(Validate(params));
+  const auto [epsilon, delta] = params.guarantee;
+  if (!(epsilon < 15)) return InvalidOption("privacy.epsilon", epsilon, "a number in (0, 15)");
+  if (!(delta < 0.5)) return InvalidOption("privacy.delta", delta, "a number in [1e-25, 0.5)");
+  const double n = static_cast<double>(params.clients);
+  const double s = static_cast<double>(params.dimension);
+  const double g = std::ceil(std::max({2 * std::sqrt(n), s, 4.0}));
+  const double log = std::log(4 * (s * s + 1) / delta);
+  const double b = std::ceil(24e4 * g * g * log * log / (epsilon * epsilon * n));
+  return Published(params, g, b, 0.25, 1 / std::sqrt(s));
+}
+
+absl::StatusOr<double> CpSgdEpsilon(const ShuffleSumView& view, double delta) {
+  BANDANA_CHECK(view.noise_bits >= 1 && view.shift >= 1 && view.dimension >= 1 && view.p > 0 && view.p < 1);
+  if (!(delta > 0 && delta < 1)) return InvalidOption("privacy.delta", delta, "a number in (0, 1)");
+  const double d = static_cast<double>(view.dimension);
+  const double shift = static_cast<double>(view.shift);
+  const double p = view.p;
+  const double q = 1 - p;
+  const double variance = static_cast<double>(view.noise_bits) * p * q;
+  const double least = std::max(23 * std::log(10 * d / delta), 2 * shift);
+  if (!(variance >= least)) {
+    return InvalidOption("noise_bits", std::to_string(view.noise_bits),
+                         "at least " + std::to_string(std::ceil(least / (p * q))) + " for this theorem");
+  }
+  const double b_p = 2. / 3 * (p * p + q * q) + (1 - 2 * p);
+  const double c_p = std::sqrt(2) * (3 * p * p * p + 3 * q * q * q + 2 * p * p + 2 * q * q);
+  const double d_p = 4. / 3 * (p * p + q * q);
+  const double l1 = shift * d;
+  const double l2 = shift * std::sqrt(d);
+  const double gaussian = l2 * std::sqrt(2 * std::log(1.25 / delta) / variance);
+  const double skew = (l2 * c_p * std::sqrt(std::log(10 / delta)) + l1 * b_p) / (variance * (1 - delta / 10));
+  const double tail =
+      shift * (2. / 3 * std::log(1.25 / delta) + d_p * std::log(20 * d / delta) * std::log(10 / delta)) /
+      variance;
+  return gaussian + skew + tail;
+}
+
+}  // namespace bandana

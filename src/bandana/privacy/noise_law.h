@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "bandana/core/ids.h"
+
+namespace bandana {
+
+/// The law of the privacy noise in one entry of a released value: independent parts of mean 0. Public, and
+/// part of every width.
+struct NoiseLaw {
+  double proxy = 0;          ///< of the sub-Gaussian part: E exp(t X) <= exp(t^2 proxy^2 / 2)
+  double laplace_scale = 0;  ///< of each Laplace term
+  Count laplace_terms = 0;
+
+  double stddev() const {
+    return std::sqrt(proxy * proxy +
+                     2 * static_cast<double>(laplace_terms) * laplace_scale * laplace_scale);
+  }
+
+  /// A bound on ln E exp(t X); infinite where there is none.
+  double LogMoment(double t) const {
+    const double gaussian = t * t * proxy * proxy / 2;
+    if (laplace_terms == 0) return gaussian;
+    const double x = t * laplace_scale;
+    if (!(std::abs(x) < 1)) return std::numeric_limits<double>::infinity();
+    return gaussian - static_cast<double>(laplace_terms) * std::log1p(-x * x);
+  }
+};
+
+}  // namespace bandana

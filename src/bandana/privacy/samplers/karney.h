@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "bandana/core/check.h"
+#include "bandana/core/distributions.h"
+#include "bandana/core/generators.h"
+
+/// What the samplers of C. F. F. Karney, "Sampling exactly from the normal distribution", ACM TOMS 42(1),
+/// 2016, have in common. Proofs: docs/proofs/rounded-normal.md.
+namespace bandana::internal {
+
+/// A uniform real in (0, 1), of which only the digits that were asked for have been drawn. With probability 1
+/// no two are equal and none has a last digit, so comparisons end and are always strict.
+template <int kDigitBits>
+class LazyUniform {
+ public:
+  LazyUniform() = default;
+  explicit LazyUniform(NoiseGen& gen) : head_(Digit(gen)) {}
+
+  void Redraw(NoiseGen& gen) {
+    head_ = Digit(gen);
+    if (!tail_.empty()) [[unlikely]]
+      tail_.clear();
+  }
+
+  std::uint64_t head() const { return head_; }
+  bool BelowHalf() const { return (head_ >> (kDigitBits - 1)) == 0; }
+
+  /// `Other` is a LazyUniform or a LazyRatio of as many bits a digit.
+  template <class Other>
+  bool Below(Other& other, NoiseGen& gen) {
+    if (head_ != other.head()) [[likely]]
+      return head_ < other.head();
+    for (std::size_t i = 1;; ++i) {
+      const std::uint64_t mine = At(i, gen);
+      const std::uint64_t theirs = other.At(i, gen);
+      if (mine != theirs) return mine < theirs;
+    }
+  }
+
+  /// The digit of weight 2^(-kDigitBits (i + 1)).
+  std::uint64_t At(std::size_t i, NoiseGen& gen) {
+    if (i == 0) return head_;
+    while (tail_.size() < i) tail_.push_back(Digit(gen));
+    return tail_[i - 1];
+  }
+
+  /// Bits 64 i to 64 i + 63 after the point.
+  std::uint64_t Word(std::size_t i, NoiseGen& gen) {
+    if constexpr (kDigitBits == 64) {
+      return At(i, gen);
+    } else {
+      constexpr std::size_t kDigits = 64 / kDigitBits;
+      std::uint64_t word = 0;
+      for (std::size_t j = 0; j < kDigits; ++j) word = word << kDigitBits | At(i * kDigits + j, gen);
+      return word;
+    }
+  }
+
+ private:
+  static std::uint64_t Digit(NoiseGen& gen) { return gen() >> (64 - kDigitBits); }
+
+  std::uint64_t head_ = 0;
+  std::vector<std::uint64_t> tail_;
+};
+
+/// num/den in [0, 1), by its digits in base 2^kDigitBits.
+template <int kDigitBits>
+class LazyRatio {
+ public:
+  LazyRatio(std::uint64_t num, std::uint64_t den) : rest_(num), den_(den) {
+    BANDANA_CHECK(num < den);
+    head_ = NextDigit();
+  }
+
+  std::uint64_t head() const { return head_; }
+
+  std::uint64_t At(std::size_t i, NoiseGen&) {
+    if (i == 0) return head_;
+    while (tail_.size() < i) tail_.push_back(NextDigit());
+    return tail_[i - 1];
+  }
+
+ private:
+  std::uint64_t NextDigit() {
+    const unsigned __int128 shifted = static_cast<unsigned __int128>(rest_) << kDigitBits;
+    const auto digit = static_cast<std::uint64_t>(shifted / den_);
+    rest_ = static_cast<std::uint64_t>(shifted) - digit * den_;  // below den_, so modulo 2^64 will do
+    return digit;
+  }
+
+  std::uint64_t rest_;
+  std::uint64_t den_;
+  std::uint64_t head_;
+  std::vector<std::uint64_t> tail_;
+};
+
+/// Karney's algorithms, named as in the paper. A Fraction is a LazyUniform or a LazyRatio.
+template <int kDigitBits>
+class Karney {
+  using Uniform = LazyUniform<kDigitBits>;
+
+ public:
+  explicit Karney(NoiseGen& gen) : gen_(gen) {}
+
+  /// k >= 0 with probability proportional to exp(-k^2/2).
+  std::uint64_t CellOfHalfNormal() {
+    while (true) {
+      const std::uint64_t k = G();
+      if (P(k)) return k;
+    }
+  }
+
+  /// True with probability exp(-x (2 k + x)/2), as k + 1 successes of B.
+  template <class Fraction>
+  bool AcceptFraction(std::uint64_t k, Fraction& x) {
+    for (std::uint64_t i = 0; i <= k; ++i) {
+      if (!B(k, x)) return false;
+    }
+    return true;
+  }
+
+ private:
+  // True with probability exp(-1/2).
+  bool H() {
+    y_.Redraw(gen_);
+    if (!y_.BelowHalf()) return true;
+    return RunIsEven(false);
+  }
+
+  // y_ is the last of a falling run of uniforms, of even length or not; goes on to the end of the run.
+  bool RunIsEven(bool even) {
+    while (true) {
+      z_.Redraw(gen_);
+      if (!z_.Below(y_, gen_)) return even;
+      std::swap(y_, z_);
+      even = !even;
+    }
+  }
+
+  // k with probability exp(-k/2) (1 - exp(-1/2)).
+  std::uint64_t G() {
+    std::uint64_t k = 0;
+    while (H()) ++k;
+    return k;
+  }
+
+  // True with probability exp(-k (k - 1)/2).
+  bool P(std::uint64_t k) {
+    for (std::uint64_t i = k * (k - 1); i > 0; --i) {
+      if (!H()) return false;
+    }
+    return true;
+  }
+
+  // True with probability exp(-x (2 k + x)/(2 k + 2)).
+  template <class Fraction>
+  bool B(std::uint64_t k, Fraction& x) {
+    z_.Redraw(gen_);
+    if (!z_.Below(x, gen_) || !C(k, x)) return true;
+    for (bool even = false;; even = !even) {
+      std::swap(y_, z_);
+      z_.Redraw(gen_);
+      if (!z_.Below(y_, gen_) || !C(k, x)) return even;
+    }
+  }
+
+  // True with probability (2 k + x)/(2 k + 2).
+  template <class Fraction>
+  bool C(std::uint64_t k, Fraction& x) {
+    const std::uint64_t pick = UniformBelow(2 * k + 2, gen_);
+    if (pick != 2 * k) return pick < 2 * k;
+    Uniform r(gen_);
+    return r.Below(x, gen_);
+  }
+
+  NoiseGen& gen_;
+  Uniform y_;  // the last and the next of a falling run, kept to spare their construction
+  Uniform z_;
+};
+
+}  // namespace bandana::internal
