@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/audit/catalog.h"
 #include "bandana/audit/distinguisher.h"
 #include "bandana/audit/mean_target.h"
 #include "bandana/audit/target.h"
 #include "bandana/core/distributions.h"
 #include "bandana/privacy/calibration/gaussian.h"
 #include "bandana/privacy/mean_privatizers.h"
+#include "bandana/privacy/shuffle_means.h"
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
@@ -44,7 +46,8 @@ P MakeMean(DpGuarantee guarantee, Sampler sampler = Sampler::kExact,
 
 template <class P>
 Target SoundMean(const std::string& name, DpGuarantee guarantee, Count clients) {
-  return audit::MeanTarget(name, MakeMean<P>(guarantee), audit::AuditQuery(clients));
+  return audit::MeanTarget(name, MakeMean<P>(guarantee), audit::AuditQuery(clients),
+                           audit::NoiseShape::kSpherical);
 }
 
 /// The same target, claiming something else.
@@ -66,7 +69,8 @@ inline Target Changed(Target target, std::function<void(Neighbour, std::span<dou
 
 /// What a mean target would show without noise.
 inline std::array<std::vector<double>, 2> WithoutNoise(const MeanQuery& query) {
-  const Target bare = audit::MeanTarget("", NoPrivacyMean(Declassify("a test")), query);
+  const Target bare =
+      audit::MeanTarget("", NoPrivacyMean(Declassify("a test")), query, audit::NoiseShape::kUnknown);
   std::array<std::vector<double>, 2> views;
   Noise unused(0);
   for (const Neighbour neighbour : {Neighbour::kFirst, Neighbour::kSecond}) {
@@ -165,7 +169,8 @@ inline Fault MissingClientClip() {
                    Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
     const double far = neighbour == Neighbour::kSecond ? 3 : -3;
     const std::vector<std::vector<RewardSum>> clients = {{{1, far}, {1, far}, {1, far}}};
-    BANDANA_ASSIGN_OR_RETURN(const Mean released, audit::ReleaseMean(mean, query, clients, noise));
+    BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, audit::ReportsOf(mean, query, clients, noise));
+    BANDANA_ASSIGN_OR_RETURN(const Mean released, audit::ReleaseMean(mean, query, std::move(reports), noise));
     std::copy(released.entries.begin(), released.entries.end(), view.begin());
     return absl::OkStatus();
   };
@@ -181,9 +186,11 @@ inline Fault MissingClientClip() {
 inline Fault SensitivityOfOneCoordinate() {
   const MeanQuery three{{{-1, 1}, {-1, 1}, {-1, 1}}, 1};
   const MeanQuery one{{{-1, 1}}, 1};
-  Target sound = audit::MeanTarget("central", MakeMean<CentralGaussianMean>(kFaultClaim), three);
+  Target sound = audit::MeanTarget("central", MakeMean<CentralGaussianMean>(kFaultClaim), three,
+                                   audit::NoiseShape::kSpherical);
   Target broken = sound;
-  const Target single = audit::MeanTarget("central", MakeMean<CentralGaussianMean>(kFaultClaim), one);
+  const Target single = audit::MeanTarget("central", MakeMean<CentralGaussianMean>(kFaultClaim), one,
+                                          audit::NoiseShape::kSpherical);
   broken.draw = [single](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
     for (std::size_t i = 0; i < view.size(); ++i) {
       BANDANA_RETURN_IF_ERROR(single.draw(neighbour, noise, view.subspan(i, 1)));
@@ -197,7 +204,8 @@ inline Fault SensitivityOfOneCoordinate() {
 /// Noise that is the same in both cancels in their difference.
 inline Fault ReusedNoise() {
   const MeanQuery query{{{-1, 1}}, 1};
-  const Target once = audit::MeanTarget("two releases", MakeMean<CentralGaussianMean>(kFaultClaim), query);
+  const Target once = audit::MeanTarget("two releases", MakeMean<CentralGaussianMean>(kFaultClaim), query,
+                                        audit::NoiseShape::kSpherical);
   const auto twice = [&](bool reused) {
     Target target = Claiming(once, {2 * kFaultClaim.epsilon, 2 * kFaultClaim.delta});
     target.dimension = 2;
@@ -221,7 +229,8 @@ inline Fault ReusedNoise() {
 inline Fault SeededGenerator() {
   constexpr std::uint64_t kSeeds = 4096;
   const MeanQuery query{{{-1, 1}}, 1};
-  const Target mean = audit::MeanTarget("seeded", MakeMean<CentralGaussianMean>(kFaultClaim), query);
+  const Target mean = audit::MeanTarget("seeded", MakeMean<CentralGaussianMean>(kFaultClaim), query,
+                                        audit::NoiseShape::kSpherical);
   auto replayed = std::make_shared<std::vector<double>>();
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Noise noise(seed);
@@ -276,10 +285,52 @@ inline Target LaplaceNumber(const std::string& name, std::array<double, 2> value
           .log_ratio = audit::LaplaceLogRatio({values[0]}, {values[1]}, scale)};
 }
 
-/// P2's Lap(1/epsilon) for rewards in [-1, 1], whose range is 2.
+/// P2's Lap(1/epsilon) for rewards in [-1, 1], whose range is 2, under P2's own claim.
 inline Fault SensitivityOneForRangeTwo() {
-  return {"sensitivity 1 for range 2", LaplaceNumber("range", {-1, 1}, 2, 1, true),
-          LaplaceNumber("range", {-1, 1}, 1, 1, true)};
+  const auto made = [](Calibration calibration) {
+    const auto mean = *CentralLaplaceMean::Create({1, calibration, Sampler::kExact});
+    return Claiming(
+        audit::MeanTarget("range", mean, {.bounds = {{-1, 1}}, .clients = 3}, audit::NoiseShape::kLaplace),
+        {1, 0});
+  };
+  return {"sensitivity 1 for range 2", made(Calibration::kTight), made(Calibration::kPaper)};
+}
+
+/// Sums of shuffled bits of which only 2 of 10 clients add their noise, calibrated for that or for 10.
+inline Fault UncountedDishonestClients() {
+  const auto made = [](double honest_fraction) {
+    const auto mean = *ShuffleSumMean::Create({.nominal = kFaultClaim,
+                                               .calibration = Calibration::kTight,
+                                               .sampler = Sampler::kExact,
+                                               .transport = Transport::kBits,
+                                               .honest_fraction = honest_fraction,
+                                               .loss = 0.05});
+    const MeanQuery query = audit::AuditQuery(10);
+    Target target = audit::MeanTarget("dishonest", mean, query, audit::NoiseShape::kUnknown);
+    target.draw = [mean, query](Neighbour neighbour, NoiseGen& noise,
+                                std::span<double> view) -> absl::Status {
+      const std::vector<std::vector<RewardSum>> honest = {audit::CornerClient(query, neighbour),
+                                                          audit::CornerClient(query, Neighbour::kFirst)};
+      BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, audit::ReportsOf(mean, query, honest, noise));
+      for (std::uint32_t client = 3; client <= 10; ++client) {
+        reports.push_back(Wire::FromUnits(NodeId{client}, Units(query.bounds.size(), 0)));
+      }
+      BANDANA_ASSIGN_OR_RETURN(const Mean released,
+                               audit::ReleaseMean(mean, query, std::move(reports), noise));
+      std::copy(released.entries.begin(), released.entries.end(), view.begin());
+      return absl::OkStatus();
+    };
+    return target;
+  };
+  return {"uncounted dishonest clients", made(0.2), made(1)};
+}
+
+/// A shuffler that keeps the reports in order: the adversary knows whose each one is.
+inline Fault MissingShuffle() {
+  const auto made = [](const char* name) { return *audit::MakeTarget(**audit::FindEntry(name), {}, {}); };
+  Target shuffled = made("shuffled-laplace");
+  Target in_order = Claiming(made("shuffled-laplace-shuffler"), shuffled.claim->guarantee);
+  return {"missing shuffle", std::move(shuffled), std::move(in_order)};
 }
 
 /// I. Mironov, CCS 2012: which doubles 1 + noise can be tells that it is not 0 + noise.
@@ -292,7 +343,8 @@ inline Fault FloatingPointNoise() {
 /// of two clients has reward 1 in every round, or 0; the other's rewards are fair coins, its own.
 inline Fault DataDependentTrigger() {
   const MeanQuery query{{{0, 1}}, 1};
-  const Target mean = audit::MeanTarget("trigger", MakeMean<CentralGaussianMean>(kFaultClaim), query);
+  const Target mean = audit::MeanTarget("trigger", MakeMean<CentralGaussianMean>(kFaultClaim), query,
+                                        audit::NoiseShape::kSpherical);
   const auto made = [&](bool data_dependent) {
     Target target = mean;
     target.dimension = 2;
@@ -316,7 +368,8 @@ inline std::vector<Fault> AllFaults() {
   std::vector<Fault> faults = HalfTheNoise();
   for (Fault (*fault)() :
        {SensitivityOffByTwo, SensitivityOneForRangeTwo, SensitivityOfOneCoordinate, MissingServerClip,
-        MissingClientClip, ReusedNoise, SeededGenerator, DataDependentTrigger, FloatingPointNoise}) {
+        MissingClientClip, ReusedNoise, SeededGenerator, DataDependentTrigger, UncountedDishonestClients,
+        MissingShuffle, FloatingPointNoise}) {
     faults.push_back(fault());
   }
   return faults;

@@ -5,6 +5,7 @@
 #include "bandana/audit/catalog.h"
 #include "bandana/bandit/recorder.h"
 #include "bandana/privacy/mean_privatizers.h"
+#include "bandana/privacy/shuffle_means.h"
 #include "bandana/sim/simulator.h"
 
 /// DP-DPE as a whole, on an instance so small that it runs tens of thousands of times. The first client asked
@@ -88,11 +89,25 @@ absl::Status Run(const DpDpeParams& params, const P& privatizer,
   NeighbouringClients clients(*problem, neighbour);
   Recorder recorder(*problem, {});
   const sim::SimParams sim_params{
-      .seed = noise(), .topology = Topology::Star(kPopulation), .budget_per_client = privatizer.guarantee()};
+      .seed = noise(), .topology = TopologyFor<P>(kPopulation), .budget_per_client = privatizer.guarantee()};
   BANDANA_RETURN_IF_ERROR((sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(sim_params, server, privatizer,
                                                                                clients, recorder)));
   Look(*problem, server.policy(), view);
   return absl::OkStatus();
+}
+
+template <class P>
+absl::StatusOr<P> Make(DpGuarantee nominal) {
+  if constexpr (std::is_same_v<P, ShuffleSumMean>) {
+    return P::Create({.nominal = nominal,
+                      .calibration = Calibration::kTight,
+                      .sampler = Sampler::kExact,
+                      .transport = Transport::kBits,
+                      .honest_fraction = 1,
+                      .loss = 0.05});
+  } else {
+    return P::Create({nominal, Calibration::kTight, Sampler::kExact});
+  }
 }
 
 // With one client a phase the released averages are its report, which is what the local model's adversary
@@ -100,7 +115,7 @@ absl::Status Run(const DpDpeParams& params, const P& privatizer,
 template <class P>
 auto WholeRun(Count clients) {
   return [clients](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
-    BANDANA_ASSIGN_OR_RETURN(const P privatizer, P::Create({nominal, Calibration::kTight, Sampler::kExact}));
+    BANDANA_ASSIGN_OR_RETURN(const P privatizer, Make<P>(nominal));
     BANDANA_ASSIGN_OR_RETURN(const auto problem, Problem());
     const DpDpeParams params = Params(clients);
     BANDANA_RETURN_IF_ERROR(ValidateDpDpe(params, problem->actions()));
@@ -127,6 +142,11 @@ std::vector<Entry> DpDpeEntries() {
        {1, 0.01},
        kDraws,
        WholeRun<LocalGaussianMean>(1)},
+      {"dp-dpe-shuffle",
+       "whole runs of DP-DPE with sums of shuffled bits",
+       {1, 0.01},
+       kDraws,
+       WholeRun<ShuffleSumMean>(2)},
   };
 }
 

@@ -20,4 +20,22 @@ std::vector<double> CornerDirection(const MeanQuery& query) {
   return direction;
 }
 
+std::vector<double> SumOf(const std::vector<std::vector<RewardSum>>& clients) {
+  std::vector<double> sum(clients.front().size());
+  for (const std::vector<RewardSum>& averages : clients) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      sum[i] += averages[i].sum / static_cast<double>(averages[i].count);
+    }
+  }
+  return sum;
+}
+
+std::vector<std::vector<RewardSum>> Population(const MeanQuery& query, Neighbour neighbour) {
+  std::vector<std::vector<RewardSum>> clients = {CornerClient(query, neighbour)};
+  while (static_cast<Count>(clients.size()) < query.clients) {
+    clients.push_back(CornerClient(query, clients.size() % 2 == 0 ? Neighbour::kFirst : Neighbour::kSecond));
+  }
+  return clients;
+}
+
 }  // namespace bandana::audit
