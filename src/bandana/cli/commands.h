@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bandana/cli/output.h"
+#include "bandana/cli/typed_flags.h"
 
 namespace CLI {
 class App;
@@ -29,7 +29,7 @@ int ListCommand(const std::string& what, const Global& global);
 
 struct CalibrateArguments {
   std::string mechanism;
-  std::map<std::string, std::optional<std::string>> flags;  ///< by name, as typed
+  FlagValues flags;
 };
 /// Adds `calibrate` with its mechanisms and their flags. `arguments` must outlive the parse.
 CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments);

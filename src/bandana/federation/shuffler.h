@@ -77,9 +77,8 @@ class Shuffler final : public Node {
     std::vector<Report> reports;
     reports.reserve(batch.reports.size());
     for (auto& [client, report] : batch.reports) reports.push_back(std::move(report));
-    BANDANA_ASSIGN_OR_RETURN(
-        std::vector<Report> mixed,
-        privatizer_->Mix(batch.roll->query, std::move(reports), context.coin(epoch)));
+    BANDANA_ASSIGN_OR_RETURN(std::vector<Report> mixed,
+                             privatizer_->Mix(batch.roll->query, std::move(reports), context.coin(epoch)));
     batches_.erase(epoch);
     mixed_.insert(epoch);
     context.Send(*context.links().upstream, Mixed{epoch, std::move(mixed)});

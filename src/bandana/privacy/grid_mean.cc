@@ -75,8 +75,7 @@ absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,
   BANDANA_CHECK(sums.size() == query.bounds.size());
   Units units(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    units[i] =
-        static_cast<std::int64_t>(std::nearbyint(ClippedAverage(sums[i], query.bounds[i]) / kUnit));
+    units[i] = static_cast<std::int64_t>(std::nearbyint(ClippedAverage(sums[i], query.bounds[i]) / kUnit));
   }
   return units;
 }

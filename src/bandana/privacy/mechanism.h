@@ -82,6 +82,8 @@ class Mechanism {
   Mechanism() = default;
   friend class GridMean;        // averages on a grid: none, central, local
   friend class ShuffleSumMean;  // docs/proofs/shuffle-sum.md
+  friend class SiloPrefixSum;   // docs/proofs/silo-prefix-sum.md
+  friend class L2BallMean;      // docs/proofs/l2-ball-mean.md
 
   template <class Query>
   absl::Status AddUnits(const Query& query, std::size_t size, const Units& units, Entry entry,

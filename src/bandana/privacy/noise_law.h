@@ -15,8 +15,7 @@ struct NoiseLaw {
   Count laplace_terms = 0;
 
   double stddev() const {
-    return std::sqrt(proxy * proxy +
-                     2 * static_cast<double>(laplace_terms) * laplace_scale * laplace_scale);
+    return std::sqrt(proxy * proxy + 2 * static_cast<double>(laplace_terms) * laplace_scale * laplace_scale);
   }
 
   /// A bound on ln E exp(t X); infinite where there is none.

@@ -60,10 +60,10 @@ class ShuffleSumMean::Settings : public Memo<std::pair<Count, std::size_t>, Shuf
 absl::StatusOr<ShuffleSumMean> ShuffleSumMean::Create(const ShuffleSumMeanParams& params) {
   // What can be wrong with the parameters is wrong for every query.
   BANDANA_RETURN_IF_ERROR(TightShuffleSum({.clients = 1,
-                                               .dimension = 1,
-                                               .guarantee = params.nominal,
-                                               .honest_fraction = params.honest_fraction,
-                                               .loss = params.loss})
+                                           .dimension = 1,
+                                           .guarantee = params.nominal,
+                                           .honest_fraction = params.honest_fraction,
+                                           .loss = params.loss})
                               .status());
   return ShuffleSumMean(params, std::make_shared<Settings>());
 }
