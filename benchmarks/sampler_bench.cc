@@ -27,7 +27,7 @@ std::unique_ptr<BitSource> Source(bool secure) {
 
 /// Times `draw`, which makes `draws` of them, from both sources.
 template <class Draw>
-void Register(const std::string& name, Draw draw, int draws = 1) {
+void Register(const std::string& name, const Draw& draw, int draws = 1) {
   for (const bool secure : {false, true}) {
     const std::string full = name + (secure ? "/secure" : "/philox");
     benchmark::RegisterBenchmark(full.c_str(), [draw, draws, secure](benchmark::State& state) {

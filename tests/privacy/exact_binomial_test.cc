@@ -55,9 +55,10 @@ TEST(ExactBinomialTest, TheCorrectionIsWhatIsProved) {
   using boost::math::quadrature::gauss;
   for (const int n : {2, 4, 10, 100}) {
     const double total = n + 1;
+    const int half = n / 2;
     double log_ratio = 0;
-    for (int x = 1; x <= n / 2; ++x) {
-      log_ratio += std::log(static_cast<double>(n / 2 - x + 1) / (n / 2 + x));
+    for (int x = 1; x <= half; ++x) {
+      log_ratio += std::log(static_cast<double>(half - x + 1) / (half + x));
       double correction = 0;
       for (int i = 1; i <= x; ++i) {
         const auto integrand = [&](double s) {

@@ -138,6 +138,14 @@ int Main(int argc, char** argv) {
   run_command->add_flag("--resume", run.resume, "go on with an interrupted run");
   run_command->add_option("--trace", run.trace, "file for every phase as a line of JSON");
 
+  AccountArguments account;
+  CLI::App* account_command =
+      app.add_subcommand("account", "the guarantee of a list of releases, with its proof");
+  account_command->add_option("file", account.file, "the releases, in JSON: see docs/accounting.md")
+      ->required();
+  account_command->add_option("--delta", account.delta, "find the epsilon at this delta")->type_name("D");
+  account_command->add_option("--epsilon", account.epsilon, "find the delta at this epsilon")->type_name("E");
+
   std::string listed;
   CLI::App* list_command = app.add_subcommand("list", "what there is, with options and defaults");
   list_command->add_option("what", listed, "algorithms, environments, privatizers or exhibits")->required();
@@ -176,6 +184,7 @@ int Main(int argc, char** argv) {
   if (run_command->parsed()) return RunCommand(run, global);
   if (audit_command->parsed()) return AuditCommand(audit, global);
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
+  if (account_command->parsed()) return AccountCommand(account, global);
   if (server_command->parsed()) return ServerCommand(server, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);
   return ListCommand(listed, global);

@@ -35,6 +35,13 @@ struct CalibrateArguments {
 CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments);
 int CalibrateCommand(const CalibrateArguments& arguments, const Global& global);
 
+struct AccountArguments {
+  std::string file;
+  std::optional<double> delta;
+  std::optional<double> epsilon;
+};
+int AccountCommand(const AccountArguments& arguments, const Global& global);
+
 struct RoleArguments {
   std::string config;
   std::vector<std::string> set;
