@@ -71,4 +71,19 @@ struct LedgerArguments {
 };
 int LedgerCommand(const LedgerArguments& arguments, const Global& global);
 
+struct AuditArguments {
+  std::string target;
+  std::string model;  ///< of a target that is an algorithm
+  bool all = false;
+  bool list = false;
+  std::optional<double> epsilon;
+  std::optional<double> delta;
+  std::optional<std::int64_t> draws;
+  double confidence = 0.999999;  ///< of everything that is audited together
+  std::uint64_t seed = 1;
+  bool secure = false;  ///< bits from the service's generator instead
+  int threads = 0;
+};
+int AuditCommand(const AuditArguments& arguments, const Global& global);
+
 }  // namespace bandana::cli
