@@ -120,8 +120,17 @@ int Main(int argc, char** argv) {
   CLI::App* demo_command =
       app.add_subcommand("demo", "a whole private federation on this machine, watched live");
   demo_command->add_option("--out", demo.out, "folder of the report (default: results/demo)");
-  demo_command->add_option("--model", demo.model, "whom the clients trust (default: central)")
-      ->check(CLI::IsMember({"none", "central", "local"}));
+  demo_command
+      ->add_option("--model", demo.model,
+                   "whom the clients trust: everyone, the server, nobody, or a shuffler process between "
+                   "(default: central)")
+      ->check(CLI::IsMember({"none", "central", "local", "shuffle"}));
+  demo_command
+      ->add_option(
+          "--transport", demo.transport,
+          "with --model shuffle: counts, which the shuffler adds up and is trusted with, in seconds; "
+          "or bits, each encrypted by itself, in minutes (default: counts)")
+      ->check(CLI::IsMember({"counts", "bits"}));
   demo_command->add_option("--epsilon", demo.epsilon, "budget of one client (default: 1)");
   demo_command->add_option("--agents", demo.agents, "agent processes (default: 3)")->check(CLI::Range(1, 64));
   demo_command->add_option(
@@ -167,10 +176,22 @@ int Main(int argc, char** argv) {
   CLI::App* calibrate_command = AddCalibrate(app, calibrate);
 
   RoleArguments server;
-  CLI::App* server_command = AddRole(app, "server", "the server of a deployment", server);
+  CLI::App* server_command = AddRole(
+      app, "server", "the server of a deployment: takes agents, and a shuffler, at service.listen", server);
   server_command->add_option("--events", server.events, "file, or - for stdout, for events as lines of JSON");
+  RoleArguments shuffler;
+  CLI::App* shuffler_command = AddRole(
+      app, "shuffler",
+      "between agents and server under privacy.model = shuffle: joins service.server, takes agents at "
+      "service.listen",
+      shuffler);
+  shuffler_command->add_option("--events", shuffler.events,
+                               "file, or - for stdout, for events as lines of JSON");
   RoleArguments agent;
-  CLI::App* agent_command = AddRole(app, "agent", "a process that holds some of the clients", agent);
+  CLI::App* agent_command = AddRole(app, "agent",
+                                    "a process that holds some of the clients: joins service.server, and "
+                                    "service.shuffler where there is one",
+                                    agent);
 
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     command->footer("--json and --quiet work with every command: see bandana --help.");
@@ -197,6 +218,7 @@ int Main(int argc, char** argv) {
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
   if (account_command->parsed()) return AccountCommand(account, global);
   if (server_command->parsed()) return ServerCommand(server, global);
+  if (shuffler_command->parsed()) return ShufflerCommand(shuffler, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);
   return ListCommand(listed, global);
 }

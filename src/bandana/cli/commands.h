@@ -49,11 +49,13 @@ struct RoleArguments {
   std::string events;          ///< a file, or "-" for stdout: one JSON object a line as the run goes
 };
 int ServerCommand(const RoleArguments& arguments, const Global& global);
+int ShufflerCommand(const RoleArguments& arguments, const Global& global);
 int AgentCommand(const RoleArguments& arguments, const Global& global);
 
 struct DemoArguments {
   std::string out;
   std::string model = "central";
+  std::string transport = "counts";  ///< of the shuffle model
   double epsilon = 1;
   int agents = 3;
   std::optional<std::uint64_t> insecure_seed;
