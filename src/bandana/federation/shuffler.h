@@ -26,6 +26,7 @@ class Shuffler final : public Node {
       if (message.from != context.links().upstream) {
         return absl::PermissionDeniedError("a roll of somebody other than the server");
       }
+      if (mixed_.contains((*roll)->epoch)) return absl::OkStatus();  // a repeat
       Batch& batch = batches_[(*roll)->epoch];
       if (batch.roll == nullptr) batch.Open(*roll);
       return MixIfComplete(context, (*roll)->epoch);

@@ -20,22 +20,28 @@ std::int64_t ClipUnits(std::int64_t units, const Interval& bound) {
                     static_cast<std::int64_t>(HighUnits(bound)));
 }
 
-// Values that the grid holds with room for noise and for sums.
-absl::Status CheckBounds(const MeanQuery& query) {
+// Sums and roots of a few hundred doubles are right to far better than this.
+constexpr double kRoundingSlack = 1 + 1e-12;
+
+}  // namespace
+
+absl::Status CheckQuery(const MeanQuery& query) {
   constexpr double kMost = 0x1p20;
+  constexpr double kMostSum = 0x1p61 * GridMean::kUnit;  // with room for noise
+  const auto clients = static_cast<double>(query.clients);
   for (const Interval& bound : query.bounds) {
     if (!(-kMost <= bound.low && bound.low <= bound.high && bound.high <= kMost)) {
       return absl::InvalidArgumentError(fmt::format(
           "an interval from {} to {}: the grid holds values up to {}", bound.low, bound.high, kMost));
     }
+    if (!(clients * std::max(-bound.low, bound.high) < kMostSum)) {
+      return absl::InvalidArgumentError(
+          fmt::format("an interval from {} to {}, of {} clients: the grid holds sums up to {}", bound.low,
+                      bound.high, query.clients, kMostSum));
+    }
   }
   return absl::OkStatus();
 }
-
-// Sums and roots of a few hundred doubles are right to far better than this.
-constexpr double kRoundingSlack = 1 + 1e-12;
-
-}  // namespace
 
 double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
   const double average = rewards.sum / static_cast<double>(rewards.count);
@@ -70,7 +76,7 @@ absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, double sen
 
 absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,
                                                    const Raw<RewardSums>& rewards) const {
-  BANDANA_RETURN_IF_ERROR(CheckBounds(query));
+  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   const RewardSums sums = Reveal(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
   Units units(sums.size());
@@ -82,7 +88,7 @@ absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,
 
 absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, Entries entries,
                                   ReportSum& sum) const {
-  BANDANA_RETURN_IF_ERROR(CheckBounds(query));
+  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   const auto entry = [&](std::size_t i, std::int64_t units) {
     return entries == Entries::kClip ? ClipUnits(units, query.bounds[i]) : units;
   };
