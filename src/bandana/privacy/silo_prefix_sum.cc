@@ -49,20 +49,20 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::Create(const SiloPrefixSumParams& p
   if (!(params.dimension >= 1 && params.dimension <= (1 << 20))) {
     return InvalidOption("dimension", static_cast<double>(params.dimension), "a whole number from 1 to 2^20");
   }
-  if (!(params.radius > 0 && params.radius <= 0x1p14)) {
-    return InvalidOption("radius", params.radius, "a number in (0, 2^14]");
+  if (!(params.radius >= kUnit && params.radius <= 0x1p14)) {
+    return InvalidOption("radius", params.radius, "a number in [2^-30, 2^14]: the grid's unit is 2^-30");
   }
   if (params.calibration == Calibration::kPaper && params.mechanism != PrefixSumMechanism::kTree) {
     return InvalidOption("prefix_sum", std::string(NameOf(params.mechanism)),
                          "tree: the paper's calibration has no other");
   }
-  BANDANA_ASSIGN_OR_RETURN(const PrefixSumCost cost, CostOfPrefixSum(params.mechanism, params.steps));
-  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PrefixSumStrategy> strategy,
-                           PrefixSumStrategy::Create(params.mechanism, params.steps));
   const bool toeplitz = params.mechanism == PrefixSumMechanism::kToeplitz;
   if (toeplitz && params.steps > (1 << 20)) {
     return InvalidOption("steps", static_cast<double>(params.steps), "at most 2^20 for toeplitz");
   }
+  BANDANA_ASSIGN_OR_RETURN(const PrefixSumCost cost, CostOfPrefixSum(params.mechanism, params.steps));
+  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PrefixSumStrategy> strategy,
+                           PrefixSumStrategy::Create(params.mechanism, params.steps));
   // A record is rounded to the grid, which moves it by half a unit a coordinate. The tree then adds whole
   // units; a Toeplitz value is rounded once more.
   const double rounding = std::sqrt(static_cast<double>(params.dimension)) * kUnit;
