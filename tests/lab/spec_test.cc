@@ -11,8 +11,8 @@
 #include <fstream>
 #include <string>
 
+#include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
-#include "bandana/lab/sha256.h"
 #include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"

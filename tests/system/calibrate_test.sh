@@ -95,6 +95,7 @@ refused() {
 
 # Every flag of every mechanism, left out, and with each kind of bad value.
 gaussian=(gaussian --epsilon 1 --delta 1e-6 --sensitivity 1)
+# shellcheck disable=SC2034  # read by name below
 laplace=(laplace --epsilon 1 --range 2)
 prefix_sum=(prefix-sum --n 100 --epsilon 1 --delta 1e-6 --sensitivity 1)
 shuffle_sum=(shuffle-sum --n 1000 --dimension 3 --epsilon 1 --delta 1e-6 --bound 1)

@@ -120,9 +120,27 @@ int Main(int argc, char** argv) {
   run_command->add_flag("--resume", run.resume, "go on with an interrupted run");
   run_command->add_option("--trace", run.trace, "file for every phase as a line of JSON");
 
+  AccountArguments account;
+  CLI::App* account_command =
+      app.add_subcommand("account", "the guarantee of a list of releases, with its proof");
+  account_command->add_option("file", account.file, "the releases, in JSON: see docs/accounting.md")
+      ->required();
+  account_command->add_option("--delta", account.delta, "find the epsilon at this delta")->type_name("D");
+  account_command->add_option("--epsilon", account.epsilon, "find the delta at this epsilon")->type_name("E");
+
   std::string listed;
   CLI::App* list_command = app.add_subcommand("list", "what there is, with options and defaults");
   list_command->add_option("what", listed, "algorithms, environments, privatizers or exhibits")->required();
+
+  LedgerArguments ledger;
+  CLI::App* ledger_command =
+      app.add_subcommand("ledger", "what was spent, by whom, and that nothing was altered");
+  ledger_command->add_option("action", ledger.action, "show, verify or export")->required();
+  ledger_command->add_option("file", ledger.file, "the ledger")->required();
+  ledger_command->add_option("--client", ledger.client, "show: this client's account and charges");
+  ledger_command->add_option("--head", ledger.head, "verify: a head that was noted, of any time");
+  ledger_command->add_option("--format", ledger.format, "export: csv (default) or json");
+  ledger_command->add_option("--out", ledger.out, "export: a file (default: stdout)");
 
   CalibrateArguments calibrate;
   CLI::App* calibrate_command = AddCalibrate(app, calibrate);
@@ -153,7 +171,9 @@ int Main(int argc, char** argv) {
     return DemoCommand(demo, std::filesystem::read_symlink("/proc/self/exe").string(), global);
   }
   if (run_command->parsed()) return RunCommand(run, global);
+  if (ledger_command->parsed()) return LedgerCommand(ledger, global);
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
+  if (account_command->parsed()) return AccountCommand(account, global);
   if (server_command->parsed()) return ServerCommand(server, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);
   return ListCommand(listed, global);

@@ -147,11 +147,11 @@ absl::StatusOr<CalibrationAnswer> CalibrateLaplace(const TypedFlags& flags, Cali
   // Rounding to the nearest unit turns a distance x into at most ceil(x) units.
   const double units = std::ceil(calibration::QuotientUp(sensitivity.value, unit)) +
                        static_cast<double>(sensitivity.dimension - 1);
-  if (!(units <= 0x1p53)) {
+  if (!(units <= 0x1p52)) {
     return InvalidInput({.message = fmt::format("the sensitivity would be {:.3g} units", units),
                          .key = "--unit",
                          .value = fmt::format("{}", unit),
-                         .accepted = "a coarser grid: up to 2^53 units"});
+                         .accepted = "a coarser grid: up to 2^52 units"});
   }
   const auto discrete = TightDiscreteLaplace(epsilon, static_cast<std::uint64_t>(units));
   if (!discrete.ok()) return NamedAsFlag(discrete.status(), {{"sensitivity", "unit"}});
@@ -249,6 +249,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateL2Ball(const TypedFlags& flags, Calib
   answer.figures = {
       {"p", setting.p, "probability of the cap around the input"},
       {"gamma", setting.gamma, "height at which the cap begins"},
+      {"cap_mass", setting.cap_mass, "of the cap, of the sphere"},
       {"scale", setting.scale, "length of the output / radius"},
       {"length", setting.scale * radius, "length of the output"},
       {"stddev", setting.stddev, "of a coordinate, root mean square, at the worst input (zero)"},

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/cli/typed_flags.h"
 #include "bandana/lab/summary.h"
-#include "bandana/privacy/gaussian_params.h"
+#include "bandana/privacy/noise_options.h"
 #include "bandana/privacy/guarantee.h"
 
 /// What `bandana calibrate` answers: one function a mechanism, from its flags. Errors name flags.

@@ -35,6 +35,13 @@ struct CalibrateArguments {
 CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments);
 int CalibrateCommand(const CalibrateArguments& arguments, const Global& global);
 
+struct AccountArguments {
+  std::string file;
+  std::optional<double> delta;
+  std::optional<double> epsilon;
+};
+int AccountCommand(const AccountArguments& arguments, const Global& global);
+
 struct RoleArguments {
   std::string config;
   std::vector<std::string> set;
@@ -53,5 +60,15 @@ struct DemoArguments {
 };
 /// `program` is the path of this binary: the roles are its children.
 int DemoCommand(const DemoArguments& arguments, const std::string& program, const Global& global);
+
+struct LedgerArguments {
+  std::string action;  ///< show, verify or export
+  std::string file;
+  std::optional<std::int64_t> client;
+  std::string head;
+  std::string format;
+  std::string out;
+};
+int LedgerCommand(const LedgerArguments& arguments, const Global& global);
 
 }  // namespace bandana::cli

@@ -160,6 +160,13 @@ std::vector<Option> MakeVocabulary() {
            Never),
       Text("service.server", "ADDRESS:PORT", "where agents and the shuffler find the server", Never),
       Text("service.shuffler", "ADDRESS:PORT", "where agents find the shuffler", Never),
+      Text("service.ledger", "a path, from the working folder",
+           "where a role keeps what it charges and draws, over restarts; in memory if not given", Never),
+      Number("service.deployment_epsilon", Positive, "a finite number > 0", std::nullopt,
+             "with deployment_delta: the most that all releases of a ledger may add up to", Never),
+      Number(
+          "service.deployment_delta", [](double v) { return v >= 0 && v < 1; }, "a number in [0, 1)",
+          std::nullopt, "see deployment_epsilon", Never),
       Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
   };
   for (Option& option : options) {

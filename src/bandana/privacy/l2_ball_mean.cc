@@ -1,8 +1,10 @@
 #include "bandana/privacy/l2_ball_mean.h"
 
 #include <algorithm>
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include "bandana/core/check.h"
@@ -17,18 +19,24 @@ namespace {
 
 constexpr double kAxisUnits = 0x1p40;  // of a vector as long as the radius
 
-// How far a cap's mass, for directions on the sampler's lattice, may be from the sphere's:
-// docs/proofs/sphere.md, and the cap's height rounded to 2^-52.
+// How far a cap's mass, for directions on the sampler's lattice, may be from the sphere's: the bound of
+// docs/proofs/sphere.md, at the best of its t, rounded up.
 double CapMassError(std::int64_t dimension) {
   if (dimension == 1) return 0;
-  const double d = static_cast<double>(dimension);
-  return (dimension < 40 ? 0x1p-24 : d * 0x1p-40) + std::sqrt(d) * 0x1p-50;
+  const auto d = static_cast<double>(dimension);
+  double least = 1;
+  for (double t = 0x1p-20; t <= std::sqrt(d); t *= 2) {
+    const double angle = std::asin(std::min(1.0, std::sqrt(d) / (0x1p41 * t)));
+    const double short_normal = boost::math::gamma_p(d / 2, t * t / 2);  // P(|N| < t)
+    least = std::min(least, 2 * angle * std::sqrt((d - 1) / (2 * std::numbers::pi)) + short_normal);
+  }
+  return least * (1 + 1e-9);
 }
 
 // What the lattice adds to epsilon: both quotients of the proof with the cap's mass at its worst.
 double LatticeCost(const L2BallSetting& setting, std::int64_t dimension) {
   const double error = CapMassError(dimension);
-  const double mass = setting.p / (setting.p + (1 - setting.p) * std::exp(setting.delivered_epsilon));
+  const double mass = setting.cap_mass;
   if (!(error < mass / 2 && error < (1 - mass) / 2)) return std::numeric_limits<double>::infinity();
   return 2 * (-std::log1p(-error / mass) - std::log1p(-error / (1 - mass)));
 }

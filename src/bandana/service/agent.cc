@@ -71,7 +71,7 @@ class AgentRun {
         stream_(stream),
         world_{
             .insecure_seed = params.insecure_seed,
-            .releases = Releases(params.budget_per_client),
+            .releases = Releases(params.budget_per_client, params.ledger),
             .send = [this](NodeId from, NodeId to, Payload payload) { Send(from, to, std::move(payload)); },
             .play = nullptr},
         topology_(Topology::Star(Count{params.first_client.value} + params.clients - 1)) {}
@@ -101,7 +101,7 @@ class AgentRun {
 
   AgentReport report() const {
     AgentReport report = report_;
-    report.spent = world_.releases.odometer().spent();
+    report.spent = world_.releases.spent();
     report.seconds = absl::ToDoubleSeconds(absl::Now() - started_);
     return report;
   }
@@ -120,10 +120,9 @@ class AgentRun {
       }
       BANDANA_RETURN_IF_ERROR(HandlePlan(NodeId{to}, (*plan)->epoch, message));
       BANDANA_RETURN_IF_ERROR(sent_);
-      if (batch_.shares().messages_size() >= kBatchMessages) FlushBatch();
+      if (batch_.shares().messages_size() >= kBatchMessages) BANDANA_RETURN_IF_ERROR(FlushBatch());
     }
-    FlushBatch();
-    return absl::OkStatus();
+    return FlushBatch();
   }
 
   absl::Status HandlePlan(NodeId client, Epoch epoch, const Message& message) {
@@ -155,10 +154,12 @@ class AgentRun {
     Encode(it->second, *batch_.mutable_shares()->add_messages());
   }
 
-  void FlushBatch() {
-    if (batch_.shares().messages().empty()) return;
+  absl::Status FlushBatch() {
+    if (batch_.shares().messages().empty()) return absl::OkStatus();
+    BANDANA_RETURN_IF_ERROR(world_.releases.Commit());
     Write(batch_);
     batch_.mutable_shares()->clear_messages();
+    return absl::OkStatus();
   }
 
   bool Read(v1::ToAgent& message) {
