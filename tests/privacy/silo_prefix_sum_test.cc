@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "bandana/core/status.h"
-#include "bandana/federation/release.h"
-#include "bandana/federation/releases.h"
 #include "bandana/privacy/calibration/gaussian.h"
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
@@ -290,53 +288,6 @@ TEST_P(SiloPrefixSumTest, EstimatesTakeStepsInTheirOrder) {
   EXPECT_TRUE(estimator.Add(*first).ok());
   EXPECT_FALSE(estimator.Add(*first).ok());
   EXPECT_TRUE(estimator.Add(*second).ok());
-}
-
-// --- what is charged
-
-class SiloContext final : public Context {
- public:
-  explicit SiloContext(DpGuarantee budget) : releases(budget) {}
-  const Links& links() const override { return links_; }
-  void Send(NodeId, Payload) override {}
-  void Play(std::span<const Pull>) override {}
-  CoinGen& coin(Epoch) override { return coins_.gen; }
-
-  Releases releases;
-
- private:
-  absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
-                                     absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
-    return releases.Once(key, charge, noise_.gen, draw);
-  }
-  Links links_{.self = NodeId{1}, .upstream = kServerNode, .peers = {}};
-  test::Coins coins_{1};
-  test::Noise noise_{4};
-};
-
-TEST_P(SiloPrefixSumTest, TheStreamIsChargedOnceWithItsFirstStep) {
-  const SiloPrefixSum mechanism = Made({.mechanism = GetParam(), .steps = 5});
-  SiloContext context(mechanism.guarantee());
-  SiloStream stream;
-  for (Epoch t = 1; t <= 5; ++t) {
-    ASSERT_TRUE(Append(mechanism, {{1, 0}}, stream).ok());
-    const StepQuery query{t, 1};
-    const auto report = Release::FromClient(context, mechanism, t, query, Raw<SiloStream*>(&stream));
-    ASSERT_TRUE(report.ok()) << report.status();
-    EXPECT_EQ(context.releases.odometer().spent(), mechanism.guarantee()) << t;
-    // A retry has the first draw again, and another name for the same step has none.
-    const auto again = Release::FromClient(context, mechanism, t, query, Raw<SiloStream*>(&stream));
-    ASSERT_TRUE(again.ok());
-    EXPECT_EQ(Wire::Units(*again), Wire::Units(*report));
-    EXPECT_FALSE(Release::FromClient(context, mechanism, 100 + t, query, Raw<SiloStream*>(&stream)).ok());
-    EXPECT_EQ(context.releases.odometer().spent(), mechanism.guarantee()) << t;
-  }
-  // A second stream is paid for again, and the budget is for one.
-  SiloStream second;
-  ASSERT_TRUE(Append(mechanism, {{1, 0}}, second).ok());
-  EXPECT_EQ(
-      Release::FromClient(context, mechanism, 50, StepQuery{1, 1}, Raw<SiloStream*>(&second)).status().code(),
-      absl::StatusCode::kResourceExhausted);
 }
 
 TEST(SiloParamsTest, PapersNoiseClaimsWhatItDelivers) {

@@ -20,8 +20,13 @@ std::int64_t ClipUnits(std::int64_t units, const Interval& bound) {
                     static_cast<std::int64_t>(HighUnits(bound)));
 }
 
-// Sums and roots of a few hundred doubles are right to far better than this.
+// Products and roots of doubles are right to far better than this.
 constexpr double kRoundingSlack = 1 + 1e-12;
+
+// And a sum of this many, all positive.
+double SumSlack(const MeanQuery& query) {
+  return kRoundingSlack + 0x1p-52 * static_cast<double>(query.bounds.size());
+}
 
 }  // namespace
 
@@ -52,13 +57,13 @@ double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
 double GridMean::Sensitivity(const MeanQuery& query) {
   double squares = 0;
   for (const Interval& bound : query.bounds) squares += RangeUnits(bound) * RangeUnits(bound);
-  return std::sqrt(squares) * kRoundingSlack;
+  return std::sqrt(squares) * SumSlack(query);
 }
 
 double GridMean::SensitivityL1(const MeanQuery& query) {
   double sum = 0;
   for (const Interval& bound : query.bounds) sum += RangeUnits(bound);
-  return sum * kRoundingSlack;
+  return sum * SumSlack(query);
 }
 
 absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, double sensitivity) {

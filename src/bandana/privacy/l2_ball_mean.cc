@@ -99,6 +99,7 @@ void ExactDirection(std::span<const std::int64_t> axis, double cosine, bool insi
 
 absl::StatusOr<L2BallMean> L2BallMean::Create(const L2BallParams& params) {
   constexpr double kLongest = 0x1p20;  // on the grid, with room for sums
+  constexpr double kLeastCap = 1e-6;   // it is hit by chance
   BANDANA_ASSIGN_OR_RETURN(L2BallSetting setting,
                            SetUpL2Ball(params.randomizer, params.dimension, params.epsilon, params.radius));
   double epsilon = setting.delivered_epsilon;
@@ -116,6 +117,12 @@ absl::StatusOr<L2BallMean> L2BallMean::Create(const L2BallParams& params) {
     epsilon = setting.delivered_epsilon + LatticeCost(setting, params.dimension);
   }
   BANDANA_CHECK(epsilon <= params.epsilon);
+  if (!(setting.cap_mass >= kLeastCap)) {
+    return InvalidOption(
+        "privacy.epsilon", params.epsilon,
+        fmt::format("a smaller one, or the randomizer duchi: a report would take {:.2g} directions on average",
+                    1 / setting.cap_mass));
+  }
   if (!(setting.scale * params.radius <= kLongest)) {
     return InvalidOption("radius", params.radius,
                          fmt::format("one whose noise is no longer than {}: here it is {:.4g}", kLongest,
