@@ -279,7 +279,8 @@ TEST(EveryModelTest, ClaimsNameProofsThatExist) {
                                 "privacy.shuffle=amplified", "privacy.shuffle=sum"}) {
       const absl::StatusOr<Spec> spec = ParseSpec(kOnePoint, "x.toml", {set, variant});
       if (!spec.ok()) continue;  // a variant of another model
-      for (const Claim& claim : *ClaimsOf(spec->points[0].settings)) {
+      const std::vector<Claim> claims = ClaimsOf(spec->points[0].settings).value();
+      for (const Claim& claim : claims) {
         const fs::path source = fs::path(__FILE__).parent_path().parent_path().parent_path();
         EXPECT_TRUE(fs::exists(source / claim.proof)) << claim.proof;
       }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bandana/privacy/wire.h"
+#include "bandana/service/sealed_bit.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/federation.pb.h"
@@ -43,15 +44,43 @@ v1::Message GoodShare() {
   return message;
 }
 
+v1::Message GoodRoll() {
+  v1::Message message;
+  v1::Roll& roll = *message.mutable_roll();
+  roll.set_epoch(1);
+  roll.mutable_query()->set_clients(2);
+  roll.mutable_query()->add_bounds()->set_high(1);
+  roll.add_clients(7);
+  roll.add_clients(9);
+  return message;
+}
+
+v1::Message GoodMixed() {
+  v1::Message message;
+  message.mutable_mixed()->set_epoch(1);
+  message.mutable_mixed()->add_reports()->add_units(-7);
+  return message;
+}
+
+v1::SealedShare GoodSealed() {
+  v1::SealedShare share;
+  share.set_epoch(1);
+  share.set_quorum(3);
+  share.add_coordinates(std::string(2 * kSealedBitBytes, 'x'));
+  return share;
+}
+
 RC_GTEST_PROP(Codec, KeepsEveryShare, (std::uint32_t from, std::uint64_t seq)) {
   const auto units = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::int64_t>>(rc::gen::oneOf(
       rc::gen::arbitrary<std::int64_t>(), rc::gen::inRange<std::int64_t>(-(1LL << 33), 1LL << 33),
       rc::gen::element(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()))));
   const Epoch epoch = *rc::gen::inRange(1, std::numeric_limits<Epoch>::max());
   const int hops = *rc::gen::inRange(0, 100);
+  const Count bits = *rc::gen::inRange<Count>(0, std::numeric_limits<Count>::max());
+  const Count quorum = *rc::gen::inRange<Count>(0, std::numeric_limits<Count>::max());
   const Slot slot = *rc::gen::inRange<Slot>(0, std::numeric_limits<Slot>::max());
-  const auto result = ThroughWire(
-      {NodeId{from}, NodeId{~from}, slot, seq, Share{epoch, hops, Wire::FromUnits(NodeId{~from}, units)}});
+  const auto result = ThroughWire({NodeId{from}, NodeId{~from}, slot, seq,
+                                   Share{epoch, hops, Wire::FromUnits(NodeId{~from}, units, bits, quorum)}});
   RC_ASSERT(result.ok());
   RC_ASSERT(result->from == NodeId{from});
   RC_ASSERT(result->origin == NodeId{~from});
@@ -61,6 +90,39 @@ RC_GTEST_PROP(Codec, KeepsEveryShare, (std::uint32_t from, std::uint64_t seq)) {
   RC_ASSERT(share.epoch == epoch);
   RC_ASSERT(share.hops == hops);
   RC_ASSERT(Wire::Units(share.report) == units);
+  RC_ASSERT(share.report.bits() == bits);
+  RC_ASSERT(share.report.quorum() == quorum);
+}
+
+RC_GTEST_PROP(Codec, KeepsEveryRoll, ()) {
+  Roll roll{.epoch = *rc::gen::inRange(1, std::numeric_limits<Epoch>::max())};
+  roll.query.bounds = {{-2, 3}, {0, 0}};
+  const auto clients = *rc::gen::nonEmpty(rc::gen::unique<std::vector<std::uint32_t>>(
+      rc::gen::inRange<std::uint32_t>(1, std::numeric_limits<std::uint32_t>::max())));
+  for (const std::uint32_t client : clients) roll.clients.push_back(NodeId{client});
+  roll.query.clients = static_cast<Count>(clients.size());
+  const auto result = ThroughWire({kServerNode, kServerNode, 0, 1, std::make_shared<const Roll>(roll)});
+  RC_ASSERT(result.ok());
+  const Roll& copy = *std::get<std::shared_ptr<const Roll>>(result->body);
+  RC_ASSERT(copy.epoch == roll.epoch);
+  RC_ASSERT(copy.query == roll.query);
+  RC_ASSERT(copy.clients == roll.clients);
+}
+
+RC_GTEST_PROP(Codec, KeepsEveryMix, ()) {
+  const auto reports = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::vector<std::int64_t>>>(
+      rc::gen::nonEmpty(rc::gen::arbitrary<std::vector<std::int64_t>>())));
+  Mixed mixed{.epoch = *rc::gen::inRange(1, std::numeric_limits<Epoch>::max())};
+  for (const auto& units : reports) mixed.reports.push_back(Wire::FromUnits({}, units, 12));
+  const auto result = ThroughWire({kShufflerNode, kShufflerNode, 0, 1, mixed});
+  RC_ASSERT(result.ok());
+  const Mixed& copy = std::get<Mixed>(result->body);
+  RC_ASSERT(copy.epoch == mixed.epoch);
+  RC_ASSERT(copy.reports.size() == reports.size());
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    RC_ASSERT(Wire::Units(copy.reports[i]) == reports[i]);
+    RC_ASSERT(copy.reports[i].bits() == 12);
+  }
 }
 
 RC_GTEST_PROP(Codec, KeepsEveryPlanBitForBit, ()) {
@@ -108,6 +170,9 @@ TEST(Codec, AReportTakesFiveBytesANumber) {
 TEST(Codec, AcceptsTheExamplesThatTheNextTestSpoils) {
   EXPECT_TRUE(Decode(GoodPlan()).ok());
   EXPECT_TRUE(Decode(GoodShare()).ok());
+  EXPECT_TRUE(Decode(GoodRoll()).ok());
+  EXPECT_TRUE(Decode(GoodMixed()).ok());
+  EXPECT_TRUE(CheckSealed(GoodSealed()).ok());
 }
 
 TEST(Codec, RefusesMalformedMessages) {
@@ -151,6 +216,26 @@ TEST(Codec, RefusesMalformedMessages) {
       {"epoch 0", GoodShare(), [](v1::Message& m) { m.mutable_share()->set_epoch(0); }},
       {"-1 hops", GoodShare(), [](v1::Message& m) { m.mutable_share()->set_hops(-1); }},
       {"nothing", GoodShare(), [](v1::Message& m) { m.mutable_share()->clear_report(); }},
+      {"quorum of -1", GoodShare(), [](v1::Message& m) { m.mutable_share()->set_quorum(-1); }},
+      {"-1 bits", GoodShare(), [](v1::Message& m) { m.mutable_share()->set_bits(-1); }},
+      {"roll of epoch 0", GoodRoll(), [](v1::Message& m) { m.mutable_roll()->set_epoch(0); }},
+      {"roll of nothing", GoodRoll(),
+       [](v1::Message& m) { m.mutable_roll()->mutable_query()->clear_bounds(); }},
+      {"0 clients", GoodRoll(), [](v1::Message& m) { m.mutable_roll()->mutable_query()->set_clients(0); }},
+      {"roll of 2 clients, and its query is to 3", GoodRoll(),
+       [](v1::Message& m) { m.mutable_roll()->mutable_query()->set_clients(3); }},
+      {"client 7 is in a roll twice", GoodRoll(),
+       [](v1::Message& m) { m.mutable_roll()->set_clients(1, 7); }},
+      {"no client", GoodRoll(), [](v1::Message& m) { m.mutable_roll()->set_clients(0, 0); }},
+      {"no client", GoodRoll(), [](v1::Message& m) { m.mutable_roll()->set_clients(0, 0xffffffff); }},
+      {"interval", GoodRoll(),
+       [&](v1::Message& m) { m.mutable_roll()->mutable_query()->mutable_bounds(0)->set_low(kNan); }},
+      {"mix of epoch 0", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->set_epoch(0); }},
+      {"mix of nothing", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->clear_reports(); }},
+      {"report of nothing", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->add_reports(); }},
+      {"-5 bits", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->mutable_reports(0)->set_bits(-5); }},
+      {"sealed", GoodShare(), [](v1::Message& m) { *m.mutable_sealed_share() = GoodSealed(); }},
+      {"sealed", GoodShare(), [](v1::Message& m) { m.mutable_sealed_bits()->set_epoch(1); }},
   };
   for (const Case& spoilt : cases) {
     SCOPED_TRACE(spoilt.says);
@@ -159,6 +244,24 @@ TEST(Codec, RefusesMalformedMessages) {
     const absl::Status status = Decode(message).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr(spoilt.says));
+  }
+}
+
+TEST(Codec, RefusesMalformedSealedShares) {
+  const std::pair<const char*, std::function<void(v1::SealedShare&)>> cases[] = {
+      {"epoch 0", [](v1::SealedShare& s) { s.set_epoch(0); }},
+      {"quorum of -1", [](v1::SealedShare& s) { s.set_quorum(-1); }},
+      {"nothing", [](v1::SealedShare& s) { s.clear_coordinates(); }},
+      {"0 bytes", [](v1::SealedShare& s) { s.add_coordinates(""); }},
+      {"97 bytes", [](v1::SealedShare& s) { s.mutable_coordinates(0)->pop_back(); }},
+  };
+  for (const auto& [says, spoil] : cases) {
+    SCOPED_TRACE(says);
+    v1::SealedShare share = GoodSealed();
+    spoil(share);
+    const absl::Status status = CheckSealed(share);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(says));
   }
 }
 

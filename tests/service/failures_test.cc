@@ -1,6 +1,4 @@
-#include <condition_variable>
 #include <future>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "bandana/service/protocol.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/service/failing.h"
 #include "tests/service/raw_peers.h"
 #include "tests/service/small_run.h"
 
@@ -20,58 +19,6 @@ namespace {
 using absl::StatusCode;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-template <class T>
-void ExpectError(const absl::StatusOr<T>& result, StatusCode code,
-                 const testing::Matcher<const std::string&>& says) {
-  EXPECT_EQ(result.status().code(), code) << result.status();
-  EXPECT_THAT(std::string(result.status().message()), says);
-}
-
-// Every phase asks 40 clients, so that every agent has some of them.
-DpDpeParams ManyClients() {
-  DpDpeParams params = SmallParams();
-  params.schedule = ClientSchedule::kFixed;
-  params.fixed_clients = 40;
-  return params;
-}
-
-// Waits until the server has seen what it should.
-class ProgressWatch {
- public:
-  std::function<void(const ServerProgress&)> Callback() {
-    return [this](const ServerProgress& progress) {
-      const std::lock_guard lock(mutex_);
-      seen_.push_back(progress);
-      changed_.notify_all();
-    };
-  }
-  void WaitFor(Count agents) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !seen_.empty() && seen_.back().agents == agents; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<ServerProgress> seen_;
-};
-
-// The small population, and something that happens when an epoch's first client answers.
-class EventfulPopulation final : public Environment {
- public:
-  EventfulPopulation(Epoch epoch, std::function<void()> event) : epoch_(epoch), event_(std::move(event)) {}
-  absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
-                      std::span<RewardSum> rewards) override {
-    if (epoch == epoch_) event_();
-    return population_.Answer(client, epoch, pulls, rewards);
-  }
-
- private:
-  LinearPopulation population_ = SmallPopulation();
-  Epoch epoch_;
-  std::function<void()> event_;
-};
 
 class Failures : public testing::Test {
  protected:

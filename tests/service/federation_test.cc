@@ -1,4 +1,6 @@
+#include <concepts>
 #include <future>
+#include <type_traits>
 #include <vector>
 
 #include "bandana/bandit/recorder.h"
@@ -27,7 +29,7 @@ Run Simulate(const P& privatizer) {
   LinearPopulation population = SmallPopulation();
   Recorder recorder(*SmallProblem(), kCheckpoints);
   const absl::Status status = sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(
-      {kSeed, kReplicate, Topology::Star(kClients), kBudget}, server, privatizer, population, recorder);
+      {kSeed, kReplicate, TopologyFor<P>(kClients), kBudget}, server, privatizer, population, recorder);
   EXPECT_TRUE(status.ok()) << status;
   return {server.policy().history(), recorder.checkpoints(), {}};
 }
@@ -35,7 +37,37 @@ Run Simulate(const P& privatizer) {
 struct Reports {
   ServerReport server;
   std::vector<AgentReport> agents;
+  ShufflerReport shuffler;
 };
+
+template <class P>
+struct NoShuffler {
+  NoShuffler(const ServerThread<P>&, std::optional<InsecureSeed>, const P&) {}
+  std::string address() const { return ""; }
+  absl::StatusOr<ShufflerReport> Result() { return ShufflerReport(); }
+};
+
+template <class P>
+struct ShufflerBeside : ShufflerThread<P> {
+  ShufflerBeside(const ServerThread<P>& server, std::optional<InsecureSeed> seed, const P& privatizer)
+      : ShufflerThread<P>(Params(server.address(), seed), privatizer) {}
+  static ShufflerParams Params(const std::string& server, std::optional<InsecureSeed> seed) {
+    ShufflerParams params = SmallShufflerParams(server);
+    params.insecure_seed = seed;
+    return params;
+  }
+};
+
+template <class P>
+auto ShufflerTypeOf() {
+  if constexpr (ShufflePrivatizer<P>) {
+    return std::type_identity<ShufflerBeside<P>>();
+  } else {
+    return std::type_identity<NoShuffler<P>>();
+  }
+}
+template <class P>
+using ShufflerIfAny = typename decltype(ShufflerTypeOf<P>())::type;
 
 template <class P>
 Run Federate(const P& privatizer, const Ranges& ranges, std::optional<InsecureSeed> seed, Reports& reports) {
@@ -44,14 +76,20 @@ Run Federate(const P& privatizer, const Ranges& ranges, std::optional<InsecureSe
   Run run;
   ServerParams params = SmallServerParams();
   params.insecure_seed = seed;
-  params.on_share = [&](Epoch epoch, std::size_t reals) { recorder.Report(epoch, reals); };
+  params.route = RouteOf(privatizer);
+  params.on_share = [&](Epoch epoch, const MeanQuery& query) {
+    recorder.Report(epoch, static_cast<Count>(query.bounds.size()), privatizer.ReportBits(query).value());
+  };
   ServerThread<P> service(params, server, [&](std::span<const Pull> pulls) {
     recorder.Play(pulls);
     run.plays.insert(run.plays.end(), pulls.begin(), pulls.end());
   });
+  ShufflerIfAny<P> shuffler(service, seed, privatizer);
   std::vector<std::future<absl::StatusOr<AgentReport>>> agents;
   for (const auto& [first, last] : ranges) {
     AgentParams agent = SmallAgentParams(service.address(), first, last);
+    agent.route = params.route;
+    agent.shuffler = shuffler.address();
     agent.insecure_seed = seed;
     agents.push_back(
         std::async(std::launch::async, [&privatizer, agent] { return RunSmallAgent(agent, privatizer); }));
@@ -64,6 +102,9 @@ Run Federate(const P& privatizer, const Ranges& ranges, std::optional<InsecureSe
   const auto report = service.Result();
   EXPECT_TRUE(report.ok()) << report.status();
   if (report.ok()) reports.server = *report;
+  const auto shuffled = shuffler.Result();
+  EXPECT_TRUE(shuffled.ok()) << shuffled.status();
+  if (shuffled.ok()) reports.shuffler = *shuffled;
   recorder.Finish();
   run.history = server.policy().history();
   run.checkpoints = recorder.checkpoints();
@@ -95,6 +136,7 @@ void ExpectSame(const Run& a, const Run& b) {
     EXPECT_EQ(x.regret, y.regret);
     EXPECT_EQ(x.clients, y.clients);
     EXPECT_EQ(x.reals, y.reals);
+    EXPECT_EQ(x.bits, y.bits);
     EXPECT_EQ(x.rounds, y.rounds);
     EXPECT_EQ(x.best_action_rate, y.best_action_rate);
   }
@@ -103,22 +145,31 @@ void ExpectSame(const Run& a, const Run& b) {
 const Ranges kOneAgent = {{1, 2000}};
 const Ranges kThreeAgents = {{1301, 2000}, {1, 7}, {8, 1300}};
 
-template <class P>
-P MakePrivatizer() {
-  if constexpr (requires { P::Create(SmallPrivacy()); }) {
-    return P::Create(SmallPrivacy()).value();
-  } else {
-    return SmallNoPrivacy();
+template <class P, Transport kTransport = Transport::kCounts>
+struct Model {
+  using Privatizer = P;
+  static P Make() {
+    if constexpr (std::same_as<P, ShuffleSumMean>) {
+      return SmallShuffleSum(kTransport);
+    } else if constexpr (std::same_as<P, ShuffledLaplaceMean>) {
+      return SmallShuffledLaplace();
+    } else if constexpr (requires { P::Create(SmallPrivacy()); }) {
+      return P::Create(SmallPrivacy()).value();
+    } else {
+      return SmallNoPrivacy();
+    }
   }
-}
+};
 
-template <class P>
+template <class M>
 class Federation : public testing::Test {};
-using Privatizers = testing::Types<NoPrivacyMean, CentralGaussianMean, LocalGaussianMean>;
-TYPED_TEST_SUITE(Federation, Privatizers);
+using Models = testing::Types<Model<NoPrivacyMean>, Model<CentralGaussianMean>, Model<LocalGaussianMean>,
+                              Model<ShuffleSumMean, Transport::kCounts>,
+                              Model<ShuffleSumMean, Transport::kBits>, Model<ShuffledLaplaceMean>>;
+TYPED_TEST_SUITE(Federation, Models);
 
 TYPED_TEST(Federation, DecidesAsTheSimulatorBitForBit) {
-  const TypeParam privatizer = MakePrivatizer<TypeParam>();
+  const auto privatizer = TypeParam::Make();
   const Run simulated = Simulate(privatizer);
   ASSERT_GE(simulated.history.size(), 8u);
   EXPECT_LT(simulated.history.back().active.size(), 30u)
@@ -147,8 +198,15 @@ TYPED_TEST(Federation, DecidesAsTheSimulatorBitForBit) {
       EXPECT_EQ(agent.repeats, 0);
     }
     EXPECT_EQ(sent, clients);
-    EXPECT_EQ(bytes_in, reports.server.bytes_out);
-    EXPECT_EQ(bytes_out, reports.server.bytes_in);
+    if constexpr (ShufflePrivatizer<typename TypeParam::Privatizer>) {
+      EXPECT_EQ(reports.shuffler.shares, clients);
+      EXPECT_EQ(reports.shuffler.mixes, static_cast<Count>(real.history.size()));
+      EXPECT_LT(bytes_in, reports.server.bytes_out + reports.shuffler.bytes_out) << "rolls go elsewhere";
+      EXPECT_GT(bytes_out, reports.shuffler.bytes_in);
+    } else {
+      EXPECT_EQ(bytes_in, reports.server.bytes_out);
+      EXPECT_EQ(bytes_out, reports.server.bytes_in);
+    }
     Count rounds = 0;
     for (const Pull& pull : real.plays) rounds += pull.count;
     EXPECT_EQ(rounds, SmallParams().horizon);
@@ -156,18 +214,18 @@ TYPED_TEST(Federation, DecidesAsTheSimulatorBitForBit) {
 }
 
 TYPED_TEST(Federation, ChargesWhereTheNoiseIsDrawn) {
-  const TypeParam privatizer = MakePrivatizer<TypeParam>();
+  const auto privatizer = TypeParam::Make();
   Reports reports;
   Federate(privatizer, kOneAgent, kInsecureSeed, reports);
   const DpGuarantee nothing{0, 0};
   const DpGuarantee claimed = privatizer.claims().empty() ? nothing : privatizer.claims().front().guarantee;
-  EXPECT_EQ(reports.server.spent, TypeParam::kChargesAnalyzer ? claimed : nothing);
+  EXPECT_EQ(reports.server.spent, TypeParam::Privatizer::kChargesAnalyzer ? claimed : nothing);
   ASSERT_EQ(reports.agents.size(), 1u);
-  EXPECT_EQ(reports.agents[0].spent, TypeParam::kChargesClient ? claimed : nothing);
+  EXPECT_EQ(reports.agents[0].spent, TypeParam::Privatizer::kChargesClient ? claimed : nothing);
 }
 
 TYPED_TEST(Federation, WithoutASeedNoTwoRunsAskTheSameClients) {
-  const TypeParam privatizer = MakePrivatizer<TypeParam>();
+  const auto privatizer = TypeParam::Make();
   Reports reports;
   const Run first = Federate(privatizer, kThreeAgents, std::nullopt, reports);
   const Run second = Federate(privatizer, kThreeAgents, std::nullopt, reports);

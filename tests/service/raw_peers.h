@@ -32,6 +32,29 @@ class RawAgent {
     return message;
   }
 
+  static v1::FromAgent ShufflerHello() {
+    v1::FromAgent message;
+    message.mutable_hello()->set_protocol_version(kProtocolVersion);
+    message.mutable_hello()->set_role(v1::ROLE_SHUFFLER);
+    message.mutable_hello()->set_spec_digest("digest");
+    return message;
+  }
+
+  /// Every client's bits are so many zero bytes.
+  static v1::FromAgent SealedAnswer(const v1::Delivery& delivery, std::size_t bytes) {
+    v1::FromAgent answer;
+    for (const std::uint32_t client : delivery.to()) {
+      v1::Message& message = *answer.mutable_shares()->add_messages();
+      message.set_from(client);
+      message.set_origin(client);
+      message.mutable_sealed_share()->set_epoch(delivery.message().plan().epoch());
+      for (int i = 0; i < delivery.message().plan().pulls_size(); ++i) {
+        message.mutable_sealed_share()->add_coordinates(std::string(bytes, '\0'));
+      }
+    }
+    return answer;
+  }
+
   /// Every client's averages are so many units.
   static v1::FromAgent Answer(const v1::Delivery& delivery, std::int64_t units) {
     v1::FromAgent answer;
@@ -109,6 +132,21 @@ class RawServer final : public v1::Federation::Service {
       pull.set_arm(arm);
       pull.set_count(10);
       v1::Interval& bound = *plan.mutable_query()->add_bounds();
+      bound.set_low(-2);
+      bound.set_high(2);
+    }
+    return message;
+  }
+
+  static v1::ToAgent RollOf(std::initializer_list<std::uint32_t> clients) {
+    v1::ToAgent message;
+    message.mutable_delivery()->add_to(0xffffffff);
+    v1::Roll& roll = *message.mutable_delivery()->mutable_message()->mutable_roll();
+    roll.set_epoch(1);
+    for (const std::uint32_t client : clients) roll.add_clients(client);
+    roll.mutable_query()->set_clients(roll.clients_size());
+    for (int i = 0; i < 4; ++i) {
+      v1::Interval& bound = *roll.mutable_query()->add_bounds();
       bound.set_low(-2);
       bound.set_high(2);
     }

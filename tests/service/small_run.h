@@ -11,9 +11,12 @@
 #include "bandana/algorithms/dp_dpe.h"
 #include "bandana/bandit/linear_population.h"
 #include "bandana/bandit/linear_problem.h"
+#include "bandana/federation/shuffler.h"
 #include "bandana/privacy/mean_privatizers.h"
+#include "bandana/privacy/shuffle_means.h"
 #include "bandana/service/agent.h"
 #include "bandana/service/server.h"
+#include "bandana/service/shuffler.h"
 #include "gtest/gtest.h"
 
 /// A DP-DPE run that takes milliseconds: the problem, its clients, and what a server and its agents need.
@@ -29,6 +32,22 @@ inline constexpr InsecureSeed kInsecureSeed{kSeed, kReplicate};
 inline const absl::Duration kLong = absl::Minutes(5);
 
 inline GaussianParams SmallPrivacy() { return {kBudget, Calibration::kTight, Sampler::kExact}; }
+
+inline ShuffleSumMean SmallShuffleSum(Transport transport) {
+  return ShuffleSumMean::Create({.nominal = kBudget,
+                                 .calibration = Calibration::kTight,
+                                 .sampler = Sampler::kExact,
+                                 .transport = transport,
+                                 .honest_fraction = 1,
+                                 .loss = 0.1})
+      .value();
+}
+
+inline ShuffledLaplaceMean SmallShuffledLaplace() {
+  return ShuffledLaplaceMean::Create(
+             {.nominal = kBudget, .sampler = Sampler::kExact, .most_clients = kClients})
+      .value();
+}
 
 inline NoPrivacyMean SmallNoPrivacy() { return NoPrivacyMean(Declassify("a test of the transport")); }
 
@@ -122,6 +141,44 @@ class ServerThread {
   ServerParams params_;
   std::promise<std::string> listening_;
   std::promise<absl::StatusOr<ServerReport>> result_;
+  std::string address_;
+  std::thread thread_;
+};
+
+inline ShufflerParams SmallShufflerParams(const std::string& server) {
+  return {.listen = "127.0.0.1:0",
+          .server = server,
+          .clients = kClients,
+          .spec_digest = "digest",
+          .insecure_seed = kInsecureSeed,
+          .connect_timeout = kLong};
+}
+
+/// RunShuffler, or RunBitShuffler, in a thread of its own.
+template <ShufflePrivatizer P>
+class ShufflerThread {
+ public:
+  ShufflerThread(ShufflerParams params, const P& privatizer)
+      : params_(std::move(params)), role_(privatizer), route_(RouteOf(privatizer)) {
+    params_.on_listening = [this](const std::string& address) { listening_.set_value(address); };
+    thread_ = std::thread([this] {
+      result_.set_value(route_.sealed() ? RunBitShuffler(params_, route_) : RunShuffler(params_, role_));
+    });
+    address_ = listening_.get_future().get();
+  }
+  ~ShufflerThread() { thread_.join(); }
+
+  const std::string& address() const { return address_; }
+
+  /// Once.
+  absl::StatusOr<ShufflerReport> Result() { return result_.get_future().get(); }
+
+ private:
+  ShufflerParams params_;
+  Shuffler<P> role_;
+  Route route_;
+  std::promise<std::string> listening_;
+  std::promise<absl::StatusOr<ShufflerReport>> result_;
   std::string address_;
   std::thread thread_;
 };

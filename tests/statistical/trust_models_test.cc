@@ -52,10 +52,13 @@ double PairedScore(const std::vector<double>& a, const std::vector<double>& b) {
 TEST(TrustModelsTest, AShuffleSumIsAsGoodAsATrustedServer) {
   const std::vector<double> central = Regrets({"privacy.model=central"});
   const std::vector<double> shuffle = Regrets({"privacy.model=shuffle"});
+  const std::vector<double> more_bits = Regrets({"privacy.model=shuffle", "privacy.loss=0.01"});
   const std::vector<double> half = Regrets({"privacy.model=central", "privacy.epsilon=1"});
   RecordProperty("central", fmt::format("{}", Mean(central)));
   RecordProperty("shuffle", fmt::format("{}", Mean(shuffle)));
   EXPECT_NEAR(Mean(shuffle) / Mean(central), 1, 0.15);
+  EXPECT_NEAR(Mean(more_bits) / Mean(central), 1, 0.1);
+  RecordProperty("shuffle_more_bits", fmt::format("{}", Mean(more_bits)));
   EXPECT_GT(Mean(half) / Mean(central), 1.15) << "half the budget costs no more: the test sees nothing";
 }
 

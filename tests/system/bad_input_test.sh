@@ -157,7 +157,8 @@ refused 'mistyped flag' --thread --threads -- run spec.toml --out out --thread 2
 refused 'no spec' spec -- run
 refused 'no thread' --threads 0 -- run spec.toml --out out --threads 0
 refused 'list of what?' foo 'algorithms, environments, privatizers' -- list foo
-refused 'demo: model' --model shuffle central -- demo --out out --model shuffle
+refused 'demo: model' --model silo central -- demo --out out --model silo
+refused 'demo: transport' --transport pigeons counts -- demo --out out --model shuffle --transport pigeons
 refused 'demo: epsilon 0' epsilon 0 'a finite number > 0' -- demo --out out --epsilon 0
 refused 'demo: epsilon NaN' epsilon nan -- demo --out out --epsilon nan
 refused 'demo: seed beyond TOML' seed -- demo --out out --insecure-seed 18446744073709551615
@@ -166,6 +167,7 @@ refused 'demo: a negative seed' seed -- demo --out out --insecure-seed -1
 # Roles.
 refused 'server: no address' spec.toml service.listen missing -- server spec.toml
 refused 'agent: no server' spec.toml service.server missing -- agent spec.toml
+refused 'shuffler: no shuffle' spec.toml privacy.model shuffle -- shuffler spec.toml
 refused 'agent: clients' service.clients 5-2 -- agent spec.toml --set service.server=127.0.0.1:1 --set service.clients=5-2
 
 if ((failures)); then echo "$failures failures"; exit 1; fi

@@ -44,6 +44,11 @@ diff <(grep -vE '^(time|report) ' seeded.out) <(grep -vE '^(time|report) ' seede
 demo local --model local --epsilon 30 --agents 1 --out local
 [[ $status == 0 ]] || fail "--model local: exit $status: $(<local.err)"
 says local.out '^epsilon spent +30 '
+demo shuffle --model shuffle --insecure-seed 5 --out shuffle
+[[ $status == 0 ]] || fail "--model shuffle: exit $status: $(<shuffle.err)"
+says shuffle.out 'bit for bit'
+says shuffle.out '^the server learns +the totals'
+says shuffle.out '^the shuffler learns +each client.s noisy counts'
 demo none --model none --out none
 [[ $status == 0 ]] || fail "--model none: exit $status: $(<none.err)"
 says none.out '^epsilon spent +no privacy is claimed'
@@ -61,6 +66,9 @@ assert list(summary) == ["name", "version", "spec_sha256", "wall_s", "cpu_s", "p
 point = summary["points"][0]
 assert point["privacy"]["delivered"][0]["epsilon"] == 1 and point["privacy"]["void"] is None
 assert point["metrics"]["bytes_on_wire"]["mean"] > 0
+shuffled = json.load(open("shuffle/summary.json"))["points"][0]["metrics"]
+assert 0 < shuffled["communication_bits"]["mean"] < 64 * shuffled["communication_reals"]["mean"]
+assert point["metrics"]["communication_bits"]["mean"] == 64 * point["metrics"]["communication_reals"]["mean"]
 assert json.load(open("none/summary.json"))["points"][0]["privacy"]["delivered"] == []
 assert "known seed" in json.load(open("seeded/summary.json"))["points"][0]["privacy"]["void"]
 def command(page):

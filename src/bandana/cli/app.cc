@@ -22,6 +22,24 @@ void AddSet(CLI::App& command, std::vector<std::string>& set) {
   command.add_option("--set", set, "key=value, over the file; may be repeated")->expected(1)->take_all();
 }
 
+CLI::App* AddAudit(CLI::App& app, AuditArguments& audit) {
+  CLI::App* command = app.add_subcommand(
+      "audit", "attack a mechanism or a whole algorithm; empirical epsilon with confidence");
+  command->add_option("target", audit.target, "what is attacked: see --list");
+  command->add_flag("--all", audit.all, "every target there is");
+  command->add_flag("--list", audit.list, "the targets");
+  command->add_option("--model", audit.model, "whom the clients trust, for an algorithm (default: central)");
+  command->add_option("--epsilon", audit.epsilon, "the setting attacked (default: the target's)");
+  command->add_option("--delta", audit.delta, "the setting attacked (default: the target's)");
+  command->add_option("--draws", audit.draws, "under each neighbour (default: the target's)");
+  command->add_option("--confidence", audit.confidence, "of all verdicts together (default: 0.999999)");
+  command->add_option("--seed", audit.seed, "of the noise: the same findings every time (default: 1)");
+  command->add_flag("--secure", audit.secure, "noise from the operating system's entropy, as in service");
+  command->add_option("--threads", audit.threads, "default: one a core; findings do not depend on it")
+      ->check(CLI::Range(1, 4096));
+  return command;
+}
+
 CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& help, RoleArguments& arguments) {
   CLI::App* command = app.add_subcommand(name, help);
   command->add_option("config", arguments.config, "the experiment and a [service] table, in TOML")
@@ -102,8 +120,17 @@ int Main(int argc, char** argv) {
   CLI::App* demo_command =
       app.add_subcommand("demo", "a whole private federation on this machine, watched live");
   demo_command->add_option("--out", demo.out, "folder of the report (default: results/demo)");
-  demo_command->add_option("--model", demo.model, "whom the clients trust (default: central)")
-      ->check(CLI::IsMember({"none", "central", "local"}));
+  demo_command
+      ->add_option("--model", demo.model,
+                   "whom the clients trust: everyone, the server, nobody, or a shuffler process between "
+                   "(default: central)")
+      ->check(CLI::IsMember({"none", "central", "local", "shuffle"}));
+  demo_command
+      ->add_option(
+          "--transport", demo.transport,
+          "with --model shuffle: counts, which the shuffler adds up and is trusted with, in seconds; "
+          "or bits, each encrypted by itself, in minutes (default: counts)")
+      ->check(CLI::IsMember({"counts", "bits"}));
   demo_command->add_option("--epsilon", demo.epsilon, "budget of one client (default: 1)");
   demo_command->add_option("--agents", demo.agents, "agent processes (default: 3)")->check(CLI::Range(1, 64));
   demo_command->add_option(
@@ -142,14 +169,29 @@ int Main(int argc, char** argv) {
   ledger_command->add_option("--format", ledger.format, "export: csv (default) or json");
   ledger_command->add_option("--out", ledger.out, "export: a file (default: stdout)");
 
+  AuditArguments audit;
+  CLI::App* audit_command = AddAudit(app, audit);
+
   CalibrateArguments calibrate;
   CLI::App* calibrate_command = AddCalibrate(app, calibrate);
 
   RoleArguments server;
-  CLI::App* server_command = AddRole(app, "server", "the server of a deployment", server);
+  CLI::App* server_command = AddRole(
+      app, "server", "the server of a deployment: takes agents, and a shuffler, at service.listen", server);
   server_command->add_option("--events", server.events, "file, or - for stdout, for events as lines of JSON");
+  RoleArguments shuffler;
+  CLI::App* shuffler_command = AddRole(
+      app, "shuffler",
+      "between agents and server under privacy.model = shuffle: joins service.server, takes agents at "
+      "service.listen",
+      shuffler);
+  shuffler_command->add_option("--events", shuffler.events,
+                               "file, or - for stdout, for events as lines of JSON");
   RoleArguments agent;
-  CLI::App* agent_command = AddRole(app, "agent", "a process that holds some of the clients", agent);
+  CLI::App* agent_command = AddRole(app, "agent",
+                                    "a process that holds some of the clients: joins service.server, and "
+                                    "service.shuffler where there is one",
+                                    agent);
 
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     command->footer("--json and --quiet work with every command: see bandana --help.");
@@ -172,9 +214,11 @@ int Main(int argc, char** argv) {
   }
   if (run_command->parsed()) return RunCommand(run, global);
   if (ledger_command->parsed()) return LedgerCommand(ledger, global);
+  if (audit_command->parsed()) return AuditCommand(audit, global);
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
   if (account_command->parsed()) return AccountCommand(account, global);
   if (server_command->parsed()) return ServerCommand(server, global);
+  if (shuffler_command->parsed()) return ShufflerCommand(shuffler, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);
   return ListCommand(listed, global);
 }

@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "bandana/cli/typed_flags.h"
 #include "bandana/lab/summary.h"
-#include "bandana/privacy/noise_options.h"
 #include "bandana/privacy/guarantee.h"
+#include "bandana/privacy/noise_options.h"
 
 /// What `bandana calibrate` answers: one function a mechanism, from its flags. Errors name flags.
 namespace bandana::cli {

@@ -49,11 +49,13 @@ struct RoleArguments {
   std::string events;          ///< a file, or "-" for stdout: one JSON object a line as the run goes
 };
 int ServerCommand(const RoleArguments& arguments, const Global& global);
+int ShufflerCommand(const RoleArguments& arguments, const Global& global);
 int AgentCommand(const RoleArguments& arguments, const Global& global);
 
 struct DemoArguments {
   std::string out;
   std::string model = "central";
+  std::string transport = "counts";  ///< of the shuffle model
   double epsilon = 1;
   int agents = 3;
   std::optional<std::uint64_t> insecure_seed;
@@ -70,5 +72,20 @@ struct LedgerArguments {
   std::string out;
 };
 int LedgerCommand(const LedgerArguments& arguments, const Global& global);
+
+struct AuditArguments {
+  std::string target;
+  std::string model;  ///< of a target that is an algorithm
+  bool all = false;
+  bool list = false;
+  std::optional<double> epsilon;
+  std::optional<double> delta;
+  std::optional<std::int64_t> draws;
+  double confidence = 0.999999;  ///< of everything that is audited together
+  std::uint64_t seed = 1;
+  bool secure = false;  ///< bits from the service's generator instead
+  int threads = 0;
+};
+int AuditCommand(const AuditArguments& arguments, const Global& global);
 
 }  // namespace bandana::cli

@@ -55,13 +55,18 @@ absl::Status CheckArguments(const DemoArguments& arguments) {
   return absl::OkStatus();
 }
 
+bool IsShuffled(const DemoArguments& arguments) { return arguments.model == "shuffle"; }
+
 absl::Status WriteConfig(const std::string& folder, const DemoArguments& arguments) {
   std::string actions = "# features of a cell configuration, one a line\n";
   for (const CellConfiguration& configuration : CellConfigurations()) {
     actions += fmt::format("{}\n", fmt::join(configuration.features, ","));
   }
   BANDANA_RETURN_IF_ERROR(lab::WriteFile(folder + "/actions.csv", actions));
-  return lab::WriteFile(folder + "/demo.toml", fmt::format(R"(name = "demo: the best cell configuration"
+  const std::string transport =
+      IsShuffled(arguments) ? fmt::format("transport = \"{}\"\n", arguments.transport) : "";
+  return lab::WriteFile(folder + "/demo.toml",
+                        fmt::format(R"(name = "demo: the best cell configuration"
 horizon = 50_000
 seed = {}
 
@@ -80,12 +85,12 @@ model = "{}"
 epsilon = {}
 delta = 1e-6
 sampler = "exact"
-
+{}
 [service]
 listen = "127.0.0.1:0"
 )",
-                                                           arguments.insecure_seed.value_or(kDefaultSeed),
-                                                           kClients, arguments.model, arguments.epsilon));
+                                    arguments.insecure_seed.value_or(kDefaultSeed), kClients, arguments.model,
+                                    arguments.epsilon, transport));
 }
 
 // What the server's events told.
@@ -93,6 +98,11 @@ struct Watched {
   std::vector<PhaseRecord> phases;
   std::vector<std::vector<Pull>> plays;
   lab::Json done;
+  double shuffler_bytes = 0;  // between agents and shuffler
+
+  double bytes() const {
+    return done["bytes_in"].get<double>() + done["bytes_out"].get<double>() + shuffler_bytes;
+  }
 };
 
 class Demo {
@@ -107,8 +117,9 @@ class Demo {
     BANDANA_RETURN_IF_ERROR(WriteConfig(folder_, arguments_));
     BANDANA_ASSIGN_OR_RETURN(config_, LoadRole({.config = folder_ + "/demo.toml",
                                                 .insecure_seed = arguments_.insecure_seed.has_value()}));
-    Say(fmt::format("{} cell configurations, {} clients in {} agent processes, model {}{}\n\n",
-                    CellConfigurations().size(), kClients, arguments_.agents, arguments_.model,
+    Say(fmt::format("{} cell configurations, {} clients in {} agent processes{}, model {}{}\n\n",
+                    CellConfigurations().size(), kClients, arguments_.agents,
+                    IsShuffled(arguments_) ? " and a shuffler" : "", arguments_.model,
                     arguments_.model == "none" ? "" : fmt::format(", epsilon {}", arguments_.epsilon)));
     const auto begin = std::chrono::steady_clock::now();
     BANDANA_RETURN_IF_ERROR(Watch());
@@ -142,7 +153,7 @@ class Demo {
     std::vector<std::string> command = RoleCommand("server");
     command.insert(command.end(), {"--events", "-"});
     BANDANA_ASSIGN_OR_RETURN(ChildProcess server, ChildProcess::Start(command, ChildProcess::Output::kPipe));
-    std::vector<ChildProcess> agents;
+    std::vector<ChildProcess> agents;  // and the shuffler, which is the first
     Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12}  {:>9}\n", "phase", "rounds", "clients",
                     "configurations", "noise sd", "width"));
     const auto all_is_well = [&] {
@@ -164,19 +175,29 @@ class Demo {
     if (watched_.done.is_null()) {
       for (ChildProcess& agent : agents) {
         if (const std::optional<int> code = agent.Ended(); code.value_or(0) != 0) {
-          return absl::UnavailableError(fmt::format("an agent ended with exit code {}", *code));
+          const bool shuffler = IsShuffled(arguments_) && &agent == &agents.front();
+          return absl::UnavailableError(
+              fmt::format("{} ended with exit code {}", shuffler ? "the shuffler" : "an agent", *code));
         }
       }
       return absl::UnavailableError(fmt::format("the server ended with exit code {}", server.Wait()));
     }
     server.Wait();
+    if (IsShuffled(arguments_)) BANDANA_RETURN_IF_ERROR(ReadShuffler(agents.front()));
     for (ChildProcess& agent : agents) agent.Wait();
     return absl::OkStatus();
   }
 
   absl::Status OnEvent(const lab::Json& event, std::vector<ChildProcess>& agents) {
     const std::string kind = event["event"].get<std::string>();
-    if (kind == "listening") return StartAgents(event["address"].get<std::string>(), agents);
+    if (kind == "listening") {
+      const std::string address = event["address"].get<std::string>();
+      std::string shuffler;
+      if (IsShuffled(arguments_)) {
+        BANDANA_ASSIGN_OR_RETURN(shuffler, StartShuffler(address, agents));
+      }
+      return StartAgents(address, shuffler, agents);
+    }
     if (kind == "play") {
       std::vector<Pull>& pulls = watched_.plays.emplace_back();
       for (const lab::Json& pull : event["pulls"])
@@ -193,13 +214,45 @@ class Demo {
     return absl::OkStatus();
   }
 
-  absl::Status StartAgents(const std::string& address, std::vector<ChildProcess>& agents) {
+  absl::StatusOr<std::string> StartShuffler(const std::string& server, std::vector<ChildProcess>& children) {
+    std::vector<std::string> command = RoleCommand("shuffler");
+    command.insert(command.end(), {"--events", "-", "--set", "service.server=\"" + server + "\""});
+    BANDANA_ASSIGN_OR_RETURN(ChildProcess shuffler,
+                             ChildProcess::Start(command, ChildProcess::Output::kPipe));
+    children.push_back(std::move(shuffler));
+    std::string line;
+    if (children.back().ReadLine(line, [] { return !Interrupted(); })) {
+      const lab::Json event = lab::Json::parse(line, nullptr, false);
+      if (event.is_object() && event.value("event", "") == "listening") {
+        return event["address"].get<std::string>();
+      }
+    }
+    if (Interrupted()) return absl::CancelledError("interrupted");
+    return absl::UnavailableError("the shuffler did not start");
+  }
+
+  absl::Status ReadShuffler(ChildProcess& shuffler) {
+    for (std::string line; shuffler.ReadLine(line, [] { return !Interrupted(); });) {
+      const lab::Json event = lab::Json::parse(line, nullptr, false);
+      if (!event.is_object() || event.value("event", "") != "done") continue;
+      watched_.shuffler_bytes = event["bytes_in"].get<double>() + event["bytes_out"].get<double>();
+      return absl::OkStatus();
+    }
+    if (Interrupted()) return absl::CancelledError("interrupted");
+    return absl::UnavailableError("the shuffler ended without a report");
+  }
+
+  absl::Status StartAgents(const std::string& address, const std::string& shuffler,
+                           std::vector<ChildProcess>& agents) {
     for (int i = 0; i < arguments_.agents; ++i) {
       const Count first = 1 + kClients * i / arguments_.agents;
       const Count last = kClients * (i + 1) / arguments_.agents;
       std::vector<std::string> command = RoleCommand("agent");
       command.insert(command.end(), {"--set", "service.server=\"" + address + "\"", "--set",
                                      fmt::format("service.clients=\"{}-{}\"", first, last)});
+      if (!shuffler.empty()) {
+        command.insert(command.end(), {"--set", "service.shuffler=\"" + shuffler + "\""});
+      }
       BANDANA_ASSIGN_OR_RETURN(ChildProcess agent,
                                ChildProcess::Start(command, ChildProcess::Output::kDiscard));
       agents.push_back(std::move(agent));
@@ -227,8 +280,10 @@ class Demo {
       recorder.Play(watched_.plays[i]);
       if (i >= watched_.phases.size()) continue;
       const PhaseRecord& phase = watched_.phases[i];
-      for (Count client = 0; client < phase.clients; ++client)
-        recorder.Report(phase.epoch, phase.pulls.size());
+      BANDANA_ASSIGN_OR_RETURN(const Count bits, ReportBits(phase));
+      for (Count client = 0; client < phase.clients; ++client) {
+        recorder.Report(phase.epoch, static_cast<Count>(phase.pulls.size()), bits);
+      }
     }
     recorder.Finish();
     const std::string reason = arguments_.insecure_seed.has_value() ? kInsecureSeedVoids : "";
@@ -248,10 +303,18 @@ class Demo {
     return lab::Json{{"facts", facts}, {"summary", summary}, {"report", path}};
   }
 
+  // Of one client, as the mechanism encodes it.
+  absl::StatusOr<Count> ReportBits(const PhaseRecord& phase) const {
+    const MeanQuery query{std::vector<Interval>(phase.pulls.size()), phase.clients};
+    return lab::WithPrivatizer(config_.settings,
+                               [&](const auto& privatizer) { return privatizer.ReportBits(query); });
+  }
+
   std::string Command() const {
     const DemoArguments defaults;
     std::string command = "bandana demo";
     if (arguments_.model != defaults.model) command += " --model " + arguments_.model;
+    if (arguments_.transport != defaults.transport) command += " --transport " + arguments_.transport;
     if (arguments_.epsilon != defaults.epsilon) command += fmt::format(" --epsilon {}", arguments_.epsilon);
     if (arguments_.agents != defaults.agents) command += fmt::format(" --agents {}", arguments_.agents);
     if (arguments_.insecure_seed.has_value())
@@ -274,7 +337,7 @@ class Demo {
     const std::vector<CellConfiguration> configurations = CellConfigurations();
     const ArmId found = Found(problem);
     const double blind = problem.means().maxCoeff() - problem.means().mean();
-    const double bytes = watched_.done["bytes_in"].get<double>() + watched_.done["bytes_out"].get<double>();
+    const double bytes = watched_.bytes();
     lab::Json facts = lab::Json::array();
     const auto add = [&](const char* name, const std::string& value) {
       facts.push_back({{"name", name}, {"value", value}});
@@ -293,6 +356,7 @@ class Demo {
                                        claim["epsilon"].get<double>(), claim["delta"].get<double>(),
                                        privacy["void"].is_null() ? "" : "; VOID, see below"));
     }
+    AddViews(privacy, add);
     if (!privacy["void"].is_null()) add("claim void", privacy["void"].get<std::string>());
     add("clients that reported", fmt::format("{} of {}", end.clients, kClients));
     add("bytes per client",
@@ -302,6 +366,22 @@ class Demo {
     return facts;
   }
 
+  // What each adversary may learn of a client.
+  template <class Add>
+  void AddViews(const lab::Json& privacy, Add add) const {
+    if (!IsShuffled(arguments_)) return;
+    const lab::Json& claim = privacy["delivered"][0];
+    add("the server learns",
+        fmt::format("the totals of each phase: epsilon {:.4g}, delta {:.3g}; not who sent what",
+                    claim["epsilon"].get<double>(), claim["delta"].get<double>()));
+    add("the shuffler learns",
+        arguments_.transport == "bits"
+            ? "who reported, and nothing of what: every bit is encrypted to the server by itself"
+            : "each client's noisy counts, nearly raw: it is trusted with them, which --transport bits is "
+              "not");
+    add("an agent learns", "the public plans, and nothing of other agents' clients");
+  }
+
   lab::Json Summary(const Recorder& recorder, const lab::Json& privacy) const {
     lab::Json metrics = lab::Json::object();
     const auto add = [&](const std::string& name, double value) {
@@ -309,7 +389,7 @@ class Demo {
     };
     const std::vector<double> values = lab::MetricValues(recorder.now());
     for (std::size_t i = 0; i < values.size(); ++i) add(lab::MetricNames()[i], values[i]);
-    add("bytes_on_wire", watched_.done["bytes_in"].get<double>() + watched_.done["bytes_out"].get<double>());
+    add("bytes_on_wire", watched_.bytes());
     lab::Json t = lab::Json::array();
     lab::Json regret = lab::Json::array();
     lab::Json zero = lab::Json::array();

@@ -8,12 +8,15 @@
 #include "bandana/cli/interrupt.h"
 #include "bandana/cli/role.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/shuffler.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/vocabulary.h"
 #include "bandana/privacy/ledger/ledger.h"
 #include "bandana/service/agent.h"
+#include "bandana/service/route.h"
 #include "bandana/service/server.h"
+#include "bandana/service/shuffler.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
@@ -21,6 +24,7 @@ namespace {
 
 constexpr absl::Duration kJoinTimeout = absl::Minutes(5);
 constexpr absl::Duration kAnswerTimeout = absl::Minutes(5);
+constexpr absl::Duration kSealedAnswerTimeout = absl::Hours(1);  // 12,000 bits a second a core are sealed
 constexpr absl::Duration kConnectTimeout = absl::Seconds(30);
 
 // JSON lines as the run goes.
@@ -124,10 +128,22 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   return ledger;
 }
 
+// Refuses at the start what no query could be: with all clients a report takes the fewest bits.
+template <class P>
+absl::StatusOr<service::Route> MakeRoute(const RoleConfig& config, const P& privatizer) {
+  service::Route route = service::RouteOf(privatizer);
+  if (route.sealed()) {
+    const MeanQuery easiest{{{0, 1}}, config.settings.Integer("environment.population")};
+    BANDANA_RETURN_IF_ERROR(route.bits_per_coordinate(easiest).status());
+  }
+  return route;
+}
+
 template <class P>
 absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, Events& events,
                                 const Global& global, const std::stop_token& stop) {
   BANDANA_ASSIGN_OR_RETURN(const std::string listen, config.Service("listen"));
+  BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(config, privatizer));
   // A server knows the actions and nothing of theta; in the lab's environments both are drawn together.
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
   const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
@@ -156,12 +172,13 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
   };
   service::ServerParams params{.listen = listen,
                                .clients = config.settings.Integer("environment.population"),
+                               .route = route,
                                .spec_digest = config.Digest(),
                                .budget_per_client = privatizer.guarantee(),
                                .ledger = ledger.get(),
                                .insecure_seed = config.insecure_seed,
                                .join_timeout = kJoinTimeout,
-                               .answer_timeout = kAnswerTimeout,
+                               .answer_timeout = route.sealed() ? kSealedAnswerTimeout : kAnswerTimeout,
                                .stop = stop};
   params.on_listening = [&](const std::string& address) {
     events.Write("listening", {{"address", address}});
@@ -186,6 +203,11 @@ template <class P>
 absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privatizer,
                                       const std::stop_token& stop) {
   BANDANA_ASSIGN_OR_RETURN(const std::string server, config.Service("server"));
+  BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(config, privatizer));
+  std::string shuffler;
+  if (route.shuffled) {
+    BANDANA_ASSIGN_OR_RETURN(shuffler, config.Service("shuffler"));
+  }
   BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config));
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
   BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, lab::MakePopulation(config.settings, 0, problem));
@@ -193,6 +215,8 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
       const std::unique_ptr<Ledger> ledger,
       OpenLedger(config, privatizer.claims(), privatizer.guarantee(), Ledger::Durability::kGrouped));
   const service::AgentParams params{.server = server,
+                                    .route = route,
+                                    .shuffler = shuffler,
                                     .first_client = range.first,
                                     .clients = range.count,
                                     .spec_digest = config.Digest(),
@@ -210,6 +234,42 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
                    {"bytes_out", report.bytes_out},
                    {"spent", ToJson(report.spent)},
                    {"seconds", report.seconds}};
+}
+
+template <class P>
+absl::StatusOr<lab::Json> Shuffle(const RoleConfig& config, const P& privatizer, Events& events,
+                                  const Global& global, const std::stop_token& stop) {
+  if constexpr (!ShufflePrivatizer<P>) {
+    return InvalidInput({.message = "needs no shuffler",
+                         .file = config.spec.file,
+                         .key = "privacy.model",
+                         .value = config.settings.Text("privacy.model"),
+                         .accepted = "shuffle"});
+  } else {
+    BANDANA_ASSIGN_OR_RETURN(const std::string listen, config.Service("listen"));
+    BANDANA_ASSIGN_OR_RETURN(const std::string server, config.Service("server"));
+    BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(config, privatizer));
+    service::ShufflerParams params{.listen = listen,
+                                   .server = server,
+                                   .clients = config.settings.Integer("environment.population"),
+                                   .spec_digest = config.Digest(),
+                                   .insecure_seed = config.insecure_seed,
+                                   .connect_timeout = kConnectTimeout,
+                                   .stop = stop};
+    params.on_listening = [&](const std::string& address) {
+      events.Write("listening", {{"address", address}});
+      if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
+    };
+    Shuffler<P> role(privatizer);
+    BANDANA_ASSIGN_OR_RETURN(
+        const service::ShufflerReport report,
+        route.sealed() ? service::RunBitShuffler(params, route) : service::RunShuffler(params, role));
+    const lab::Json done = {
+        {"role", "shuffler"},          {"shares", report.shares},       {"mixes", report.mixes},
+        {"bytes_in", report.bytes_in}, {"bytes_out", report.bytes_out}, {"seconds", report.seconds}};
+    events.Write("done", done);
+    return done;
+  }
 }
 
 int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
@@ -230,6 +290,19 @@ int ServerCommand(const RoleArguments& arguments, const Global& global) {
   return Finish(lab::WithPrivatizer(config->settings,
                                     [&](const auto& privatizer) {
                                       return Serve(*config, privatizer, events, global, stop.token());
+                                    }),
+                *config, global);
+}
+
+int ShufflerCommand(const RoleArguments& arguments, const Global& global) {
+  const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
+  if (!config.ok()) return Fail(config.status(), global);
+  Events events;
+  if (const absl::Status status = events.Open(arguments.events); !status.ok()) return Fail(status, global);
+  const StopOnInterrupt stop;
+  return Finish(lab::WithPrivatizer(config->settings,
+                                    [&](const auto& privatizer) {
+                                      return Shuffle(*config, privatizer, events, global, stop.token());
                                     }),
                 *config, global);
 }

@@ -6,6 +6,16 @@
 
 namespace bandana {
 
+absl::Status ValidateQuery(const MeanQuery& query) {
+  for (const Interval& bound : query.bounds) {
+    if (!(std::isfinite(bound.low) && std::isfinite(bound.high) && bound.low <= bound.high)) {
+      return absl::InvalidArgumentError(
+          fmt::format("malformed message: an interval from {} to {}", bound.low, bound.high));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidatePlan(const Plan& plan) {
   if (plan.pulls.empty() || plan.pulls.size() != plan.query.bounds.size()) {
     return absl::InvalidArgumentError(fmt::format("malformed message: {} pulls and {} intervals",
@@ -17,13 +27,7 @@ absl::Status ValidatePlan(const Plan& plan) {
           fmt::format("malformed message: arm {} is pulled {} times", pull.arm, pull.count));
     }
   }
-  for (const Interval& bound : plan.query.bounds) {
-    if (!(std::isfinite(bound.low) && std::isfinite(bound.high) && bound.low <= bound.high)) {
-      return absl::InvalidArgumentError(
-          fmt::format("malformed message: an interval from {} to {}", bound.low, bound.high));
-    }
-  }
-  return absl::OkStatus();
+  return ValidateQuery(plan.query);
 }
 
 }  // namespace bandana

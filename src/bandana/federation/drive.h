@@ -9,6 +9,9 @@
 
 namespace bandana {
 
+/// That every coordinate of a query has an interval.
+absl::Status ValidateQuery(const MeanQuery& query);
+
 /// That a plan can be carried out and reported on, whoever sent it: a client's noise is set by these bounds.
 absl::Status ValidatePlan(const Plan& plan);
 

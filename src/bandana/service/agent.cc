@@ -1,25 +1,27 @@
 #include "bandana/service/agent.h"
 
-#include <chrono>
+#include <condition_variable>
 #include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "bandana/core/status.h"
 #include "bandana/federation/drive.h"
 #include "bandana/federation/topology.h"
-#include "bandana/service/address.h"
+#include "bandana/privacy/wire.h"
 #include "bandana/service/codec.h"
 #include "bandana/service/protocol.h"
 #include "bandana/service/role_context.h"
+#include "bandana/service/sealed_counts.h"
+#include "bandana/service/uplink.h"
 #include "fmt/format.h"
-#include "grpcpp/grpcpp.h"
-#include "proto/federation.grpc.pb.h"
+#include "proto/federation.pb.h"
 
 namespace bandana::service {
 namespace {
 
-using Stream = grpc::ClientReaderWriter<v1::FromAgent, v1::ToAgent>;
 using MakePlayer = std::function<std::unique_ptr<Player>(NodeId)>;
 
 absl::Status Validate(const AgentParams& params) {
@@ -36,68 +38,113 @@ absl::Status Validate(const AgentParams& params) {
   return absl::OkStatus();
 }
 
-std::shared_ptr<grpc::Channel> MakeChannel(const Address& server) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // loopback must not leave by a proxy
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection an agent, also in one process
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  return grpc::CreateCustomChannel(server.ToString(), grpc::InsecureChannelCredentials(), arguments);
+v1::Hello HelloOf(const AgentParams& params) {
+  v1::Hello hello;
+  hello.set_first_client(params.first_client.value);
+  hello.set_client_count(static_cast<std::uint64_t>(params.clients));
+  hello.set_spec_digest(params.spec_digest);
+  return hello;
 }
 
-absl::Status Connect(grpc::Channel& channel, const AgentParams& params) {
-  const absl::Time deadline = absl::Now() + params.connect_timeout;
-  constexpr absl::Duration kSlice = absl::Milliseconds(100);  // how soon a stop is noticed
-  while (!channel.WaitForConnected(absl::ToChronoTime(std::min(deadline, absl::Now() + kSlice)))) {
-    if (params.stop.stop_requested()) return absl::CancelledError("the agent was stopped while it connected");
-    if (absl::Now() >= deadline) {
-      return absl::UnavailableError(fmt::format("no server at {} after {}", params.server,
-                                                absl::FormatDuration(params.connect_timeout)));
-    }
+absl::Status EndedBy(const std::string& host, const v1::Stop& stop) {
+  if (stop.finished()) return absl::OkStatus();
+  return absl::UnavailableError(fmt::format("the {} ended the run: {}", host, stop.reason()));
+}
+
+// Reads the shuffler's stream, which says nothing until the run is over. If it ends before, the server is
+// left: at once if the shuffler refused this agent, else after a moment in which the server may say why
+// itself.
+class ShufflerWatch {
+ public:
+  ShufflerWatch(Uplink& shuffler, Uplink& server)
+      : shuffler_(shuffler), server_(server), thread_([this] { Run(); }) {}
+
+  ~ShufflerWatch() { End(absl::OkStatus()); }
+
+  /// The agent's own part is over; with an error, the shuffler is left.
+  void End(const absl::Status& status) {
+    if (!thread_.joinable()) return;
+    std::unique_lock lock(mutex_);
+    over_ = true;
+    changed_.notify_all();
+    if (!status.ok()) shuffler_.HalfClose();
+    constexpr auto kGrace = std::chrono::seconds(5);  // for the shuffler's own Stop
+    if (!changed_.wait_for(lock, kGrace, [&] { return done_; })) shuffler_.Cancel();
+    lock.unlock();
+    thread_.join();
   }
-  return absl::OkStatus();
-}
 
-// The agent's side of one stream.
+  /// Why the shuffler's stream ended, if it was the first to.
+  absl::Status failure() {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
+ private:
+  void Run() {
+    v1::ToAgent message;
+    absl::Status end;
+    bool stopped = false;
+    while (!stopped && shuffler_.Read(message)) stopped = message.has_stop();
+    if (stopped) end = EndedBy("shuffler", message.stop());
+    const absl::Status closed = shuffler_.Close();
+    if (!stopped) end = closed;
+    std::unique_lock lock(mutex_);
+    const auto grace = std::chrono::seconds(absl::IsUnavailable(end) ? 2 : 0);
+    if (!end.ok() && !changed_.wait_for(lock, grace, [&] { return over_; })) {
+      failure_ = end;
+      server_.Leave(std::string(absl::StatusCodeToString(end.code())));
+    }
+    done_ = true;
+    changed_.notify_all();
+  }
+
+  Uplink& shuffler_;
+  Uplink& server_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  bool done_ = false;
+  absl::Status failure_;
+  std::thread thread_;
+};
+
+// The agent's side of a run.
 class AgentRun {
  public:
-  AgentRun(const AgentParams& params, const MakePlayer& make_player, Environment& environment, Stream& stream)
+  /// `shuffler` is null where there is none.
+  AgentRun(const AgentParams& params, const MakePlayer& make_player, Environment& environment, Uplink& server,
+           Uplink* shuffler)
       : params_(params),
         make_player_(make_player),
         environment_(environment),
-        stream_(stream),
+        server_(server),
+        reports_to_(shuffler != nullptr ? *shuffler : server),
         world_{
             .insecure_seed = params.insecure_seed,
             .releases = Releases(params.budget_per_client, params.ledger),
             .send = [this](NodeId from, NodeId to, Payload payload) { Send(from, to, std::move(payload)); },
             .play = nullptr},
-        topology_(Topology::Star(Count{params.first_client.value} + params.clients - 1)) {}
+        topology_(params.route.TopologyOf(Count{params.first_client.value} + params.clients - 1)) {}
 
   /// OK: the run has finished. Otherwise: the server ended it, or this agent must leave.
   absl::Status Run() {
-    v1::FromAgent hello;
-    hello.mutable_hello()->set_protocol_version(kProtocolVersion);
-    hello.mutable_hello()->set_first_client(params_.first_client.value);
-    hello.mutable_hello()->set_client_count(static_cast<std::uint64_t>(params_.clients));
-    hello.mutable_hello()->set_spec_digest(params_.spec_digest);
-    Write(hello);
-    v1::ToAgent message;
-    if (!Read(message)) return StreamEnded();
-    if (message.welcome().protocol_version() != kProtocolVersion) {
-      return absl::InternalError("the server did not say welcome");
+    BANDANA_ASSIGN_OR_RETURN(const v1::Welcome welcome, server_.Greet(HelloOf(params_)));
+    if (params_.route.sealed()) {
+      BANDANA_ASSIGN_OR_RETURN(CountSealer sealer, CountSealer::Create(welcome.sealing_key()));
+      sealer_.emplace(std::move(sealer));
     }
     started_ = absl::Now();
-    while (Read(message)) {
-      if (message.has_stop()) return Stopped(message.stop());
+    v1::ToAgent message;
+    while (server_.Read(message)) {
+      if (message.has_stop()) return EndedBy("server", message.stop());
       BANDANA_RETURN_IF_ERROR(HandleDelivery(message.delivery()));
     }
-    return StreamEnded();
+    server_lost_ = true;
+    return absl::UnavailableError("the server was lost");
   }
 
-  bool stream_ended() const { return stream_ended_; }
+  bool server_lost() const { return server_lost_; }
 
   AgentReport report() const {
     AgentReport report = report_;
@@ -114,33 +161,38 @@ class AgentRun {
       return absl::InvalidArgumentError("the server sent something other than a plan of its own");
     }
     for (const std::uint32_t to : delivery.to()) {
-      if (params_.stop.stop_requested() || stream_ended_) return absl::OkStatus();  // the next read tells
+      if (params_.stop.stop_requested() || reports_to_.over())
+        return absl::OkStatus();  // the next read tells
       if (to < params_.first_client.value || to - params_.first_client.value >= params_.clients) {
         return absl::InvalidArgumentError(fmt::format("the server asked client {}, who is not here", to));
       }
-      BANDANA_RETURN_IF_ERROR(HandlePlan(NodeId{to}, (*plan)->epoch, message));
-      BANDANA_RETURN_IF_ERROR(sent_);
-      if (batch_.shares().messages_size() >= kBatchMessages) BANDANA_RETURN_IF_ERROR(FlushBatch());
+      BANDANA_RETURN_IF_ERROR(HandlePlan(NodeId{to}, **plan, message));
+      if (batch_.shares().messages_size() >= kBatchMessages || batch_bytes_ >= kSealedBytes) {
+        BANDANA_RETURN_IF_ERROR(FlushBatch());
+      }
     }
     return FlushBatch();
   }
 
-  absl::Status HandlePlan(NodeId client, Epoch epoch, const Message& message) {
-    if (const auto it = answers_.find({client, epoch}); it != answers_.end()) {
+  absl::Status HandlePlan(NodeId client, const Plan& plan, const Message& message) {
+    const auto known = answers_.find({client, plan.epoch});
+    if (known != answers_.end()) {
       ++report_.repeats;
-      Encode(it->second, *batch_.mutable_shares()->add_messages());
-      return absl::OkStatus();
+      return AddToBatch(known->second, plan.query);
     }
     std::unique_ptr<Player>& player = players_[client];
     if (player == nullptr) player = make_player_(client);
     RoleContext context(world_, topology_.LinksOf(client));
-    return DriveMessage(*player, context, message, environment_, rewards_);
+    BANDANA_RETURN_IF_ERROR(DriveMessage(*player, context, message, environment_, rewards_));
+    BANDANA_RETURN_IF_ERROR(sent_);
+    const auto answer = answers_.find({client, plan.epoch});
+    return answer == answers_.end() ? absl::OkStatus() : AddToBatch(answer->second, plan.query);
   }
 
   void Send(NodeId from, NodeId to, Payload payload) {
     const auto* share = std::get_if<Share>(&payload);
-    if (to != kServerNode || share == nullptr) {
-      sent_ = absl::InternalError("a client can send shares to the server alone");
+    if (to != topology_.LinksOf(from).upstream || share == nullptr) {
+      sent_ = absl::InternalError("a client can send shares to the server, or to its shuffler, alone");
       return;
     }
     const auto [it, is_new] = answers_.try_emplace({from, share->epoch});
@@ -151,97 +203,93 @@ class AgentRun {
     }
     ++report_.shares;
     it->second = {from, from, 0, next_seq_++, std::move(payload)};
-    Encode(it->second, *batch_.mutable_shares()->add_messages());
+  }
+
+  absl::Status AddToBatch(const Message& message, const MeanQuery& query) {
+    v1::Message& added = *batch_.mutable_shares()->add_messages();
+    Encode(message, added);
+    if (!params_.route.sealed()) return absl::OkStatus();
+    BANDANA_ASSIGN_OR_RETURN(const Count bits, params_.route.bits_per_coordinate(query));
+    const Share& share = std::get<Share>(message.body);
+    v1::SealedShare& sealed = *added.mutable_sealed_share();  // in the place of what was encoded
+    sealed.set_epoch(share.epoch);
+    sealed.set_quorum(share.report.quorum());
+    batch_bytes_ += static_cast<std::size_t>(bits) * share.report.size() * kSealedBitBytes;
+    return sealer_->Seal(share.epoch, Wire::Units(share.report), bits, sealed);
   }
 
   absl::Status FlushBatch() {
     if (batch_.shares().messages().empty()) return absl::OkStatus();
     BANDANA_RETURN_IF_ERROR(world_.releases.Commit());
-    Write(batch_);
+    reports_to_.Write(batch_);
     batch_.mutable_shares()->clear_messages();
+    batch_bytes_ = 0;
     return absl::OkStatus();
-  }
-
-  bool Read(v1::ToAgent& message) {
-    if (!stream_.Read(&message)) return false;
-    report_.bytes_in += message.ByteSizeLong();
-    return true;
-  }
-
-  void Write(const v1::FromAgent& message) {
-    report_.bytes_out += message.ByteSizeLong();
-    if (!stream_.Write(message)) stream_ended_ = true;
-  }
-
-  static absl::Status Stopped(const v1::Stop& stop) {
-    if (stop.finished()) return absl::OkStatus();
-    return absl::UnavailableError("the server ended the run: " + stop.reason());
-  }
-
-  absl::Status StreamEnded() {
-    stream_ended_ = true;
-    return absl::UnavailableError("the server was lost");
   }
 
   const AgentParams& params_;
   const MakePlayer& make_player_;
   Environment& environment_;
-  Stream& stream_;
+  Uplink& server_;
+  Uplink& reports_to_;
   RoleWorld world_;
   Topology topology_;
+  std::optional<CountSealer> sealer_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Player>> players_;
   std::map<ReleaseKey, Message> answers_;  // by client and epoch: a plan that comes again gets the same one
   std::vector<RewardSum> rewards_;
   v1::FromAgent batch_;
+  std::size_t batch_bytes_ = 0;  // of sealed bits
   absl::Status sent_;
+  bool server_lost_ = false;
   Seq next_seq_ = 0;
-  bool stream_ended_ = false;
   absl::Time started_ = absl::Now();
   AgentReport report_;
 };
-
-// What the end of the stream says, where that is more than the agent itself knows.
-absl::Status WhyEnded(const grpc::Status& status, const AgentParams& params) {
-  const auto code = static_cast<absl::StatusCode>(status.error_code());
-  switch (code) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kPermissionDenied:
-      return absl::Status(code, "the server refused this agent: " + status.error_message());
-    default:
-      return absl::UnavailableError(
-          fmt::format("the server at {} was lost: {}", params.server,
-                      status.ok() ? "it closed the stream" : status.error_message()));
-  }
-}
 
 }  // namespace
 
 absl::StatusOr<AgentReport> RunAgent(const AgentParams& params, const MakePlayer& make_player,
                                      Environment& environment) {
   BANDANA_RETURN_IF_ERROR(Validate(params));
-  BANDANA_ASSIGN_OR_RETURN(const Address address, ParseLoopback("service.server", params.server));
-  const std::shared_ptr<grpc::Channel> channel = MakeChannel(address);
-  BANDANA_RETURN_IF_ERROR(Connect(*channel, params));
-  grpc::ClientContext context;
-  const std::unique_ptr<Stream> stream = v1::Federation::NewStub(channel)->Join(&context);
-  const std::stop_callback cancel(params.stop, [&] { context.TryCancel(); });
+  const auto connect = [&](const std::string& host, const std::string& address) {
+    return Uplink::Connect({"agent", host, address, params.connect_timeout, params.stop});
+  };
+  // The shuffler first: once a server has all agents, every share has somewhere to go.
+  std::unique_ptr<Uplink> shuffler;
+  if (params.route.shuffled) {
+    BANDANA_ASSIGN_OR_RETURN(shuffler, connect("shuffler", params.shuffler));
+    const absl::StatusOr<v1::Welcome> welcome = shuffler->Greet(HelloOf(params));
+    if (params.stop.stop_requested()) return absl::CancelledError("the agent was stopped");
+    BANDANA_RETURN_IF_ERROR(welcome.status());
+  }
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Uplink> server, connect("server", params.server));
+  std::optional<ShufflerWatch> watch;
+  if (shuffler != nullptr) watch.emplace(*shuffler, *server);
 
-  AgentRun run(params, make_player, environment, *stream);
-  absl::Status status = run.Run();
-  if (!status.ok() && !run.stream_ended()) {
-    v1::FromAgent leave;  // the code alone: what an environment says of its errors may be a client's data
-    leave.mutable_leave()->set_reason(absl::StatusCodeToString(status.code()));
-    stream->Write(leave);
+  AgentRun run(params, make_player, environment, *server, shuffler.get());
+  const absl::Status status = run.Run();
+  if (!status.ok() && !run.server_lost()) {  // the code alone: an environment's errors may be a client's data
+    server->Leave(std::string(absl::StatusCodeToString(status.code())));
   }
-  stream->WritesDone();
-  for (v1::ToAgent rest; stream->Read(&rest);) {
+  const absl::Status end = server->Close();
+  absl::Status failure;
+  if (watch.has_value()) {
+    failure = watch->failure();
+    watch->End(status);
   }
-  const grpc::Status end = stream->Finish();
-  if (status.ok()) return run.report();
+  if (status.ok()) {
+    AgentReport report = run.report();
+    for (const Uplink* stream : {server.get(), shuffler.get()}) {
+      if (stream == nullptr) continue;
+      report.bytes_in += stream->bytes_in();
+      report.bytes_out += stream->bytes_out();
+    }
+    return report;
+  }
   if (params.stop.stop_requested()) return absl::CancelledError("the agent was stopped");
-  return run.stream_ended() ? WhyEnded(end, params) : status;
+  if (!failure.ok()) return failure;
+  return run.server_lost() ? end : status;
 }
 
 }  // namespace bandana::service

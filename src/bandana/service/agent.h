@@ -14,6 +14,7 @@
 #include "bandana/privacy/guarantee.h"
 #include "bandana/privacy/ledger/ledger.h"
 #include "bandana/service/randomness.h"
+#include "bandana/service/route.h"
 
 /// An agent of a federation over gRPC: one process that speaks for a range of clients. It drives their
 /// Players as sim::Simulator does.
@@ -21,6 +22,8 @@ namespace bandana::service {
 
 struct AgentParams {
   std::string server;  ///< host:port on this machine's loopback
+  Route route;
+  std::string shuffler;  ///< host:port, if the route has one: plans come from the server, shares go there
   NodeId first_client;
   Count clients = 0;
   std::string spec_digest;
@@ -32,9 +35,9 @@ struct AgentParams {
 };
 
 struct AgentReport {
-  Count shares = 0;   ///< first answers
-  Count repeats = 0;  ///< answers sent again because a plan came again
-  std::uint64_t bytes_in = 0;
+  Count shares = 0;            ///< first answers
+  Count repeats = 0;           ///< answers sent again because a plan came again
+  std::uint64_t bytes_in = 0;  ///< of all streams
   std::uint64_t bytes_out = 0;
   DpGuarantee spent{0, 0};  ///< the most of any one client
   double seconds = 0;       ///< from Welcome to the end
@@ -42,12 +45,13 @@ struct AgentReport {
 
 /// Runs until the server says that the run has finished. A client's Player is made when its first plan comes.
 /// A plan that comes again is answered with the share that was sent before: nothing is drawn and nothing is
-/// charged.
+/// charged. Where bits are sealed, they are sealed here, to the key that the server itself has sent.
 ///
-/// - kUnavailable: no server within connect_timeout; the server was lost; it ended the run, for the reason
-///   given.
+/// - kUnavailable: no server, or no shuffler, within connect_timeout; it was lost; the server ended the run,
+///   for the reason given.
 /// - kCancelled: `stop`.
-/// - Any other code: the server's reason to refuse this agent, or a role's own error, of which the server
+/// - Any other code: the server's, or the shuffler's, reason to refuse this agent, or a role's own error, of
+/// which the server
 ///   is told the code alone.
 absl::StatusOr<AgentReport> RunAgent(const AgentParams& params,
                                      const std::function<std::unique_ptr<Player>(NodeId)>& make_player,

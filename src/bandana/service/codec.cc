@@ -4,9 +4,11 @@
 #include <limits>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/drive.h"
 #include "bandana/privacy/wire.h"
+#include "bandana/service/sealed_bit.h"
 #include "fmt/format.h"
 #include "proto/federation.pb.h"
 
@@ -17,6 +19,15 @@ absl::Status Malformed(const std::string& what) {
   return absl::InvalidArgumentError("malformed message: " + what);
 }
 
+void EncodeQuery(const MeanQuery& query, v1::MeanQuery& out) {
+  for (const Interval& bound : query.bounds) {
+    v1::Interval& added = *out.add_bounds();
+    added.set_low(bound.low);
+    added.set_high(bound.high);
+  }
+  out.set_clients(query.clients);
+}
+
 void EncodeBody(const Plan& plan, v1::Plan& out) {
   out.set_epoch(plan.epoch);
   for (const Pull& pull : plan.pulls) {
@@ -24,13 +35,7 @@ void EncodeBody(const Plan& plan, v1::Plan& out) {
     added.set_arm(static_cast<std::uint32_t>(pull.arm));
     added.set_count(pull.count);
   }
-  v1::MeanQuery& query = *out.mutable_query();
-  for (const Interval& bound : plan.query.bounds) {
-    v1::Interval& added = *query.add_bounds();
-    added.set_low(bound.low);
-    added.set_high(bound.high);
-  }
-  query.set_clients(plan.query.clients);
+  EncodeQuery(plan.query, *out.mutable_query());
 }
 
 void EncodeBody(const Share& share, v1::Share& out) {
@@ -38,13 +43,36 @@ void EncodeBody(const Share& share, v1::Share& out) {
   out.set_hops(share.hops);
   const std::vector<std::int64_t>& units = Wire::Units(share.report);
   out.mutable_report()->Add(units.begin(), units.end());
+  out.set_quorum(share.report.quorum());
+  out.set_bits(share.report.bits());
+}
+
+void EncodeBody(const Roll& roll, v1::Roll& out) {
+  out.set_epoch(roll.epoch);
+  EncodeQuery(roll.query, *out.mutable_query());
+  for (const NodeId client : roll.clients) out.add_clients(client.value);
+}
+
+void EncodeBody(const Mixed& mixed, v1::Mixed& out) {
+  out.set_epoch(mixed.epoch);
+  for (const Report& report : mixed.reports) {
+    const std::vector<std::int64_t>& units = Wire::Units(report);
+    v1::MixedReport& added = *out.add_reports();
+    added.mutable_units()->Add(units.begin(), units.end());
+    added.set_bits(report.bits());
+  }
+}
+
+absl::StatusOr<MeanQuery> DecodeQuery(const v1::MeanQuery& in) {
+  if (in.clients() < 1) return Malformed(fmt::format("a question to {} clients", in.clients()));
+  MeanQuery query{.clients = in.clients()};
+  query.bounds.reserve(static_cast<std::size_t>(in.bounds_size()));
+  for (const v1::Interval& bound : in.bounds()) query.bounds.push_back({bound.low(), bound.high()});
+  return query;
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
   if (in.epoch() < 1) return Malformed(fmt::format("a plan of epoch {}", in.epoch()));
-  if (in.query().clients() < 1) {
-    return Malformed(fmt::format("a question to {} clients", in.query().clients()));
-  }
   auto plan = std::make_shared<Plan>();
   plan->epoch = in.epoch();
   plan->pulls.reserve(static_cast<std::size_t>(in.pulls_size()));
@@ -54,10 +82,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
     }
     plan->pulls.push_back({static_cast<ArmId>(pull.arm()), pull.count()});
   }
-  plan->query.clients = in.query().clients();
-  plan->query.bounds.reserve(static_cast<std::size_t>(in.query().bounds_size()));
-  for (const v1::Interval& bound : in.query().bounds())
-    plan->query.bounds.push_back({bound.low(), bound.high()});
+  BANDANA_ASSIGN_OR_RETURN(plan->query, DecodeQuery(in.query()));
   BANDANA_RETURN_IF_ERROR(ValidatePlan(*plan));
   return plan;
 }
@@ -66,7 +91,46 @@ absl::StatusOr<Share> DecodeBody(NodeId origin, const v1::Share& in) {
   if (in.epoch() < 1) return Malformed(fmt::format("a share of epoch {}", in.epoch()));
   if (in.hops() < 0) return Malformed(fmt::format("a share with {} hops", in.hops()));
   if (in.report().empty()) return Malformed("a share of nothing");
-  return Share{in.epoch(), in.hops(), Wire::FromUnits(origin, {in.report().begin(), in.report().end()})};
+  if (in.quorum() < 0) return Malformed(fmt::format("a share with a quorum of {}", in.quorum()));
+  if (in.bits() < 0) return Malformed(fmt::format("a share of {} bits", in.bits()));
+  return Share{in.epoch(), in.hops(),
+               Wire::FromUnits(origin, {in.report().begin(), in.report().end()}, in.bits(), in.quorum())};
+}
+
+absl::StatusOr<std::shared_ptr<const Roll>> DecodeBody(const v1::Roll& in) {
+  if (in.epoch() < 1) return Malformed(fmt::format("a roll of epoch {}", in.epoch()));
+  auto roll = std::make_shared<Roll>();
+  roll->epoch = in.epoch();
+  BANDANA_ASSIGN_OR_RETURN(roll->query, DecodeQuery(in.query()));
+  if (roll->query.bounds.empty()) return Malformed("a roll of nothing");
+  BANDANA_RETURN_IF_ERROR(ValidateQuery(roll->query));
+  if (in.clients_size() != roll->query.clients) {
+    return Malformed(
+        fmt::format("a roll of {} clients, and its query is to {}", in.clients_size(), roll->query.clients));
+  }
+  absl::flat_hash_set<NodeId> named;
+  roll->clients.reserve(static_cast<std::size_t>(in.clients_size()));
+  for (const std::uint32_t client : in.clients()) {
+    const NodeId id{client};
+    if (id == kServerNode || id == kShufflerNode) return Malformed("a roll of somebody who is no client");
+    if (!named.insert(id).second) return Malformed(fmt::format("client {} is in a roll twice", client));
+    roll->clients.push_back(id);
+  }
+  return roll;
+}
+
+absl::StatusOr<Mixed> DecodeBody(const v1::Mixed& in) {
+  if (in.epoch() < 1) return Malformed(fmt::format("a mix of epoch {}", in.epoch()));
+  if (in.reports().empty()) return Malformed("a mix of nothing");
+  Mixed mixed{in.epoch(), {}};
+  mixed.reports.reserve(static_cast<std::size_t>(in.reports_size()));
+  for (const v1::MixedReport& report : in.reports()) {
+    if (report.units().empty()) return Malformed("a mixed report of nothing");
+    if (report.bits() < 0) return Malformed(fmt::format("a mixed report of {} bits", report.bits()));
+    mixed.reports.push_back(
+        Wire::FromUnits({}, {report.units().begin(), report.units().end()}, report.bits()));
+  }
+  return mixed;
 }
 
 }  // namespace
@@ -79,8 +143,12 @@ void Encode(const Message& message, v1::Message& out) {
   out.set_seq(message.seq);
   if (const auto* share = std::get_if<Share>(&message.body)) {
     EncodeBody(*share, *out.mutable_share());
+  } else if (const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&message.body)) {
+    EncodeBody(**plan, *out.mutable_plan());
+  } else if (const auto* roll = std::get_if<std::shared_ptr<const Roll>>(&message.body)) {
+    EncodeBody(**roll, *out.mutable_roll());
   } else {
-    EncodeBody(*std::get<std::shared_ptr<const Plan>>(message.body), *out.mutable_plan());
+    EncodeBody(std::get<Mixed>(message.body), *out.mutable_mixed());
   }
 }
 
@@ -96,10 +164,40 @@ absl::StatusOr<Message> Decode(const v1::Message& in) {
       BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(message.origin, in.share()));
       return message;
     }
+    case v1::Message::kRoll: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.roll()));
+      return message;
+    }
+    case v1::Message::kMixed: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.mixed()));
+      return message;
+    }
+    case v1::Message::kSealedShare:
+    case v1::Message::kSealedBits:
+      return Malformed("sealed bits, where numbers are sent");
     case v1::Message::BODY_NOT_SET:
       break;
   }
   return Malformed("a body that this version does not know");
+}
+
+absl::Status CheckSealed(const v1::SealedShare& in) {
+  if (in.epoch() < 1) return Malformed(fmt::format("a share of epoch {}", in.epoch()));
+  if (in.quorum() < 0) return Malformed(fmt::format("a share with a quorum of {}", in.quorum()));
+  if (in.coordinates().empty()) return Malformed("a share of nothing");
+  for (const std::string& bits : in.coordinates()) {
+    if (bits.empty() || bits.size() % kSealedBitBytes != 0) {
+      return Malformed(fmt::format("{} bytes of sealed bits, of {} each", bits.size(), kSealedBitBytes));
+    }
+  }
+  return absl::OkStatus();
+}
+
+SealedReport TakeSealed(v1::SealedShare& in) {
+  SealedReport report{.among = in.quorum()};
+  report.coordinates.reserve(static_cast<std::size_t>(in.coordinates_size()));
+  for (std::string& bits : *in.mutable_coordinates()) report.coordinates.push_back(std::move(bits));
+  return report;
 }
 
 }  // namespace bandana::service

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "bandana/federation/messages.h"
 
 namespace bandana::v1 {
 class Message;
+class SealedShare;
 }  // namespace bandana::v1
 
 namespace bandana::service {
@@ -14,8 +18,23 @@ void Encode(const Message& message, v1::Message& out);
 
 /// The message, or kInvalidArgument with what is wrong: no body, an epoch, count or number of clients below
 /// 1, an arm that is no index, an interval that is none, not one interval a pull, a report of
-/// nothing. Decode(Encode(m)) is m bit for bit. The wire is not trusted: whoever may send what is the
-/// caller's to check.
+/// nothing, a roll that names a client twice, or not as many as it asks, or somebody who is no client, sealed
+/// bits. Decode(Encode(m)) is m bit for bit. The wire is not trusted: whoever may send what is the caller's
+/// to check.
 absl::StatusOr<Message> Decode(const v1::Message& in);
+
+/// A share under transport = bits, as the shuffler holds it: it cannot be read there.
+struct SealedReport {
+  std::vector<std::string> coordinates;  ///< each a whole number of sealed bits, at least one
+  Count among = 0;
+
+  Count quorum() const { return among; }
+};
+
+/// The same checks as far as there is something to see.
+absl::Status CheckSealed(const v1::SealedShare& in);
+
+/// Moves the bits out of what was checked.
+SealedReport TakeSealed(v1::SealedShare& in);
 
 }  // namespace bandana::service

@@ -42,8 +42,9 @@ Coordinator::Coordinator(const ServerParams& params, Node& server,
              .send = [this](NodeId, NodeId to,
                             Payload payload) { outgoing_.push_back({to, std::move(payload)}); },
              .play = std::move(on_play)},
-      context_(world_, Topology::Star(params.clients).LinksOf(kServerNode)),
-      roster_(params.clients) {}
+      context_(world_, params.route.TopologyOf(params.clients).LinksOf(kServerNode)),
+      roster_(params.clients),
+      inbox_(params.route) {}
 
 absl::StatusOr<ServerReport> Coordinator::Run() {
   std::unique_lock lock(mutex_);
@@ -59,13 +60,20 @@ absl::StatusOr<ServerReport> Coordinator::Run() {
   return report_;
 }
 
+bool Coordinator::everyone_is_here() const {
+  return roster_.complete() && (shuffler_ != nullptr || !params_.route.shuffled);
+}
+
 void Coordinator::WaitForAgents(std::unique_lock<std::mutex>& lock) {
   const auto deadline = Clock::now() + ToChrono(params_.join_timeout);
-  if (changed_.wait_until(lock, params_.stop, deadline, [&] { return roster_.complete(); })) return;
-  EndRun(params_.stop.stop_requested()
-             ? Stopped()
-             : absl::UnavailableError(fmt::format("clients {} have no agent after {}", roster_.Gaps(),
-                                                  absl::FormatDuration(params_.join_timeout))));
+  if (changed_.wait_until(lock, params_.stop, deadline, [&] { return everyone_is_here(); })) return;
+  if (params_.stop.stop_requested()) return EndRun(Stopped());
+  std::string missing = roster_.complete() ? "" : fmt::format("clients {} have no agent", roster_.Gaps());
+  if (params_.route.shuffled && shuffler_ == nullptr) {
+    missing += missing.empty() ? "there is no shuffler" : " and there is no shuffler";
+  }
+  EndRun(absl::UnavailableError(
+      fmt::format("{} after {}", missing, absl::FormatDuration(params_.join_timeout))));
 }
 
 void Coordinator::Start() {
@@ -92,48 +100,57 @@ void Coordinator::WaitForEnd(std::unique_lock<std::mutex>& lock) {
 
 absl::StatusOr<std::shared_ptr<AgentLink>> Coordinator::Admit(const v1::FromAgent& first,
                                                               const std::string& peer) {
-  if (!first.has_hello()) return absl::InvalidArgumentError("an agent must say hello first");
-  const v1::Hello& hello = first.hello();
-  if (hello.protocol_version() != kProtocolVersion) {
-    return absl::FailedPreconditionError(
-        fmt::format("this agent speaks version {} of the protocol, the server {}", hello.protocol_version(),
-                    kProtocolVersion));
+  BANDANA_RETURN_IF_ERROR(CheckHello(first, params_.spec_digest, "server"));
+  std::shared_ptr<AgentLink> link;
+  if (first.hello().role() == v1::ROLE_SHUFFLER) {
+    link = std::make_shared<AgentLink>();
+    link->first = link->last = kShufflerNode;
+    link->peer = peer;
+  } else {
+    BANDANA_ASSIGN_OR_RETURN(link, LinkOfAgent(first.hello(), peer));
   }
-  if (hello.spec_digest() != params_.spec_digest) {
-    return absl::FailedPreconditionError(
-        fmt::format("this agent's spec has the digest '{}', the server's '{}': both must run the same spec",
-                    hello.spec_digest(), params_.spec_digest));
-  }
-  const std::uint64_t most = 0xffffffff - std::uint64_t{hello.first_client()};
-  if (hello.client_count() < 1 || hello.client_count() > most) {
-    return absl::InvalidArgumentError(
-        fmt::format("an agent of {} clients from client {}", hello.client_count(), hello.first_client()));
-  }
-  const auto last = static_cast<std::uint32_t>(hello.first_client() + hello.client_count() - 1);
-  auto link = std::make_shared<AgentLink>();
-  link->first = NodeId{hello.first_client()};
-  link->last = NodeId{last};
-  link->peer = peer;
-
   const std::lock_guard lock(mutex_);
   report_.bytes_in += first.ByteSizeLong();
-  if (state_ == State::kRunning) return absl::FailedPreconditionError("the run has started already");
-  if (state_ == State::kOver) return absl::FailedPreconditionError("the run is over");
-  BANDANA_RETURN_IF_ERROR(roster_.Add(link));
+  BANDANA_RETURN_IF_ERROR(AdmitLink(link));
   v1::ToAgent welcome;
   welcome.mutable_welcome()->set_protocol_version(kProtocolVersion);
+  if (!link->is_shuffler()) welcome.mutable_welcome()->set_sealing_key(inbox_.sealing_key());
   Push(*link, std::move(welcome));
   ShowProgress();
   changed_.notify_all();
   return link;
 }
 
-absl::Status Coordinator::Take(AgentLink& link, const v1::FromAgent& message) {
-  if (message.has_leave())
+absl::Status Coordinator::AdmitLink(const std::shared_ptr<AgentLink>& link) {
+  if (state_ == State::kRunning) return absl::FailedPreconditionError("the run has started already");
+  if (state_ == State::kOver) return absl::FailedPreconditionError("the run is over");
+  if (!link->is_shuffler()) return roster_.Add(link);
+  if (!params_.route.shuffled) {
+    return absl::FailedPreconditionError("this run has no shuffler: privacy.model is not shuffle");
+  }
+  if (shuffler_ != nullptr) {
+    return absl::AlreadyExistsError(fmt::format("there is a shuffler already ({})", shuffler_->peer));
+  }
+  shuffler_ = link;
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::Take(AgentLink& link, v1::FromAgent& message) {
+  if (message.has_leave()) {
     return absl::AbortedError(
-        fmt::format("it cannot go on ({}); its own report says why", message.leave().reason()));
+        link.is_shuffler()
+            ? fmt::format("it cannot go on: {}", message.leave().reason())
+            : fmt::format("it cannot go on ({}); its own report says why", message.leave().reason()));
+  }
   if (!message.has_shares())
     return absl::InvalidArgumentError(link.name() + " sent something other than shares");
+  return link.is_shuffler() ? TakeMixed(message) : TakeShares(link, message);
+}
+
+absl::Status Coordinator::TakeShares(AgentLink& link, const v1::FromAgent& message) {
+  if (params_.route.shuffled) {
+    return absl::PermissionDeniedError(link.name() + " sent shares past the shuffler");
+  }
   std::vector<Message> shares;
   shares.reserve(static_cast<std::size_t>(message.shares().messages_size()));
   for (const v1::Message& encoded : message.shares().messages()) {
@@ -155,36 +172,73 @@ absl::Status Coordinator::Take(AgentLink& link, const v1::FromAgent& message) {
   return absl::OkStatus();
 }
 
+absl::Status Coordinator::TakeMixed(const v1::FromAgent& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    report_.bytes_in += message.ByteSizeLong();
+  }
+  for (const v1::Message& encoded : message.shares().messages()) {
+    BANDANA_ASSIGN_OR_RETURN(std::optional<Mixed> mixed, inbox_.Take(encoded));
+    const std::lock_guard lock(mutex_);
+    last_answer_ = Clock::now();
+    if (params_.stop.stop_requested()) EndRun(Stopped());
+    if (state_ == State::kOver) return absl::OkStatus();
+    if (!mixed.has_value()) continue;
+    SettleMixed(mixed->epoch);
+    AfterRoleCall(server_.OnMessage(
+        context_, {kShufflerNode, kShufflerNode, encoded.slot(), encoded.seq(), *std::move(mixed)}));
+    ShowProgress();
+  }
+  return absl::OkStatus();
+}
+
 void Coordinator::Lose(AgentLink& link, const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (state_ == State::kOver) return;
   link.outbox.Discard();
   if (state_ == State::kJoining) {
-    roster_.Remove(link);
+    if (link.is_shuffler()) {
+      shuffler_ = nullptr;
+    } else {
+      roster_.Remove(link);
+    }
     ShowProgress();
     return;
   }
   link.lost = why;
+  if (link.is_shuffler()) {
+    return EndRun(
+        absl::UnavailableError(fmt::format("{} was lost in epoch {}: {}", link.name(), epoch_, why)));
+  }
   if (link.awaited.empty()) return;  // the run goes on for as long as nobody asks for its clients
   EndRun(absl::UnavailableError(fmt::format("{} was lost in epoch {} with {} clients awaited: {}",
                                             link.name(), epoch_, link.awaited.size(), why)));
 }
 
 void Coordinator::Deliver(AgentLink& link, const Message& message) {
-  Settle(link, message);
+  const Share& share = std::get<Share>(message.body);
+  Settle(link, message.origin, share.epoch, share.report.size());
   AfterRoleCall(server_.OnMessage(context_, message));
 }
 
-void Coordinator::Settle(AgentLink& link, const Message& message) {
-  const Share& share = std::get<Share>(message.body);
-  const auto it = link.awaited.find(message.origin);
-  if (it == link.awaited.end() || it->second != share.epoch) return;
+void Coordinator::Settle(AgentLink& link, NodeId client, Epoch epoch, std::size_t reals) {
+  const auto it = link.awaited.find(client);
+  if (it == link.awaited.end() || it->second != epoch) return;
   link.awaited.erase(it);
   --awaited_;
   ++report_.shares;
-  report_.reals += static_cast<Count>(share.report.size());
+  report_.reals += static_cast<Count>(reals);
   last_answer_ = Clock::now();
-  if (params_.on_share) params_.on_share(share.epoch, share.report.size());
+  if (params_.on_share) params_.on_share(epoch, query_);
+}
+
+// A mix holds the answers of all who were asked.
+void Coordinator::SettleMixed(Epoch epoch) {
+  for (const auto& [last, link] : roster_) {
+    std::vector<NodeId> clients;
+    for (const auto& [client, asked] : link->awaited) clients.push_back(client);
+    for (const NodeId client : clients) Settle(*link, client, epoch, query_.bounds.size());
+  }
 }
 
 void Coordinator::AfterRoleCall(const absl::Status& status) {
@@ -198,11 +252,16 @@ void Coordinator::AfterRoleCall(const absl::Status& status) {
 absl::Status Coordinator::Flush() {
   std::map<std::pair<AgentLink*, const Plan*>, v1::ToAgent> open;
   for (const Outgoing& outgoing : outgoing_) {
+    if (const auto* roll = std::get_if<std::shared_ptr<const Roll>>(&outgoing.payload)) {
+      BANDANA_RETURN_IF_ERROR(FlushRoll(*roll));
+      continue;
+    }
     const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&outgoing.payload);
-    if (plan == nullptr) return absl::InternalError("a server can send plans alone");
+    if (plan == nullptr) return absl::InternalError("a server can send plans and rolls alone");
     AgentLink* link = roster_.Find(outgoing.to);
     if (link == nullptr) return absl::InternalError(fmt::format("there is no client {}", outgoing.to.value));
     epoch_ = (*plan)->epoch;
+    query_ = (*plan)->query;
     if (link->lost.has_value()) {
       return absl::UnavailableError(
           fmt::format("{} is wanted in epoch {} but was lost: {}", link->name(), epoch_, *link->lost));
@@ -221,6 +280,16 @@ absl::Status Coordinator::Flush() {
   }
   for (auto& [key, message] : open) Push(*key.first, std::move(message));
   outgoing_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::FlushRoll(const std::shared_ptr<const Roll>& roll) {
+  if (shuffler_ == nullptr) return absl::InternalError("a roll, and there is no shuffler");
+  BANDANA_RETURN_IF_ERROR(inbox_.Expect(roll));
+  v1::ToAgent message;
+  message.mutable_delivery()->add_to(kShufflerNode.value);
+  Encode({kServerNode, kServerNode, 0, next_seq_++, roll}, *message.mutable_delivery()->mutable_message());
+  Push(*shuffler_, std::move(message));
   return absl::OkStatus();
 }
 
@@ -244,19 +313,22 @@ absl::Status Coordinator::Stopped() const {
 }
 
 void Coordinator::SendStops() {
-  for (const auto& [last, link] : roster_) {
-    v1::ToAgent stop;
-    stop.mutable_stop()->set_finished(result_.ok());
-    stop.mutable_stop()->set_reason(std::string(result_.message()));
-    Push(*link, std::move(stop));
-    link->outbox.Close();
-  }
+  const auto stop = [&](AgentLink& link) {
+    v1::ToAgent message;
+    message.mutable_stop()->set_finished(result_.ok());
+    message.mutable_stop()->set_reason(std::string(result_.message()));
+    Push(link, std::move(message));
+    link.outbox.Close();
+  };
+  for (const auto& [last, link] : roster_) stop(*link);
+  if (shuffler_ != nullptr) stop(*shuffler_);
 }
 
 void Coordinator::ShowProgress() const {
   if (!params_.on_progress) return;
   params_.on_progress({.agents = roster_.agents(),
                        .clients_joined = roster_.covered(),
+                       .shuffler_joined = shuffler_ != nullptr,
                        .epoch = epoch_,
                        .awaited = awaited_,
                        .shares = report_.shares});

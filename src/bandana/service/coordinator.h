@@ -13,6 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "bandana/federation/node.h"
+#include "bandana/service/listener.h"
+#include "bandana/service/mixed_inbox.h"
 #include "bandana/service/role_context.h"
 #include "bandana/service/roster.h"
 #include "bandana/service/server.h"
@@ -21,20 +23,18 @@
 namespace bandana::service {
 
 /// The server without its transport: who is let in, what the role is told, what goes to whom, when it is
-/// over. Role calls happen under one lock.
-class Coordinator {
+/// over. Role calls happen under one lock; sealed bits are opened outside of it.
+class Coordinator final : public Host {
  public:
   Coordinator(const ServerParams& params, Node& server, std::function<void(std::span<const Pull>)> on_play);
 
   /// Waits for the agents, starts the role, waits for its end. Every outbox then ends with Stop.
   absl::StatusOr<ServerReport> Run();
 
-  /// The rest is for the agents' threads. An error is a refusal: the agent's stream must end with it.
-  absl::StatusOr<std::shared_ptr<AgentLink>> Admit(const v1::FromAgent& first, const std::string& peer);
-  absl::Status Take(AgentLink& link, const v1::FromAgent& message);
-
-  /// The agent's stream is over. Nothing, if the run is too.
-  void Lose(AgentLink& link, const std::string& why);
+  absl::StatusOr<std::shared_ptr<AgentLink>> Admit(const v1::FromAgent& first,
+                                                   const std::string& peer) override;
+  absl::Status Take(AgentLink& link, v1::FromAgent& message) override;
+  void Lose(AgentLink& link, const std::string& why) override;
 
  private:
   enum class State { kJoining, kRunning, kOver };
@@ -45,14 +45,21 @@ class Coordinator {
     Payload payload;
   };
 
+  absl::Status TakeShares(AgentLink& link, const v1::FromAgent& message);
+  absl::Status TakeMixed(const v1::FromAgent& message);
+
   // All below: with mutex_ held.
+  absl::Status AdmitLink(const std::shared_ptr<AgentLink>& link);
+  bool everyone_is_here() const;
   void WaitForAgents(std::unique_lock<std::mutex>& lock);
   void WaitForEnd(std::unique_lock<std::mutex>& lock);
   void Start();
   void Deliver(AgentLink& link, const Message& message);
-  void Settle(AgentLink& link, const Message& message);
+  void Settle(AgentLink& link, NodeId client, Epoch epoch, std::size_t reals);
+  void SettleMixed(Epoch epoch);
   void AfterRoleCall(const absl::Status& status);
   absl::Status Flush();
+  absl::Status FlushRoll(const std::shared_ptr<const Roll>& roll);
   void Push(AgentLink& link, v1::ToAgent message);
   void EndRun(absl::Status result);
   absl::Status Stopped() const;
@@ -69,6 +76,9 @@ class Coordinator {
   State state_ = State::kJoining;
   absl::Status result_;
   Roster roster_;
+  std::shared_ptr<AgentLink> shuffler_;  // null: there is none, or it is not here yet
+  MixedInbox inbox_;
+  MeanQuery query_;  // of the last plan sent
   std::vector<Outgoing> outgoing_;
   Seq next_seq_ = 0;
   Epoch epoch_ = 0;

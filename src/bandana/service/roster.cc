@@ -8,36 +8,8 @@
 
 namespace bandana::service {
 
-void Outbox::Push(v1::ToAgent message) {
-  const std::lock_guard lock(mutex_);
-  if (closed_) return;
-  queue_.push_back(std::move(message));
-  changed_.notify_one();
-}
-
-void Outbox::Close() {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  changed_.notify_one();
-}
-
-void Outbox::Discard() {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  queue_.clear();
-  changed_.notify_one();
-}
-
-std::optional<v1::ToAgent> Outbox::Pop() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return closed_ || !queue_.empty(); });
-  if (queue_.empty()) return std::nullopt;
-  v1::ToAgent next = std::move(queue_.front());
-  queue_.pop_front();
-  return next;
-}
-
 std::string AgentLink::name() const {
+  if (is_shuffler()) return fmt::format("the shuffler ({})", peer);
   return fmt::format("the agent of clients {}-{} ({})", first.value, last.value, peer);
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -15,30 +16,55 @@
 
 namespace bandana::service {
 
-/// Messages on their way to one agent: filled under the coordinator's lock, emptied by the agent's own
-/// thread, so that a slow agent holds up nobody else.
-class Outbox {
+/// Messages on their way to one peer: filled under the owner's lock, emptied by a thread of the peer's own,
+/// so that a slow peer holds up nobody else.
+template <class T>
+class BasicOutbox {
  public:
   /// Dropped if closed.
-  void Push(v1::ToAgent message);
+  void Push(T message) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    queue_.push_back(std::move(message));
+    changed_.notify_one();
+  }
 
   /// No more; what is queued still goes out.
-  void Close();
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_one();
+  }
 
   /// No more, and what is queued is dropped.
-  void Discard();
+  void Discard() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    queue_.clear();
+    changed_.notify_one();
+  }
 
   /// Waits. Nothing: closed and empty.
-  std::optional<v1::ToAgent> Pop();
+  std::optional<T> Pop() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return closed_ || !queue_.empty(); });
+    if (queue_.empty()) return std::nullopt;
+    std::optional<T> next = std::move(queue_.front());
+    queue_.pop_front();
+    return next;
+  }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<v1::ToAgent> queue_;
+  std::deque<T> queue_;
   bool closed_ = false;
 };
 
-/// One agent that was let in, and the clients first .. last that it speaks for.
+using Outbox = BasicOutbox<v1::ToAgent>;
+
+/// One agent that was let in, and the clients first .. last that it speaks for; or the shuffler, which speaks
+/// for its own node alone.
 struct AgentLink {
   NodeId first;
   NodeId last;
@@ -49,6 +75,7 @@ struct AgentLink {
 
   bool Owns(NodeId client) const { return client >= first && client <= last; }
   Count clients() const { return static_cast<Count>(last.value) - first.value + 1; }
+  bool is_shuffler() const { return first == kShufflerNode; }
   std::string name() const;
 };
 

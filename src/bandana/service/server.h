@@ -13,15 +13,18 @@
 #include "bandana/privacy/guarantee.h"
 #include "bandana/privacy/ledger/ledger.h"
 #include "bandana/service/randomness.h"
+#include "bandana/service/route.h"
 
 /// The server of a federation over gRPC: one process that drives a Node and waits for agents, each of which
-/// speaks for a range of clients. What the Node sees is what it would see in sim::Simulator.
+/// speaks for a range of clients, and for a shuffler where reports come through one. What the Node sees is
+/// what it would see in sim::Simulator.
 namespace bandana::service {
 
 /// How far a run is. Given to a callback while the server waits for it: be quick.
 struct ServerProgress {
   Count agents = 0;
   Count clients_joined = 0;
+  bool shuffler_joined = false;
   Epoch epoch = 0;  ///< of the last plan sent; 0: still waiting for agents
   Count awaited = 0;
   Count shares = 0;
@@ -30,6 +33,7 @@ struct ServerProgress {
 struct ServerParams {
   std::string listen;  ///< host:port on this machine's loopback; port 0: any
   Count clients = 0;   ///< agents must cover 1 .. clients exactly before the run starts
+  Route route;         ///< with a shuffler, that must be here too
   std::string spec_digest;
   DpGuarantee budget_per_client;
   Ledger* ledger = nullptr;  ///< where charges are kept, each durable at once; none: in memory
@@ -39,7 +43,7 @@ struct ServerParams {
   std::stop_token stop;           ///< ends the run with kCancelled at once
   std::function<void(const std::string& address)> on_listening;
   std::function<void(const ServerProgress&)> on_progress;
-  std::function<void(Epoch, std::size_t reals)> on_share;  ///< one client's first answer to one plan
+  std::function<void(Epoch, const MeanQuery&)> on_share;  ///< one client's first answer to one plan
 };
 
 struct ServerReport {
@@ -56,10 +60,12 @@ struct ServerReport {
 /// them.
 ///
 /// An agent is refused, with the reason, if its version or digest differs, if its clients are not free, or if
-/// it sends a share of a client that is not its own; that alone does not end the run. These do, and every
-/// agent is told why:
-/// - kUnavailable: the port is taken; agents do not cover the clients in time; an agent is lost, or
-///   refused, while its clients are awaited or wanted; nobody answers within answer_timeout.
+/// it sends a share of a client that is not its own, or past the shuffler; that alone does not end the run. A
+/// shuffler is refused if there is one already, or if none is needed. These end the run, and every agent and
+/// the shuffler is told why:
+/// - kUnavailable: the port is taken; agents do not cover the clients, or there is no shuffler, in time; an
+///   agent is lost, or refused, while its clients are awaited or wanted; the shuffler is lost or sends what
+///   it should not, such as a bit that cannot be opened; nobody answers within answer_timeout.
 /// - kCancelled: `stop`.
 /// - Any other code: the role's own error.
 absl::StatusOr<ServerReport> RunServer(const ServerParams& params, Node& server,

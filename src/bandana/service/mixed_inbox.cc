@@ -1,0 +1,83 @@
+#include "bandana/service/mixed_inbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bandana/core/status.h"
+#include "bandana/privacy/wire.h"
+#include "bandana/service/codec.h"
+#include "fmt/format.h"
+
+namespace bandana::service {
+
+MixedInbox::MixedInbox(const Route& route) : route_(route) {
+  if (route.sealed()) opener_.emplace();
+}
+
+std::string MixedInbox::sealing_key() const { return opener_.has_value() ? opener_->public_key() : ""; }
+
+absl::Status MixedInbox::Expect(std::shared_ptr<const Roll> roll) {
+  const std::lock_guard lock(mutex_);
+  if (route_.sealed()) {
+    BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(roll->query));
+    bits_a_coordinate_ = bits * static_cast<Count>(roll->clients.size());
+    ones_.assign(roll->query.bounds.size(), 0);
+    opened_.assign(roll->query.bounds.size(), 0);
+  }
+  mixed_ = {roll->epoch, {}};
+  roll_ = std::move(roll);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<Mixed>> MixedInbox::Take(const v1::Message& message) {
+  if (message.from() != kShufflerNode.value || message.origin() != kShufflerNode.value) {
+    return absl::PermissionDeniedError("the shuffler speaks for itself alone");
+  }
+  const std::lock_guard lock(mutex_);
+  const Epoch epoch = message.has_sealed_bits() ? message.sealed_bits().epoch() : message.mixed().epoch();
+  if (roll_ == nullptr || roll_->epoch != epoch) {
+    return absl::InvalidArgumentError(fmt::format("a mix of epoch {}, for which nobody asked", epoch));
+  }
+  if (!route_.sealed()) return TakePart(message);
+  if (message.has_sealed_bits()) return TakeBits(message.sealed_bits());
+  return absl::InvalidArgumentError("a mix in the clear, and this run's bits are sealed");
+}
+
+absl::StatusOr<std::optional<Mixed>> MixedInbox::TakePart(const v1::Message& message) {
+  absl::StatusOr<Message> part = Decode(message);
+  if (!part.ok()) return part.status();
+  auto* reports = std::get_if<Mixed>(&part->body);
+  if (reports == nullptr) return absl::InvalidArgumentError("something other than a mix");
+  mixed_.reports.insert(mixed_.reports.end(), std::make_move_iterator(reports->reports.begin()),
+                        std::make_move_iterator(reports->reports.end()));
+  if (mixed_.reports.size() > roll_->clients.size()) {
+    return absl::InvalidArgumentError(
+        fmt::format("a mix of more than {} reports in epoch {}", roll_->clients.size(), roll_->epoch));
+  }
+  if (message.mixed().more()) return std::nullopt;
+  roll_ = nullptr;
+  return std::move(mixed_);
+}
+
+absl::StatusOr<std::optional<Mixed>> MixedInbox::TakeBits(const v1::SealedBits& sealed) {
+  if (sealed.coordinate() >= ones_.size()) {
+    return absl::InvalidArgumentError(
+        fmt::format("sealed bits of coordinate {}, of {}", sealed.coordinate(), ones_.size()));
+  }
+  Count& opened = opened_[sealed.coordinate()];
+  opened += static_cast<Count>(sealed.bits().size() / kSealedBitBytes);
+  if (sealed.bits().empty() || opened > bits_a_coordinate_) {
+    return absl::InvalidArgumentError(fmt::format("not {} sealed bits of coordinate {} in epoch {}",
+                                                  bits_a_coordinate_, sealed.coordinate(), sealed.epoch()));
+  }
+  BANDANA_ASSIGN_OR_RETURN(const Count ones,
+                           opener_->Ones(sealed.epoch(), sealed.coordinate(), sealed.bits()));
+  ones_[sealed.coordinate()] += ones;
+  const auto complete = [&](Count count) { return count == bits_a_coordinate_; };
+  if (!std::all_of(opened_.begin(), opened_.end(), complete)) return std::nullopt;
+  mixed_.reports.push_back(Wire::FromUnits({}, std::move(ones_)));
+  roll_ = nullptr;
+  return std::move(mixed_);
+}
+
+}  // namespace bandana::service

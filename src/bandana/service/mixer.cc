@@ -1,0 +1,109 @@
+#include "bandana/service/mixer.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "bandana/core/bit_source.h"
+#include "bandana/core/status.h"
+#include "bandana/service/protocol.h"
+#include "bandana/service/sealed_counts.h"
+#include "fmt/format.h"
+
+namespace bandana::service {
+
+RoleMixer::RoleMixer(Node& shuffler, Count clients, std::optional<InsecureSeed> seed, Sender send)
+    : shuffler_(shuffler),
+      send_(std::move(send)),
+      world_{.insecure_seed = seed,
+             .releases = Releases({0, 0}),  // a shuffler releases nothing
+             .send = [this](NodeId, NodeId, Payload payload) { Send(std::move(payload)); },
+             .play = nullptr},
+      context_(world_, Topology::ShuffledStar(clients).LinksOf(kShufflerNode)) {}
+
+absl::Status RoleMixer::TakeRoll(const Message& roll) { return shuffler_.OnMessage(context_, roll); }
+
+absl::Status RoleMixer::CheckShare(const v1::Message& share) const {
+  BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(share));
+  if (std::holds_alternative<Share>(message.body)) return absl::OkStatus();
+  return absl::InvalidArgumentError("something other than a share");
+}
+
+absl::Status RoleMixer::TakeShare(v1::Message& share) {
+  BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(share));
+  return shuffler_.OnMessage(context_, message);
+}
+
+// A mix of many reports takes several messages.
+void RoleMixer::Send(Payload payload) {
+  auto& mixed = std::get<Mixed>(payload);
+  for (std::size_t begin = 0; begin < mixed.reports.size(); begin += kBatchMessages) {
+    const std::size_t end = std::min(begin + kBatchMessages, mixed.reports.size());
+    Mixed part{mixed.epoch, {}};
+    for (std::size_t i = begin; i < end; ++i) part.reports.push_back(std::move(mixed.reports[i]));
+    v1::Message message;
+    Encode({kShufflerNode, kShufflerNode, 0, next_seq_++, std::move(part)}, message);
+    message.mutable_mixed()->set_more(end < mixed.reports.size());
+    send_(std::move(message));
+  }
+}
+
+absl::Status BitMixer::TakeRoll(const Message& roll) {
+  return Mix(roll_call_.Call(std::get<std::shared_ptr<const Roll>>(roll.body)));
+}
+
+absl::Status BitMixer::CheckShare(const v1::Message& share) const {
+  if (share.has_sealed_share()) return CheckSealed(share.sealed_share());
+  return absl::InvalidArgumentError("something other than a sealed share, and this run's bits are sealed");
+}
+
+absl::Status BitMixer::TakeShare(v1::Message& share) {
+  const Epoch epoch = share.sealed_share().epoch();
+  return Mix(roll_call_.Take(epoch, NodeId{share.origin()}, TakeSealed(*share.mutable_sealed_share())));
+}
+
+absl::Status BitMixer::Mix(RollCall<SealedReport>::Outcome outcome) {
+  if (!outcome.ok()) return outcome.status();
+  if (!outcome->has_value()) return absl::OkStatus();
+  auto& [roll, reports] = **outcome;
+  BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(roll->query));
+  const std::size_t bytes = static_cast<std::size_t>(bits) * kSealedBitBytes;
+  for (const auto& [client, report] : reports) {
+    const bool fits = report.coordinates.size() == roll->query.bounds.size() &&
+                      std::all_of(report.coordinates.begin(), report.coordinates.end(),
+                                  [&](const std::string& sealed) { return sealed.size() == bytes; });
+    if (fits) continue;
+    return absl::AbortedError(
+        fmt::format("{} did not send {} sealed bits for each of {} coordinates of client {} in epoch {}",
+                    name_of_(client), bits, roll->query.bounds.size(), client.value, roll->epoch));
+  }
+  SecureSource entropy;
+  CoinGen coin(entropy);
+  for (std::size_t i = 0; i < roll->query.bounds.size(); ++i) {
+    std::string pool;
+    pool.reserve(bytes * reports.size());
+    for (auto& [client, report] : reports) {
+      pool += report.coordinates[i];
+      report.coordinates[i] = std::string();
+    }
+    PermuteSealedBits(pool, coin);
+    SendBits(roll->epoch, static_cast<std::uint32_t>(i), pool);
+  }
+  return absl::OkStatus();
+}
+
+void BitMixer::SendBits(Epoch epoch, std::uint32_t coordinate, const std::string& bits) {
+  constexpr std::size_t kPiece = kSealedBytes / kSealedBitBytes * kSealedBitBytes;
+  for (std::size_t begin = 0; begin < bits.size(); begin += kPiece) {
+    v1::Message message;
+    message.set_from(kShufflerNode.value);
+    message.set_origin(kShufflerNode.value);
+    message.set_seq(next_seq_++);
+    message.mutable_sealed_bits()->set_epoch(epoch);
+    message.mutable_sealed_bits()->set_coordinate(coordinate);
+    message.mutable_sealed_bits()->set_bits(bits.substr(begin, kPiece));
+    send_(std::move(message));
+  }
+}
+
+}  // namespace bandana::service

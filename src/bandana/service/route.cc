@@ -1,0 +1,24 @@
+#include "bandana/service/route.h"
+
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana::service {
+
+absl::StatusOr<Count> CheckSealable(const MeanQuery& query, Count bits_per_coordinate) {
+  const auto coordinates = static_cast<Count>(query.bounds.size());
+  if (bits_per_coordinate <= kMostBitsACoordinate && bits_per_coordinate * coordinates <= kMostBitsAReport) {
+    return bits_per_coordinate;
+  }
+  return InvalidInput(
+      {.message = fmt::format(
+           "{} clients would have to seal {} bits for each of {} coordinates, one by one; at "
+           "most {} a coordinate and {} a report are",
+           query.clients, bits_per_coordinate, coordinates, kMostBitsACoordinate, kMostBitsAReport),
+       .key = "privacy.transport",
+       .value = "bits",
+       .accepted =
+           "counts, or with bits: privacy.calibration = tight, more clients a phase or a larger epsilon"});
+}
+
+}  // namespace bandana::service

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "bandana/core/generators.h"
+#include "bandana/service/sealed_bit.h"
+
+namespace bandana::v1 {
+class SealedShare;
+}  // namespace bandana::v1
+
+namespace bandana::service {
+
+/// A report's counts as sealed bits, and back, on all of the machine's cores.
+class CountSealer {
+ public:
+  static absl::StatusOr<CountSealer> Create(std::string_view public_key);
+
+  /// Adds to `out`, for each coordinate, `bits` sealed bits of which `counts` are ones, in an order drawn
+  /// from the operating system's entropy. An error if a count is not from 0 to `bits`.
+  absl::Status Seal(Epoch epoch, std::span<const std::int64_t> counts, Count bits, v1::SealedShare& out);
+
+ private:
+  explicit CountSealer(std::vector<BitSealer> sealers) : sealers_(std::move(sealers)) {}
+  std::vector<BitSealer> sealers_;  // one a thread
+};
+
+class CountOpener {
+ public:
+  /// With a key of its own.
+  CountOpener();
+
+  const std::string& public_key() const { return openers_.front().public_key(); }
+
+  /// The ones among sealed bits of one coordinate. One bit that cannot be opened is an error.
+  absl::StatusOr<Count> Ones(Epoch epoch, std::uint32_t coordinate, std::string_view bits);
+
+ private:
+  std::vector<BitOpener> openers_;  // one a thread
+};
+
+/// An order that nobody can know: Fisher and Yates, on whole sealed bits.
+void PermuteSealedBits(std::string& bits, CoinGen& coin);
+
+}  // namespace bandana::service

@@ -1,0 +1,481 @@
+#include <functional>
+#include <future>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bandana/core/status.h"
+#include "bandana/service/protocol.h"
+#include "bandana/service/sealed_counts.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/service/failing.h"
+#include "tests/service/raw_peers.h"
+#include "tests/service/small_run.h"
+
+// What goes wrong in a federation with a shuffler, one thing a test; and what the shuffler can see.
+namespace bandana::service {
+namespace {
+
+using absl::StatusCode;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class ShuffleFailures : public testing::TestWithParam<Transport> {
+ protected:
+  using Server = ServerThread<ShuffleSumMean>;
+  using Middle = ShufflerThread<ShuffleSumMean>;
+
+  ServerParams Serving() const {
+    ServerParams params = SmallServerParams();
+    params.route = route_;
+    return params;
+  }
+  AgentParams Joining(const std::string& server, const std::string& shuffler, std::uint32_t first,
+                      std::uint32_t last) const {
+    AgentParams params = SmallAgentParams(server, first, last);
+    params.route = route_;
+    params.shuffler = shuffler;
+    return params;
+  }
+  std::future<absl::StatusOr<AgentReport>> StartAgent(const AgentParams& params) {
+    return std::async(std::launch::async, [this, params] { return RunSmallAgent(params, privatizer_); });
+  }
+  void ExpectRunStillWorks(Server& service, Middle& shuffler) {
+    const auto agent =
+        RunSmallAgent(Joining(service.address(), shuffler.address(), 1, kClients), privatizer_);
+    EXPECT_TRUE(agent.ok()) << agent.status();
+    for (const absl::Status& status : {service.Result().status(), shuffler.Result().status()}) {
+      EXPECT_TRUE(status.ok()) << status;
+    }
+  }
+
+  static DpDpeParams TwoPhases() {
+    DpDpeParams params = ManyClients();
+    params.horizon = 100;
+    return params;
+  }
+
+  ShuffleSumMean privatizer_ = SmallShuffleSum(GetParam());
+  Route route_ = RouteOf(privatizer_);
+  DpDpeServer<ShuffleSumMean> server_ = SmallServer(privatizer_, TwoPhases());
+};
+
+INSTANTIATE_TEST_SUITE_P(Transports, ShuffleFailures, testing::Values(Transport::kCounts, Transport::kBits),
+                         [](const auto& tested) {
+                           return tested.param == Transport::kBits ? "Bits" : "Counts";
+                         });
+
+TEST_P(ShuffleFailures, WithoutAShufflerTheServerDoesNotStart) {
+  ServerParams params = Serving();
+  params.join_timeout = absl::Milliseconds(50);
+  Server service(params, server_);
+  ExpectError(service.Result(), StatusCode::kUnavailable,
+              HasSubstr("clients 1-2000 have no agent and there is no shuffler after 50ms"));
+}
+
+TEST_P(ShuffleFailures, ASecondShufflerIsRefused) {
+  Server service(Serving(), server_);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  Shuffler<ShuffleSumMean> role(privatizer_);
+  ExpectError(RunShuffler(SmallShufflerParams(service.address()), role), StatusCode::kAlreadyExists,
+              AllOf(HasSubstr("refused this shuffler"), HasSubstr("a shuffler already")));
+  ExpectRunStillWorks(service, shuffler);
+}
+
+TEST_P(ShuffleFailures, AShufflerOrAnAgentOfAnotherSpecIsRefused) {
+  Server service(Serving(), server_);
+  ShufflerParams other = SmallShufflerParams(service.address());
+  other.spec_digest = "another";
+  Shuffler<ShuffleSumMean> role(privatizer_);
+  const auto says = AllOf(HasSubstr("refused"), HasSubstr("'another'"), HasSubstr("'digest'"));
+  ExpectError(RunShuffler(other, role), StatusCode::kFailedPrecondition, says);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  AgentParams agent = Joining(service.address(), shuffler.address(), 1, kClients);
+  agent.spec_digest = "another";
+  ExpectError(RunSmallAgent(agent, privatizer_), StatusCode::kFailedPrecondition,
+              AllOf(HasSubstr("the shuffler refused this agent"), says));
+  ExpectRunStillWorks(service, shuffler);
+}
+
+TEST_P(ShuffleFailures, AShufflerThatGoesBeforeTheRunCanBeReplaced) {
+  ProgressWatch watch;
+  ServerParams params = Serving();
+  params.on_progress = watch.Callback();
+  Server service(params, server_);
+  RawAgent gone(service.address());
+  gone.Write(RawAgent::ShufflerHello());
+  ASSERT_TRUE(gone.Read().has_welcome());
+  watch.WaitUntil([](const ServerProgress& progress) { return progress.shuffler_joined; });
+  gone.Cancel();
+  watch.WaitUntil([](const ServerProgress& progress) { return !progress.shuffler_joined; });
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  ExpectRunStillWorks(service, shuffler);
+}
+
+TEST_P(ShuffleFailures, AShufflerLostInTheRunEndsIt) {
+  Server service(Serving(), server_);
+  std::stop_source kill;
+  ShufflerParams params = SmallShufflerParams(service.address());
+  params.stop = kill.get_token();
+  Middle shuffler(params, privatizer_);
+  EventfulPopulation population(1, [&] { kill.request_stop(); });
+  const auto says = AllOf(HasSubstr("the shuffler"), HasSubstr("was lost in epoch 1"));
+  ExpectError(
+      RunSmallAgent(Joining(service.address(), shuffler.address(), 1, kClients), privatizer_, population),
+      StatusCode::kUnavailable, says);
+  ExpectError(service.Result(), StatusCode::kUnavailable, says);
+  ExpectError(shuffler.Result(), StatusCode::kCancelled, HasSubstr("stopped"));
+  EXPECT_TRUE(server_.policy().history().empty());
+}
+
+TEST_P(ShuffleFailures, AnAgentLostInTheRunEndsIt) {
+  Server service(Serving(), server_);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  auto other = StartAgent(Joining(service.address(), shuffler.address(), 1, 1000));
+  std::stop_source kill;
+  AgentParams params = Joining(service.address(), shuffler.address(), 1001, 2000);
+  params.stop = kill.get_token();
+  EventfulPopulation population(1, [&] { kill.request_stop(); });
+  ExpectError(RunSmallAgent(params, privatizer_, population), StatusCode::kCancelled, HasSubstr("stopped"));
+  const auto says = AllOf(HasSubstr("agent of clients 1001-2000"), HasSubstr("was lost"));
+  ExpectError(service.Result(), StatusCode::kUnavailable, says);
+  ExpectError(shuffler.Result(), StatusCode::kUnavailable, says);
+  ExpectError(other.get(), StatusCode::kUnavailable, says);
+}
+
+TEST_P(ShuffleFailures, AnAgentThatLeavesTheShufflerAloneEndsTheRun) {
+  Server service(Serving(), server_);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  RawAgent up(shuffler.address());
+  up.Write(RawAgent::Hello(1, kClients));
+  ASSERT_TRUE(up.Read().has_welcome());
+  RawAgent down(service.address());
+  down.Write(RawAgent::Hello(1, kClients));
+  ASSERT_TRUE(down.Read().has_welcome());
+  ASSERT_TRUE(down.Read().has_delivery());
+  up.Cancel();
+  const auto says = AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("40 clients awaited"));
+  ExpectError(shuffler.Result(), StatusCode::kUnavailable, says);
+  ExpectError(service.Result(), StatusCode::kUnavailable, AllOf(HasSubstr("the shuffler"), says));
+}
+
+// An agent by hand, that has joined both.
+struct RawPair {
+  RawPair(const std::string& server, const std::string& shuffler) : up(shuffler), down(server) {
+    up.Write(RawAgent::Hello(1, kClients));
+    EXPECT_TRUE(up.Read().has_welcome());
+    down.Write(RawAgent::Hello(1, kClients));
+    EXPECT_TRUE(down.Read().has_welcome());
+    plan = down.Read().delivery();
+  }
+  RawAgent up;
+  RawAgent down;
+  v1::Delivery plan;
+};
+
+TEST_P(ShuffleFailures, AShareOfAStrangerEndsTheRun) {
+  Server service(Serving(), server_);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  RawPair agent(service.address(), shuffler.address());
+  v1::FromAgent shares =
+      route_.sealed() ? RawAgent::SealedAnswer(agent.plan, kSealedBitBytes) : RawAgent::Answer(agent.plan, 0);
+  v1::Message& stranger = *shares.mutable_shares()->mutable_messages(0);
+  stranger.set_from(2001);
+  stranger.set_origin(2001);
+  agent.up.Write(shares);
+  const grpc::Status status = agent.up.ReadToEnd();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  const auto says = AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("a share of client 2001"));
+  EXPECT_THAT(status.error_message(), says);
+  ExpectError(shuffler.Result(), StatusCode::kAborted, says);
+  ExpectError(service.Result(), StatusCode::kUnavailable, says);
+}
+
+TEST_P(ShuffleFailures, AShareOfTheOtherTransportEndsTheRun) {
+  Server service(Serving(), server_);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  RawPair agent(service.address(), shuffler.address());
+  agent.up.Write(route_.sealed() ? RawAgent::Answer(agent.plan, 0)
+                                 : RawAgent::SealedAnswer(agent.plan, kSealedBitBytes));
+  EXPECT_EQ(agent.up.ReadToEnd().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  ExpectError(shuffler.Result(), StatusCode::kAborted, HasSubstr("sealed"));
+  ExpectError(service.Result(), StatusCode::kUnavailable, HasSubstr("sealed"));
+}
+
+TEST_P(ShuffleFailures, AShareMustNotGoPastTheShuffler) {
+  Server service(Serving(), server_);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  RawPair agent(service.address(), shuffler.address());
+  agent.down.Write(RawAgent::Answer(agent.plan, 0));
+  EXPECT_EQ(agent.down.ReadToEnd().error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  ExpectError(service.Result(), StatusCode::kUnavailable, HasSubstr("past the shuffler"));
+  EXPECT_EQ(shuffler.Result().status().code(), StatusCode::kUnavailable);
+}
+
+TEST_P(ShuffleFailures, AMixThatNobodyAskedForEndsTheRun) {
+  Server service(Serving(), server_);
+  RawAgent shuffler(service.address());
+  shuffler.Write(RawAgent::ShufflerHello());
+  const v1::ToAgent welcome = shuffler.Read();
+  ASSERT_TRUE(welcome.has_welcome());
+  EXPECT_TRUE(welcome.welcome().sealing_key().empty()) << "the shuffler has no use for it";
+  RawAgent agent(service.address());
+  agent.Write(RawAgent::Hello(1, kClients));
+  EXPECT_EQ(agent.Read().welcome().sealing_key().size(), route_.sealed() ? kSealingKeyBytes : 0);
+  const v1::Roll roll = shuffler.Read().delivery().message().roll();
+  EXPECT_EQ(roll.clients_size(), 40);
+  v1::FromAgent mix;
+  v1::Message& message = *mix.mutable_shares()->add_messages();
+  message.set_from(0xffffffff);
+  message.set_origin(0xffffffff);
+  message.mutable_mixed()->set_epoch(roll.epoch() + 1);
+  message.mutable_mixed()->add_reports()->add_units(1);
+  shuffler.Write(mix);
+  ExpectError(service.Result(), StatusCode::kUnavailable,
+              AllOf(HasSubstr("the shuffler"), HasSubstr("nobody asked")));
+}
+
+class SealedFailures : public ShuffleFailures {
+ protected:
+  std::size_t Bits(const v1::Delivery& plan) const {
+    const MeanQuery query{std::vector<Interval>(static_cast<std::size_t>(plan.message().plan().pulls_size())),
+                          plan.message().plan().query().clients()};
+    return static_cast<std::size_t>(route_.bits_per_coordinate(query).value());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Bits, SealedFailures, testing::Values(Transport::kBits));
+
+TEST_P(SealedFailures, ABitTooManyEndsTheRunAndNamesTheAgent) {
+  Server service(Serving(), server_);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  RawPair agent(service.address(), shuffler.address());
+  v1::FromAgent shares = RawAgent::SealedAnswer(agent.plan, Bits(agent.plan) * kSealedBitBytes);
+  shares.mutable_shares()->mutable_messages(3)->mutable_sealed_share()->mutable_coordinates(1)->append(
+      kSealedBitBytes, 'x');
+  const std::string culprit = "client " + std::to_string(agent.plan.to(3));
+  agent.up.Write(shares);
+  const auto says =
+      AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("did not send"), HasSubstr(culprit));
+  ExpectError(shuffler.Result(), StatusCode::kAborted, says);
+  ExpectError(service.Result(), StatusCode::kUnavailable, says);
+  EXPECT_TRUE(server_.policy().history().empty());
+}
+
+TEST_P(SealedFailures, BitsThatCannotBeOpenedEndTheRun) {
+  Server service(Serving(), server_);
+  Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  RawPair agent(service.address(), shuffler.address());
+  agent.up.Write(RawAgent::SealedAnswer(agent.plan, Bits(agent.plan) * kSealedBitBytes));
+  const auto says = HasSubstr("cannot be opened");
+  ExpectError(service.Result(), StatusCode::kUnavailable, says);
+  ExpectError(shuffler.Result(), StatusCode::kUnavailable, says);
+  EXPECT_TRUE(server_.policy().history().empty()) << "nothing is released";
+}
+
+// A server by hand, that says welcome and, once it is told to, one thing more.
+class PlayedServer {
+ public:
+  explicit PlayedServer(const v1::ToAgent& then)
+      : server_([this, then](RawServer::Stream& stream) {
+          v1::FromAgent message;
+          stream.Read(&message);
+          stream.Write(RawServer::Welcome());
+          go_.get_future().wait();
+          stream.Write(then);
+          while (stream.Read(&message)) {
+            if (message.has_leave()) return left_.set_value(message.leave().reason());
+          }
+          left_.set_value("");
+        }) {}
+  const std::string& address() const { return server_.address(); }
+  void Go() { go_.set_value(); }
+  std::string Left() { return left_.get_future().get(); }
+
+ private:
+  std::promise<void> go_;
+  std::promise<std::string> left_;
+  RawServer server_;
+};
+
+TEST_P(ShuffleFailures, AReportIsNotMixedAmongFewerThanItAsksFor) {
+  PlayedServer server(RawServer::RollOf({11, 12}));
+  Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
+  RawAgent agent(shuffler.address());
+  agent.Write(RawAgent::Hello(1, kClients));
+  ASSERT_TRUE(agent.Read().has_welcome());
+  const v1::Delivery plan = RawServer::PlanTo({11, 12}).delivery();
+  v1::FromAgent shares =
+      route_.sealed() ? RawAgent::SealedAnswer(plan, kSealedBitBytes) : RawAgent::Answer(plan, 0);
+  for (v1::Message& share : *shares.mutable_shares()->mutable_messages()) {
+    if (route_.sealed()) {
+      share.mutable_sealed_share()->set_quorum(3);
+    } else {
+      share.mutable_share()->set_quorum(3);
+    }
+  }
+  agent.Write(shares);  // before the roll, which is no mistake
+  server.Go();
+  const auto says = HasSubstr("client 11 may only be mixed with 3 reports, and the roll of epoch 1 has 2");
+  ExpectError(shuffler.Result(), StatusCode::kFailedPrecondition, says);
+  EXPECT_THAT(server.Left(), says);
+}
+
+TEST_P(ShuffleFailures, ABadRollEndsTheRun) {
+  const auto roll = [](const std::function<void(v1::Message&)>& spoil) {
+    v1::ToAgent message = RawServer::RollOf({11, 12});
+    spoil(*message.mutable_delivery()->mutable_message());
+    return message;
+  };
+  const std::pair<const char*, v1::ToAgent> cases[] = {
+      {"client 11 is in a roll twice", RawServer::RollOf({11, 11})},
+      {"client 2001", RawServer::RollOf({2001})},
+      {"a roll of 2 clients, and its query is to 1",
+       roll([](v1::Message& m) { m.mutable_roll()->mutable_query()->set_clients(1); })},
+      {"other than a roll", roll([](v1::Message& m) { m.set_from(7); })},
+      {"other than a roll", RawServer::PlanTo({11})},
+      {"malformed", v1::ToAgent()},
+  };
+  for (const auto& [says, message] : cases) {
+    SCOPED_TRACE(says);
+    PlayedServer server(message);
+    Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
+    server.Go();
+    ExpectError(shuffler.Result(), StatusCode::kInvalidArgument, HasSubstr(says));
+    EXPECT_THAT(server.Left(), HasSubstr(says));
+  }
+}
+
+TEST_P(ShuffleFailures, AShufflerCanBeStoppedAndLosesItsServer) {
+  std::stop_source stop;
+  {
+    PlayedServer server(RawServer::Stop(false, "no reason at all"));
+    ShufflerParams params = SmallShufflerParams(server.address());
+    params.stop = stop.get_token();
+    Middle shuffler(params, privatizer_);
+    stop.request_stop();
+    server.Go();
+    ExpectError(shuffler.Result(), StatusCode::kCancelled, HasSubstr("stopped"));
+  }
+  {
+    PlayedServer server(RawServer::Stop(false, "no reason at all"));
+    Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
+    server.Go();
+    ExpectError(shuffler.Result(), StatusCode::kUnavailable, HasSubstr("no reason at all"));
+  }
+}
+
+TEST(NoShuffle, AShufflerIsRefused) {
+  const NoPrivacyMean privatizer = SmallNoPrivacy();
+  auto server = SmallServer(privatizer);
+  ServerThread<NoPrivacyMean> service(SmallServerParams(), server);
+  const ShuffleSumMean other = SmallShuffleSum(Transport::kCounts);
+  Shuffler<ShuffleSumMean> role(other);
+  ExpectError(RunShuffler(SmallShufflerParams(service.address()), role), StatusCode::kFailedPrecondition,
+              HasSubstr("this run has no shuffler"));
+  EXPECT_TRUE(RunSmallAgent(SmallAgentParams(service.address(), 1, kClients), privatizer).ok());
+  EXPECT_TRUE(service.Result().ok());
+}
+
+// Everyone answers the same.
+class ConstantPopulation final : public Environment {
+ public:
+  explicit ConstantPopulation(double reward) : reward_(reward) {}
+  absl::Status Answer(NodeId, Epoch, std::span<const Pull> pulls, std::span<RewardSum> rewards) override {
+    for (std::size_t i = 0; i < pulls.size(); ++i) {
+      rewards[i] = {pulls[i].count, reward_ * static_cast<double>(pulls[i].count)};
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  double reward_;
+};
+
+// All that the shuffler of such a population receives.
+std::vector<v1::FromAgent> InboxOf(double reward, const ShuffleSumMean& privatizer) {
+  CountOpener key;
+  std::vector<v1::FromAgent> inbox;
+  RawServer shuffler([&](RawServer::Stream& stream) {
+    v1::FromAgent message;
+    stream.Read(&message);
+    inbox.push_back(message);
+    stream.Write(RawServer::Welcome());
+    while (stream.Read(&message)) inbox.push_back(message);
+  });
+  RawServer server([&](RawServer::Stream& stream) {
+    v1::FromAgent message;
+    stream.Read(&message);
+    v1::ToAgent welcome = RawServer::Welcome();
+    welcome.mutable_welcome()->set_sealing_key(key.public_key());
+    stream.Write(welcome);
+    stream.Write(RawServer::PlanTo({11, 12, 13}));
+    stream.Write(RawServer::Stop(true, ""));
+    stream.Read(&message);
+  });
+  AgentParams params = SmallAgentParams(server.address(), 11, 20);
+  params.route = RouteOf(privatizer);
+  params.shuffler = shuffler.address();
+  ConstantPopulation population(reward);
+  const auto report = RunSmallAgent(params, privatizer, population);
+  EXPECT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->shares, 3);
+  EXPECT_EQ(report->spent, kBudget);
+  return inbox;
+}
+
+// What is left of an inbox when the sealed bits, in which an adversary without the key sees noise, are
+// blackened.
+std::vector<std::string> Blackened(std::vector<v1::FromAgent> inbox) {
+  std::vector<std::string> all;
+  for (v1::FromAgent& message : inbox) {
+    if (message.has_shares()) {
+      for (v1::Message& share : *message.mutable_shares()->mutable_messages()) {
+        EXPECT_TRUE(share.has_sealed_share());
+        for (std::string& bits : *share.mutable_sealed_share()->mutable_coordinates()) {
+          bits.assign(bits.size(), '#');
+        }
+      }
+    }
+    all.push_back(message.SerializeAsString());
+  }
+  return all;
+}
+
+TEST(ShufflersInbox, HoldsNothingThatDependsOnAReward) {
+  const ShuffleSumMean privatizer = SmallShuffleSum(Transport::kBits);
+  const std::vector<v1::FromAgent> low = InboxOf(-2, privatizer);
+  const std::vector<v1::FromAgent> high = InboxOf(2, privatizer);
+  EXPECT_GE(low.size(), 2u);
+  EXPECT_EQ(Blackened(low), Blackened(high));
+  // The same clients' sealed bits have nothing in common, although the seed is the same.
+  const auto bits = [](const v1::FromAgent& message) {
+    return message.shares().messages(0).sealed_share().coordinates(0);
+  };
+  EXPECT_EQ(bits(low[1]).size(), bits(high[1]).size());
+  for (std::size_t i = 0; i < bits(low[1]).size(); i += kSealedBitBytes) {
+    EXPECT_NE(bits(low[1]).substr(i, kSealedBitBytes), bits(high[1]).substr(i, kSealedBitBytes));
+  }
+}
+
+TEST(BitTransport, RefusesMoreBitsThanCanBeSealed) {
+  EXPECT_EQ(CheckSealable({{{0, 1}}, 10}, kMostBitsACoordinate).value(), kMostBitsACoordinate);
+  EXPECT_EQ(InputErrorOf(CheckSealable({{{0, 1}}, 10}, kMostBitsACoordinate + 1).status())->key,
+            "privacy.transport");
+  EXPECT_FALSE(CheckSealable({std::vector<Interval>(9), 10}, kMostBitsACoordinate).ok());
+  const ShuffleSumMean paper = ShuffleSumMean::Create({.nominal = {1, 1e-6},
+                                                       .calibration = Calibration::kPaper,
+                                                       .sampler = Sampler::kExact,
+                                                       .transport = Transport::kBits,
+                                                       .honest_fraction = 1,
+                                                       .loss = 0.1})
+                                   .value();
+  const absl::Status status = RouteOf(paper).bits_per_coordinate({{{0, 1}}, 1000}).status();
+  ASSERT_TRUE(InputErrorOf(status).has_value()) << status;
+  EXPECT_EQ(InputErrorOf(status)->key, "privacy.transport");
+  EXPECT_THAT(InputErrorOf(status)->accepted, AllOf(HasSubstr("counts"), HasSubstr("tight")));
+}
+
+}  // namespace
+}  // namespace bandana::service
