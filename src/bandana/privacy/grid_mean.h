@@ -9,6 +9,10 @@
 
 namespace bandana {
 
+/// An error unless averages in the query's intervals, and sums of them over its clients, fit the grid with
+/// room for noise: so that nothing later fails because of what the data are.
+absl::Status CheckQuery(const MeanQuery& query);
+
 /// One client's average of a pull's rewards, inside its interval. A value that is not a number counts as the
 /// interval's middle: to refuse it would tell that it was there.
 double ClippedAverage(const RewardSum& rewards, const Interval& bound);

@@ -11,6 +11,7 @@
 #include "bandana/core/distributions.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/samplers/sphere.h"
+#include "bandana/privacy/shortened.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -44,14 +45,9 @@ double LatticeCost(const L2BallSetting& setting, std::int64_t dimension) {
 bool Coin(double p, NoiseGen& noise) { return (noise() >> 2) < static_cast<std::uint64_t>(p * 0x1p62); }
 
 std::vector<std::int64_t> AxisOf(std::span<const double> vector, double radius) {
-  double squares = 0;
-  for (const double x : vector) squares += (x / radius) * (x / radius);
-  const double norm = std::sqrt(squares);
-  const double scale = std::isfinite(norm) ? kAxisUnits / std::max(norm, 1.0) : 0;
-  std::vector<std::int64_t> axis(vector.size(), 0);
-  if (scale == 0) return axis;
-  for (std::size_t i = 0; i < vector.size(); ++i) {
-    axis[i] = static_cast<std::int64_t>(std::nearbyint(vector[i] / radius * scale));
+  std::vector<std::int64_t> axis;
+  for (const double x : Shortened(vector, radius)) {
+    axis.push_back(static_cast<std::int64_t>(std::nearbyint(x * kAxisUnits)));
   }
   return axis;
 }
@@ -103,20 +99,30 @@ void ExactDirection(std::span<const std::int64_t> axis, double cosine, bool insi
 
 absl::StatusOr<L2BallMean> L2BallMean::Create(const L2BallParams& params) {
   constexpr double kLongest = 0x1p20;  // on the grid, with room for sums
+  constexpr double kLeastCap = 1e-6;   // it is hit by chance
   BANDANA_ASSIGN_OR_RETURN(L2BallSetting setting,
                            SetUpL2Ball(params.randomizer, params.dimension, params.epsilon, params.radius));
   double epsilon = setting.delivered_epsilon;
   if (params.randomizer == L2BallRandomizer::kPrivUnit && params.dimension > 1) {
     const double cost = LatticeCost(setting, params.dimension);
     if (!(cost < params.epsilon / 4)) {
-      return InvalidOption("privacy.epsilon", params.epsilon,
-                           "one whose caps are not tiny: a smaller epsilon, or the randomizer duchi");
+      return InvalidOption(
+          "privacy.epsilon", params.epsilon,
+          fmt::format("one of which drawing on a lattice takes less than a quarter, and not {:.2g}: neither "
+                      "tiny nor so large that the caps are; or the randomizer duchi",
+                      cost));
     }
     BANDANA_ASSIGN_OR_RETURN(
         setting, SetUpL2Ball(params.randomizer, params.dimension, params.epsilon - 2 * cost, params.radius));
     epsilon = setting.delivered_epsilon + LatticeCost(setting, params.dimension);
   }
   BANDANA_CHECK(epsilon <= params.epsilon);
+  if (!(setting.cap_mass >= kLeastCap)) {
+    return InvalidOption(
+        "privacy.epsilon", params.epsilon,
+        fmt::format("a smaller one, or the randomizer duchi: a report would take {:.2g} directions on average",
+                    1 / setting.cap_mass));
+  }
   if (!(setting.scale * params.radius <= kLongest)) {
     return InvalidOption("radius", params.radius,
                          fmt::format("one whose noise is no longer than {}: here it is {:.4g}", kLongest,
@@ -161,13 +167,20 @@ absl::StatusOr<Report> L2BallMean::Randomize(const BallQuery&, const Raw<std::sp
 
 absl::Status L2BallMean::Add(const BallQuery& query, const Report& report,
                              BasicReportSum<BallQuery>& sum) const {
-  return AddReport(
-      query, static_cast<std::size_t>(params_.dimension), report,
-      [](std::size_t, std::int64_t units) { return units; }, sum);
+  const auto most = static_cast<std::int64_t>(std::ceil(setting_.scale * params_.radius / kUnit));
+  if (!(static_cast<double>(query.clients) * static_cast<double>(most) < 0x1p61)) {
+    return absl::InvalidArgumentError(
+        fmt::format("a query to {} clients with reports of length {:.4g}: the grid does not hold their sum",
+                    query.clients, setting_.scale * params_.radius));
+  }
+  const auto entry = [&](std::size_t, std::int64_t units) {
+    return std::clamp(units, -most, most);  // what no client of ours sends moves the sum no further
+  };
+  return AddReport(query, static_cast<std::size_t>(params_.dimension), report, entry, sum);
 }
 
 absl::StatusOr<Sealed> L2BallMean::Seal(const BasicReportSum<BallQuery>& sum, NoiseGen&) const {
-  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients));
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients, Next::kLetOut));
   return MakeSealed(std::move(totals));
 }
 

@@ -7,6 +7,7 @@
 #include "bandana/core/status.h"
 #include "bandana/privacy/calibration/gaussian.h"
 #include "bandana/privacy/samplers/rounded_normal.h"
+#include "bandana/privacy/shortened.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -14,9 +15,15 @@ namespace {
 
 using Wide = __int128;
 
-constexpr int kWeightBits = 60;        // a Toeplitz weight is at most 1
-constexpr double kMostUnits = 0x1p46;  // of an increment: 2^46 2^60 2^20 stay below 2^127
+constexpr int kWeightBits = 60;            // a Toeplitz weight is at most 1
+constexpr double kMostUnits = 0x1p60;      // of all increments together: times a weight below 2^127
+constexpr double kMostStepUnits = 0x1p52;  // of one: doubles add whole numbers of that size exactly
 constexpr double kRoundingSlack = 1 + 1e-12;
+
+// A shortened record may be longer than the radius by this factor.
+double LengthSlack(std::int64_t dimension) {
+  return kRoundingSlack + 0x1p-51 * static_cast<double>(dimension);
+}
 
 // The least noise multiplier against the sensitivity that the grid leaves, or the paper's noise as it is.
 struct Calibrated {
@@ -42,26 +49,27 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::Create(const SiloPrefixSumParams& p
   if (!(params.dimension >= 1 && params.dimension <= (1 << 20))) {
     return InvalidOption("dimension", static_cast<double>(params.dimension), "a whole number from 1 to 2^20");
   }
-  if (!(params.radius > 0 && params.radius <= 0x1p14)) {
-    return InvalidOption("radius", params.radius, "a number in (0, 2^14]");
+  if (!(params.radius >= kUnit && params.radius <= 0x1p14)) {
+    return InvalidOption("radius", params.radius, "a number in [2^-30, 2^14]: the grid's unit is 2^-30");
   }
   if (params.calibration == Calibration::kPaper && params.mechanism != PrefixSumMechanism::kTree) {
     return InvalidOption("prefix_sum", std::string(NameOf(params.mechanism)),
                          "tree: the paper's calibration has no other");
   }
-  BANDANA_ASSIGN_OR_RETURN(const PrefixSumCost cost, CostOfPrefixSum(params.mechanism, params.steps));
-  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PrefixSumStrategy> strategy,
-                           PrefixSumStrategy::Create(params.mechanism, params.steps));
   const bool toeplitz = params.mechanism == PrefixSumMechanism::kToeplitz;
   if (toeplitz && params.steps > (1 << 20)) {
     return InvalidOption("steps", static_cast<double>(params.steps), "at most 2^20 for toeplitz");
   }
+  BANDANA_ASSIGN_OR_RETURN(const PrefixSumCost cost, CostOfPrefixSum(params.mechanism, params.steps));
+  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PrefixSumStrategy> strategy,
+                           PrefixSumStrategy::Create(params.mechanism, params.steps));
   // A record is rounded to the grid, which moves it by half a unit a coordinate. The tree then adds whole
   // units; a Toeplitz value is rounded once more.
   const double rounding = std::sqrt(static_cast<double>(params.dimension)) * kUnit;
-  BANDANA_ASSIGN_OR_RETURN(const double sensitivity,
-                           PrefixSumGridSensitivity(cost, (2 * params.radius + rounding) * kRoundingSlack,
-                                                    kUnit, params.dimension, toeplitz ? 0.5 : 0));
+  BANDANA_ASSIGN_OR_RETURN(
+      const double sensitivity,
+      PrefixSumGridSensitivity(cost, (2 * params.radius + rounding) * LengthSlack(params.dimension), kUnit,
+                               params.dimension, toeplitz ? 0.5 : 0));
   BANDANA_ASSIGN_OR_RETURN(const Calibrated noise, CalibrateUnits(params, sensitivity));
   if (!(noise.units < 0x1p51)) {
     return InvalidOption("privacy.epsilon", params.nominal.epsilon,
@@ -101,40 +109,49 @@ absl::StatusOr<Count> SiloPrefixSum::ReportBits(const StepQuery& query) const {
   return static_cast<Count>(64 * EntriesAt(query.step));
 }
 
+absl::Status SiloPrefixSum::CheckOwner(const SiloStream& stream) const {
+  if (stream.owner_ == strategy_) return absl::OkStatus();
+  return absl::FailedPreconditionError("a stream of another mechanism, whose noise was set for other data");
+}
+
+// Errors depend on how many records there are, which is public, and on their size, never on their values.
 absl::Status SiloPrefixSum::Append(const Raw<StepRecords>& records, SiloStream& stream) const {
+  if (stream.owner_ == nullptr) stream.owner_ = strategy_;
+  BANDANA_RETURN_IF_ERROR(CheckOwner(stream));
+  BANDANA_RETURN_IF_ERROR(CheckStep({.step = stream.steps() + 1, .silos = 1}));
+  const StepRecords step = Reveal(records);
+  const double longest = params_.radius / kUnit * LengthSlack(params_.dimension) + 1;
+  if (!(static_cast<double>(step.size()) * longest < kMostStepUnits &&
+        (static_cast<double>(stream.records_) + static_cast<double>(step.size())) * longest < kMostUnits)) {
+    return absl::OutOfRangeError("more records than the grid holds");
+  }
   const auto dimension = static_cast<std::size_t>(params_.dimension);
   std::vector<double> increment(dimension, 0);
-  for (const std::vector<double>& record : Reveal(records)) {
+  for (const std::vector<double>& record : step) {
     if (record.size() != dimension) {
       return absl::InvalidArgumentError(
           fmt::format("a record has {} entries, the mechanism {}", record.size(), dimension));
     }
-    double squares = 0;
-    for (const double x : record) squares += (x / params_.radius) * (x / params_.radius);
-    const double norm = std::sqrt(squares);
-    if (!std::isfinite(norm)) continue;
-    const double scale = 1 / (std::max(norm, 1.0) * kUnit);
-    for (std::size_t i = 0; i < dimension; ++i) increment[i] += std::nearbyint(record[i] * scale);
-  }
-  std::vector<std::int64_t> units(dimension);
-  for (std::size_t i = 0; i < dimension; ++i) {
-    if (!(std::abs(increment[i]) < kMostUnits)) {
-      return absl::OutOfRangeError("more records in one step than the grid holds");
+    const std::vector<double> shortened = Shortened(record, params_.radius);
+    for (std::size_t i = 0; i < dimension; ++i) {
+      increment[i] += std::nearbyint(shortened[i] * (params_.radius / kUnit));
     }
-    units[i] = static_cast<std::int64_t>(increment[i]);
   }
-  stream.increments_.push_back(std::move(units));
+  stream.increments_.emplace_back(increment.begin(), increment.end());
+  stream.records_ += static_cast<std::int64_t>(step.size());
   return absl::OkStatus();
 }
 
-absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, const Raw<const SiloStream*>& stream,
+absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, const Raw<SiloStream*>& stream,
                                                 NoiseGen& noise) const {
   BANDANA_RETURN_IF_ERROR(CheckStep(query));
-  const SiloStream& data = *Reveal(stream);
-  if (data.steps() != query.step) {
-    return absl::FailedPreconditionError(
-        fmt::format("step {} is asked and the stream has {}", query.step, data.steps()));
+  SiloStream& data = *Reveal(stream);
+  BANDANA_RETURN_IF_ERROR(CheckOwner(data));
+  if (data.steps() != query.step || data.released_ + 1 != query.step) {
+    return absl::FailedPreconditionError(fmt::format(
+        "step {} is asked; the stream has {} and {} are released", query.step, data.steps(), data.released_));
   }
+  data.released_ = query.step;
   const auto dimension = static_cast<std::size_t>(params_.dimension);
   const std::size_t values = EntriesAt(query.step) / dimension;
   Units units(values * dimension);
@@ -153,9 +170,6 @@ absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, const Ra
       for (Wide& x : value) x = (x + (Wide{1} << (kWeightBits - 1))) >> kWeightBits;
     }
     for (std::size_t i = 0; i < dimension; ++i) {
-      if (!(value[i] < (Wide{1} << 61) && value[i] > -(Wide{1} << 61))) {
-        return absl::OutOfRangeError("a released value beyond the grid");
-      }
       units[j * dimension + i] =
           static_cast<std::int64_t>(value[i]) + (params_.sampler == Sampler::kExact
                                                      ? RoundedNormal(noise_units_, noise)
@@ -173,7 +187,7 @@ absl::Status SiloPrefixSum::Add(const StepQuery& query, const Report& report,
 }
 
 absl::StatusOr<Sealed> SiloPrefixSum::Seal(const BasicReportSum<StepQuery>& sum, NoiseGen&) const {
-  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).silos));
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).silos, Next::kLetOut));
   return MakeSealed(std::move(totals));
 }
 

@@ -31,14 +31,25 @@ struct StepValues {
 using StepRecords = std::span<const std::vector<double>>;
 
 /// A silo's own data, a whole number of grid units a step and coordinate, sealed: only the mechanism that
-/// filled it reads it.
+/// filled it reads it, each step once, from the first on. There is one of each, so it cannot be copied: two
+/// noises for one step would give its values away.
 class SiloStream {
  public:
+  SiloStream() = default;
+  SiloStream(SiloStream&&) = default;
+  SiloStream& operator=(SiloStream&&) = default;
+  SiloStream(const SiloStream&) = delete;
+  SiloStream& operator=(const SiloStream&) = delete;
+
   std::int64_t steps() const { return static_cast<std::int64_t>(increments_.size()); }
+  std::int64_t released() const { return released_; }  ///< steps
 
  private:
   friend class SiloPrefixSum;
+  std::shared_ptr<const PrefixSumStrategy> owner_;  // of the mechanism that filled it
   std::vector<std::vector<std::int64_t>> increments_;
+  std::int64_t records_ = 0;  // in all steps
+  std::int64_t released_ = 0;
 };
 
 struct SiloPrefixSumParams {
@@ -58,7 +69,7 @@ struct SiloPrefixSumParams {
 class SiloPrefixSum : public Mechanism {
  public:
   using Query = StepQuery;
-  using Input = const SiloStream*;
+  using Input = SiloStream*;
   using Output = StepValues;
   static constexpr bool kChargesClient = true;
   static constexpr bool kChargesAnalyzer = false;
@@ -75,11 +86,13 @@ class SiloPrefixSum : public Mechanism {
   const PrefixSumStrategy& strategy() const { return *strategy_; }
   const SiloPrefixSumParams& params() const { return params_; }
 
-  /// The silo's next step. A record that is not finite counts as 0.
+  /// The silo's next step. A record that is not finite counts as 0. The first one makes the stream this
+  /// mechanism's.
   absl::Status Append(const Raw<StepRecords>& records, SiloStream& stream) const;
 
-  /// The stream's last step must be the query's.
-  absl::StatusOr<Report> Randomize(const StepQuery& query, const Raw<const SiloStream*>& stream,
+  /// The query's step must be the stream's last one, and the next to be released: no step is released twice,
+  /// and none before the first, which is charged for all.
+  absl::StatusOr<Report> Randomize(const StepQuery& query, const Raw<SiloStream*>& stream,
                                    NoiseGen& noise) const;
   absl::Status Add(const StepQuery& query, const Report& report, BasicReportSum<StepQuery>& sum) const;
   absl::StatusOr<Sealed> Seal(const BasicReportSum<StepQuery>& sum, NoiseGen& noise) const;
@@ -94,6 +107,7 @@ class SiloPrefixSum : public Mechanism {
         noise_units_(noise_units),
         delivered_(delivered) {}
   absl::Status CheckStep(const StepQuery& query) const;
+  absl::Status CheckOwner(const SiloStream& stream) const;
   std::size_t EntriesAt(std::int64_t step) const;
 
   SiloPrefixSumParams params_;
