@@ -9,20 +9,13 @@ constexpr std::int64_t kSteps = 7;
 constexpr std::int64_t kDimension = 2;
 constexpr double kRadius = 1;
 
-/// The silo's stream as it is at each step. The record of the first step, which enters the most releases, is
-/// at one end of a diameter or the other; later ones are nothing, as the adversary knows.
-absl::StatusOr<std::vector<SiloStream>> Streams(const SiloPrefixSum& privatizer, Neighbour neighbour) {
+using Records = std::vector<std::vector<double>>;
+
+/// The record of the first step, which enters the most releases, is at one end of a diameter or the other;
+/// later ones are nothing, as the adversary knows.
+Records FirstRecords(Neighbour neighbour) {
   const double end = neighbour == Neighbour::kSecond ? kRadius : -kRadius;
-  const std::vector<std::vector<double>> first = {{0.6 * end, -0.8 * end}};
-  const std::vector<std::vector<double>> none = {};
-  std::vector<SiloStream> streams;
-  SiloStream stream;
-  for (std::int64_t step = 1; step <= kSteps; ++step) {
-    BANDANA_RETURN_IF_ERROR(
-        privatizer.Append(Raw<StepRecords>(StepRecords(step == 1 ? first : none)), stream));
-    streams.push_back(stream);
-  }
-  return streams;
+  return {{0.6 * end, -0.8 * end}};
 }
 
 /// How much of the first record is in each entry of what is released.
@@ -40,16 +33,18 @@ std::vector<double> Direction(const PrefixSumStrategy& strategy) {
   return direction;
 }
 
-absl::Status Run(const SiloPrefixSum& privatizer, const std::vector<SiloStream>& streams, NoiseGen& noise,
+absl::Status Run(const SiloPrefixSum& privatizer, const Records& first, NoiseGen& noise,
                  std::span<double> view) {
   std::size_t seen = 0;
+  SiloStream stream;
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     const StepQuery query{.step = step, .silos = 1};
     const auto epoch = static_cast<Epoch>(step);
     AuditContext silo(NodeId{1}, noise), analyzer(kServerNode, noise);
-    const Raw<const SiloStream*> stream(&streams[static_cast<std::size_t>(step - 1)]);
-    BANDANA_ASSIGN_OR_RETURN(const Report report,
-                             Release::FromClient(silo, privatizer, epoch, query, stream));
+    BANDANA_RETURN_IF_ERROR(
+        privatizer.Append(Raw<StepRecords>(step == 1 ? StepRecords(first) : StepRecords()), stream));
+    BANDANA_ASSIGN_OR_RETURN(const Report report, Release::FromClient(silo, privatizer, epoch, query,
+                                                                      Raw<SiloStream*>(&stream)));
     BasicReportSum<StepQuery> sum;
     BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));
     BANDANA_ASSIGN_OR_RETURN(const Released<StepValues> released,
@@ -72,13 +67,11 @@ auto Stream(PrefixSumMechanism mechanism, Calibration calibration) {
                                                     .steps = kSteps,
                                                     .dimension = kDimension,
                                                     .radius = kRadius}));
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<SiloStream> first, Streams(privatizer, Neighbour::kFirst));
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<SiloStream> second, Streams(privatizer, Neighbour::kSecond));
     std::vector<double> direction = Direction(privatizer.strategy());
     Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = direction.size()};
     target.direction = std::move(direction);
     target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
-      return Run(privatizer, neighbour == Neighbour::kFirst ? first : second, noise, view);
+      return Run(privatizer, FirstRecords(neighbour), noise, view);
     };
     return target;
   };

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/cohort.h"
 #include "bandana/federation/context.h"
 #include "bandana/federation/messages.h"
 #include "bandana/federation/release.h"
@@ -31,6 +32,11 @@ class Collector {
     }
     if (ShufflePrivatizer<P> && !context.links().shuffler.has_value()) {
       return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
+    }
+    if constexpr (ShufflePrivatizer<P>) {
+      auto mixed = std::make_shared<Plan>(*plan);
+      mixed->query.cohort = CohortOf(clients);
+      plan = std::move(mixed);
     }
     plan_ = std::move(plan);
     sum_ = {};

@@ -31,6 +31,9 @@ class Context {
  private:
   friend class Release;
 
+  /// Whether a draw may be asked for again, so that its key must tell questions apart.
+  virtual bool remembers() const { return true; }
+
   /// The only way to privacy noise, and only for federation/release.h. Charges first, and if the charge is
   /// refused nothing is drawn (a draw that fails has been paid for); a second call with the same key returns
   /// the first draw and charges nothing. `charge.units` empty: a release that protects nobody and costs

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/context.h"
 #include "bandana/privacy/access.h"
@@ -22,11 +23,14 @@ class Release {
     const NodeId self = context.links().self;
     Charge charge;
     if constexpr (P::kChargesClient) charge = {CostOf(privatizer, query), {self}};
-    BANDANA_ASSIGN_OR_RETURN(
-        Report report, context.ReleaseOnce({self, epoch, query.fingerprint()}, charge, [&](NoiseGen& noise) {
-          return privatizer.Randomize(query, input, noise);
-        }));
+    // A name is needed where releases are remembered, or mixed: a digest for each of many clients takes time.
+    ReleaseKey key{self, epoch};
+    if (ShufflePrivatizer<P> || context.remembers()) key.question = QuestionOf(query);
+    BANDANA_ASSIGN_OR_RETURN(Report report, context.ReleaseOnce(key, charge, [&](NoiseGen& noise) {
+      return privatizer.Randomize(query, input, noise);
+    }));
     Access::Origin(report) = self;
+    if constexpr (ShufflePrivatizer<P>) Access::Question(report) = key.question;
     return report;
   }
 
@@ -43,9 +47,15 @@ class Release {
       BANDANA_ASSIGN_OR_RETURN(const Sealed sealed, privatizer.Seal(sum, noise));
       return Access::MakeReport(Access::Open(sealed));
     };
-    const ReleaseKey key{context.links().self, epoch, Access::QueryOf(sum).fingerprint()};
+    const ReleaseKey key{context.links().self, epoch, QuestionOf(Access::QueryOf(sum))};
     BANDANA_ASSIGN_OR_RETURN(const Report drawn, context.ReleaseOnce(key, charge, draw));
     return privatizer.Open(Access::QueryOf(sum), Access::Seal(Access::Open(drawn)));
+  }
+
+  /// What a query is known by.
+  template <class Query>
+  static std::string QuestionOf(const Query& query) {
+    return Sha256(query.bytes());
   }
 
  private:

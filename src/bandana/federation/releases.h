@@ -3,6 +3,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "bandana/core/check.h"
 #include "bandana/core/generators.h"
 #include "bandana/privacy/claim.h"
 #include "bandana/privacy/ledger/ledger.h"
@@ -24,7 +25,11 @@ class Releases {
 
   /// With a ledger, if there is one, what is charged and drawn outlives the process. What costs nobody
   /// anything is not written there: it may be raw. The ledger must outlive this.
-  Releases(DpGuarantee budget_per_unit, Ledger* ledger) : Releases(budget_per_unit) { ledger_ = ledger; }
+  Releases(DpGuarantee budget_per_unit, Ledger* ledger) : Releases(budget_per_unit) {
+    BANDANA_CHECK(ledger == nullptr ||
+                  ledger->accounts().limits().measure == Measure::kApproximateDp);  // as charges are
+    ledger_ = ledger;
+  }
 
   absl::StatusOr<Report> Once(const ReleaseKey& key, const Charge& charge, NoiseGen& noise,
                               absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw);

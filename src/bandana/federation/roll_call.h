@@ -8,7 +8,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/cohort.h"
 #include "bandana/federation/messages.h"
+#include "bandana/federation/release.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -28,6 +30,10 @@ class RollCall {
   Outcome Call(std::shared_ptr<const Roll> roll) {
     const Epoch epoch = roll->epoch;
     if (done_.contains(epoch)) return std::nullopt;
+    if (roll->query.cohort != CohortOf(roll->clients)) {
+      return absl::InvalidArgumentError(
+          fmt::format("the roll of epoch {} is not of the cohort that its query names", epoch));
+    }
     Batch& batch = batches_[epoch];
     if (batch.roll == nullptr) {
       batch.wanted.insert(roll->clients.begin(), roll->clients.end());
@@ -58,10 +64,16 @@ class RollCall {
     std::map<NodeId, R> reports;
   };
 
-  // What a client was promised rests on how many it is mixed with: it says so itself, and the server's word
-  // does not count.
-  static absl::Status CheckQuorum(const Batch& batch) {
+  // What a client was promised rests on how many it is mixed with, on who they are and on what they were all
+  // asked: it says so itself, and the server's word does not count.
+  static absl::Status CheckPromises(const Batch& batch) {
+    const std::string question = Release::QuestionOf(batch.roll->query);
     for (const auto& [client, report] : batch.reports) {
+      if (report.question() != question) {
+        return absl::FailedPreconditionError(
+            fmt::format("client {} answers another question than the roll of epoch {} asks", client.value,
+                        batch.roll->epoch));
+      }
       if (report.quorum() <= static_cast<Count>(batch.reports.size())) continue;
       return absl::FailedPreconditionError(
           fmt::format("client {} may only be mixed with {} reports, and the roll of epoch {} has {}",
@@ -73,7 +85,7 @@ class RollCall {
   Outcome TakeIfComplete(Epoch epoch) {
     Batch& batch = batches_[epoch];
     if (batch.roll == nullptr || batch.reports.size() != batch.wanted.size()) return std::nullopt;
-    BANDANA_RETURN_IF_ERROR(CheckQuorum(batch));
+    BANDANA_RETURN_IF_ERROR(CheckPromises(batch));
     Complete complete{std::move(batch.roll), std::move(batch.reports)};
     batches_.erase(epoch);
     done_.insert(epoch);

@@ -31,6 +31,7 @@ class Access {
   static NodeId Origin(const Report& report) { return report.origin_; }
   static Count& Bits(Report& report) { return report.bits_; }
   static Count& Quorum(Report& report) { return report.quorum_; }
+  static std::string& Question(Report& report) { return report.question_; }
 
   template <class Query>
   static Query& QueryOf(BasicReportSum<Query>& sum) {

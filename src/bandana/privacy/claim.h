@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,7 +39,7 @@ struct Charge {
 struct ReleaseKey {
   NodeId node;
   Epoch epoch;
-  std::uint64_t question = 0;  ///< the query's fingerprint
+  std::string question = {};  ///< a digest of the query
   auto operator<=>(const ReleaseKey&) const = default;
 
   template <class Hash>

@@ -15,7 +15,7 @@ namespace bandana {
 struct BallQuery {
   Count clients = 0;  ///< and the quorum
   bool operator==(const BallQuery&) const = default;
-  std::uint64_t fingerprint() const { return Fingerprint().Add(clients).value(); }
+  std::string bytes() const { return ByteString().Add(clients).Take(); }
 };
 
 struct L2BallParams {

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "bandana/core/fingerprint.h"
+#include "bandana/core/byte_string.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
 
@@ -15,13 +16,14 @@ namespace bandana {
 struct MeanQuery {
   std::vector<Interval> bounds;  ///< public, one a coordinate; a client's average is clipped to it
   Count clients = 0;             ///< how many are asked, and the quorum: all of them must answer
+  std::string cohort = {};  ///< a digest of who is asked (CohortOf), if a shuffler mixes them; else empty
   bool operator==(const MeanQuery&) const = default;
 
-  std::uint64_t fingerprint() const {
-    Fingerprint fingerprint;
-    fingerprint.Add(clients);
-    for (const Interval& bound : bounds) fingerprint.Add(bound.low).Add(bound.high);
-    return fingerprint.value();
+  std::string bytes() const {
+    ByteString bytes;
+    bytes.Add(clients).Add(cohort);
+    for (const Interval& bound : bounds) bytes.Add(bound.low).Add(bound.high);
+    return bytes.Take();
   }
 };
 
@@ -42,6 +44,9 @@ class Report {
   /// is.
   Count quorum() const { return quorum_; }
 
+  /// A digest of the query that it answers, where a shuffler must mix answers to one question alone.
+  const std::string& question() const { return question_; }
+
  private:
   friend class Access;
   explicit Report(std::vector<std::int64_t> units) : units_(std::move(units)) {}
@@ -49,6 +54,7 @@ class Report {
   NodeId origin_;
   Count bits_ = 0;
   Count quorum_ = 0;
+  std::string question_;
 };
 
 /// What A has collected: a running sum of reports to one query, and whose they are. Sealed like them.

@@ -18,7 +18,7 @@ struct StepQuery {
   std::int64_t step = 0;  ///< from 1
   Count silos = 0;        ///< and the quorum
   bool operator==(const StepQuery&) const = default;
-  std::uint64_t fingerprint() const { return Fingerprint().Add(step).Add(silos).value(); }
+  std::string bytes() const { return ByteString().Add(step).Add(silos).Take(); }
 };
 
 /// What is released at one step: the strategy's values, a vector of `dimension` entries each, over all silos.
@@ -31,13 +31,11 @@ struct StepValues {
 using StepRecords = std::span<const std::vector<double>>;
 
 /// A silo's own data, a whole number of grid units a step and coordinate, sealed: only the mechanism that
-/// filled it reads it, each step once, from the first on. There is one of each, so it cannot be copied: two
+/// filled it reads it, each step once, from the first on. There is one of each, so it cannot be copied or moved: two
 /// noises for one step would give its values away.
 class SiloStream {
  public:
   SiloStream() = default;
-  SiloStream(SiloStream&&) = default;
-  SiloStream& operator=(SiloStream&&) = default;
   SiloStream(const SiloStream&) = delete;
   SiloStream& operator=(const SiloStream&) = delete;
 

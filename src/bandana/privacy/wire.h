@@ -14,11 +14,13 @@ class Wire {
  public:
   static const std::vector<std::int64_t>& Units(const Report& report) { return Access::Open(report); }
 
-  static Report FromUnits(NodeId origin, std::vector<std::int64_t> units, Count bits = 0, Count quorum = 0) {
+  static Report FromUnits(NodeId origin, std::vector<std::int64_t> units, Count bits = 0, Count quorum = 0,
+                          std::string question = {}) {
     Report report = Access::MakeReport(std::move(units));
     Access::Origin(report) = origin;
     Access::Bits(report) = bits;
     Access::Quorum(report) = quorum;
+    Access::Question(report) = std::move(question);
     return report;
   }
 };

@@ -105,6 +105,8 @@ class Simulator {
       });
     }
 
+    bool remembers() const override { return false; }
+
     absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
                                        absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
       PhiloxSource bits(simulator_.Key(key.node, key.epoch, Stream::kPrivacy));

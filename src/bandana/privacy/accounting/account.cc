@@ -13,12 +13,15 @@
 #include "bandana/privacy/accounting/renyi.h"
 #include "bandana/privacy/accounting/shuffled_ldp.h"
 #include "bandana/privacy/accounting/zcdp.h"
+#include "bandana/privacy/calibration/rounding.h"
+#include "bandana/privacy/sum_up.h"
 #include "fmt/format.h"
 
 namespace bandana {
 namespace {
 
 using Pld = PrivacyLossDistribution;
+using calibration::ProductUp;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLeast = 1e-9;
@@ -273,7 +276,7 @@ class BasicProof : public Proof {
     for (const Charge& charge : charges) {
       const auto& guarantee = charge.release->guarantee;
       if (guarantee.has_value()) {
-        epsilon += guarantee->epsilon * charge.count;
+        epsilon = SumUp(epsilon, ProductUp(guarantee->epsilon, charge.count));
         left -= guarantee->delta * charge.count * kRoundUp;
       } else {
         sharers += charge.count;
@@ -287,9 +290,9 @@ class BasicProof : public Proof {
       const double one = release.mu     ? GdpEpsilon(share, *release.mu)
                          : release.loss ? release.loss->Epsilon(share)
                                         : ZcdpEpsilon(share, *release.rho);
-      epsilon += one * charge.count;
+      epsilon = SumUp(epsilon, ProductUp(one, charge.count));
     }
-    return epsilon * (epsilon > 0 && charges.size() > 1 ? kRoundUp : 1);
+    return epsilon;
   }
   double Delta(const Charges& charges, double epsilon) const override {
     double own = 0;
@@ -299,7 +302,7 @@ class BasicProof : public Proof {
       stands &= charge.release->guarantee.has_value();
       if (!stands) break;
       own += charge.release->guarantee->delta * charge.count * kRoundUp;
-      sum += charge.release->guarantee->epsilon * charge.count;
+      sum = SumUp(sum, ProductUp(charge.release->guarantee->epsilon, charge.count));
     }
     if (stands) return sum <= epsilon ? std::min(1.0, own) : 1;
     return DeltaFor(epsilon, [&](double delta) { return Epsilon(charges, delta); });
@@ -379,9 +382,11 @@ absl::Status CheckEvent(std::size_t i, const Event& event) {
   if (event.neighbours != "replace-one" && event.neighbours != "add-remove") {
     return InvalidOption(Key(i, "neighbours"), event.neighbours, "replace-one, add-remove");
   }
-  if (event.mechanism == "shuffled-ldp" && event.neighbours != "replace-one") {
+  // Who leaves a shuffle takes noise along, or a clone to hide among.
+  if ((event.mechanism == "shuffled-ldp" || event.mechanism == "shuffle-sum") &&
+      event.neighbours != "replace-one") {
     return InvalidOption(Key(i, "neighbours"), event.neighbours,
-                         "replace-one: amplification by shuffling is proved for that");
+                         "replace-one: what a shuffle promises is proved for that alone");
   }
   if (event.unit.empty()) {
     return InvalidInput(

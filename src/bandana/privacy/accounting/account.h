@@ -44,7 +44,9 @@ struct Event {
   std::string unit;        ///< what is protected: "client", "record", ...; the same in all events
   std::string neighbours;  ///< "replace-one" or "add-remove"; the same in all events
   double count = std::numeric_limits<double>::quiet_NaN();  ///< how many such releases
-  bool disjoint = false;  ///< the `count` releases are over disjoint units: each unit is in one of them
+  /// The `count` releases are over disjoint units: each unit is in one of them, and which one does not depend
+  /// on its data. (Counts by age group are not: a record that changes its age is in two of them.)
+  bool disjoint = false;
   /// Events of different cohorts are over disjoint units: each unit is in one cohort at most, and which one
   /// does not depend on its data. Events without a cohort concern everyone.
   std::string cohort;

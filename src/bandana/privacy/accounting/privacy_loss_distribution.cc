@@ -18,6 +18,9 @@ constexpr double kMassGuard = 1e-11;
 constexpr double kCut = 12;
 constexpr std::size_t kMostCells = std::size_t{1} << 26;
 
+// Above a loss of a few roundings to nearest.
+double NudgedUp(double loss) { return loss + 1e-15 * std::abs(loss); }
+
 bool IsPowerOfTwo(double x) {
   int exponent;
   return x > 0 && std::isfinite(x) && std::frexp(x, &exponent) == 0.5;
@@ -159,7 +162,7 @@ PrivacyLossDistribution PrivacyLossDistribution::DiscreteLaplace(double scale, s
   // 0 < x < shift; those whose mass underflows the cut together, below 1e-33, count as the first of them.
   for (std::int64_t x = 1; x < shift; ++x) {
     const double at = static_cast<double>(x);
-    const double loss = most - 2 * at * rate;
+    const double loss = NudgedUp(most - 2 * at * rate);
     if (at * rate > 80) {
       builder.Add(loss, std::exp(-at * rate) / (1 + decay));
       return builder.Finish(0);
@@ -213,7 +216,7 @@ PrivacyLossDistribution PrivacyLossDistribution::DiscreteGaussian(double sigma, 
     for (double x = reach; x >= 1; --x) total += 2 * weight(x);  // never too much
   }
   const double d = static_cast<double>(shift);
-  const auto loss = [&](double x) { return (d - 2 * x) * d / width; };
+  const auto loss = [&](double x) { return NudgedUp((d - 2 * x) * d / width); };
   // Beyond `reach` each ratio is below exp(-reach/sigma^2): what is there is below this.
   const double tail = weight(reach + 1) / -std::expm1(-2 * reach / width) / total;
   Builder builder(loss(reach), loss(-reach), spacing);

@@ -73,9 +73,14 @@ class ShiftedBinomial {
     first_ = std::max(first_, 0.0);
     last_ = std::min(last_, n_);
     stride_ = std::ceil(deviation / kOutcomes);
+    if (p_ != 0.5) {
+      mean_error_ = std::max(BinomialMeanError(first_ - shift_, n_, p_), BinomialMeanError(last_ + shift_, n_, p_));
+    }
     if (stride_ > 1) return;
     for (double x = first_; x <= last_; ++x) logs_.push_back(LogBinomial(x, n_, p_, q_));
   }
+
+  double Error(double log_mass) const { return BinomialLogError(log_mass) + mean_error_; }
 
   // The loss of X ~ Bin(N, p), seen as X + shift where the other law is not shifted (`up`), or as X where the
   // other is. In the first case it grows with x, in the second it falls.
@@ -88,7 +93,7 @@ class ShiftedBinomial {
       const double log_worst = Log(worst);
       const double log_largest =
           stride_ == 1 ? log_worst : Log(std::clamp(std::floor((n_ + 1) * p_), x, end));
-      const double mass = (end - x + 1) * std::exp(log_largest + BinomialLogError(log_largest));
+      const double mass = (end - x + 1) * std::exp(log_largest + Error(log_largest));
       const double there = up ? worst + shift_ : worst - shift_;
       if (there < 0 || there > n_) {
         infinity_mass += mass;
@@ -96,7 +101,7 @@ class ShiftedBinomial {
       }
       const double log_there = Log(there);
       atoms.push_back(
-          {log_worst - log_there + BinomialLogError(log_worst) + BinomialLogError(log_there), mass});
+          {log_worst - log_there + Error(log_worst) + Error(log_there), mass});
     }
     // Beyond the ends: infinite where losses are large, the last one seen where they are small.
     const double below = first_ > 0 ? std::exp(LogBinomialTailBound(first_ - 1, n_, p_, q_)) : 0;
@@ -126,6 +131,7 @@ class ShiftedBinomial {
   double first_;  // outcomes that are looked at one by one, or
   double last_;   // by strides
   double stride_;
+  double mean_error_ = 0;  // where n p is rounded
   std::vector<double> logs_;  // from first_ on, if stride_ is 1
 };
 
