@@ -402,7 +402,10 @@ std::vector<v1::FromAgent> InboxOf(double reward, const ShuffleSumMean& privatiz
     stream.Read(&message);
     inbox.push_back(message);
     stream.Write(RawServer::Welcome());
-    while (stream.Read(&message)) inbox.push_back(message);
+    while (stream.Read(&message)) {
+      inbox.push_back(message);
+      stream.Write(RawServer::Stop(true, ""));
+    }
   });
   RawServer server([&](RawServer::Stream& stream) {
     v1::FromAgent message;

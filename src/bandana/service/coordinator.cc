@@ -178,7 +178,10 @@ absl::Status Coordinator::TakeMixed(const v1::FromAgent& message) {
     report_.bytes_in += message.ByteSizeLong();
   }
   for (const v1::Message& encoded : message.shares().messages()) {
-    BANDANA_ASSIGN_OR_RETURN(std::optional<Mixed> mixed, inbox_.Take(encoded));
+    absl::StatusOr<std::optional<Mixed>> taken = inbox_.Take(encoded);
+    if (!taken.ok())
+      return absl::AbortedError(taken.status().message());  // whose fault it is nobody can tell
+    std::optional<Mixed>& mixed = *taken;
     const std::lock_guard lock(mutex_);
     last_answer_ = Clock::now();
     if (params_.stop.stop_requested()) EndRun(Stopped());

@@ -48,6 +48,7 @@ absl::StatusOr<ShufflerReport> ShufflerDesk::Run() {
   if (own_failure) server_.Leave(std::string(failure_.message()));
   server_.HalfClose();
   reader.join();
+  if (params_.stop.stop_requested()) return absl::CancelledError("the shuffler was stopped");
   if (!result_.ok()) return result_;
   report_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return report_;
