@@ -55,9 +55,6 @@ absl::Status WhyEnded(const grpc::Status& status, const UplinkParams& params) {
     case absl::StatusCode::kPermissionDenied:
       return absl::Status(
           code, fmt::format("the {} refused this {}: {}", params.host, params.self, status.error_message()));
-    case absl::StatusCode::kAborted:
-      return absl::UnavailableError(
-          fmt::format("the {} ended the run: {}", params.host, status.error_message()));
     default:
       return absl::UnavailableError(
           fmt::format("the {} at {} was lost: {}", params.host, params.address,
