@@ -66,10 +66,10 @@ TEST(RecorderTest, ReportsCountClientsRealsAndRounds) {
   const LinearProblem problem = Problem();
   Recorder recorder(problem, {3, 6});
   const std::vector<Pull> pulls = {{0, 3}};
-  recorder.Report(1, 7);
-  recorder.Report(1, 7);
+  recorder.Report(1, 7, 64 * 7);
+  recorder.Report(1, 7, 64 * 7);
   recorder.Play(pulls);
-  recorder.Report(2, 4);
+  recorder.Report(2, 4, 64 * 4);
   EXPECT_EQ(recorder.checkpoints()[0].clients, 2);
   EXPECT_EQ(recorder.checkpoints()[0].reals, 14);
   EXPECT_EQ(recorder.checkpoints()[0].rounds, 1);
@@ -83,7 +83,7 @@ TEST(RecorderTest, FinishBringsTheLastCheckpointUpToDateAndNoOther) {
   Recorder recorder(problem, {2, 4});
   const std::vector<Pull> pulls = {{0, 4}};
   recorder.Play(pulls);
-  recorder.Report(1, 9);
+  recorder.Report(1, 9, 64 * 9);
   recorder.Finish();
   ASSERT_EQ(recorder.checkpoints().size(), 2u);
   EXPECT_EQ(recorder.checkpoints()[0].clients, 0);
@@ -92,7 +92,7 @@ TEST(RecorderTest, FinishBringsTheLastCheckpointUpToDateAndNoOther) {
 
   Recorder beyond(problem, {2});
   beyond.Play(pulls);
-  beyond.Report(1, 9);
+  beyond.Report(1, 9, 64 * 9);
   beyond.Finish();
   ASSERT_EQ(beyond.checkpoints().size(), 1u);
   EXPECT_EQ(beyond.checkpoints()[0].t, 2);

@@ -17,7 +17,6 @@ namespace bandana {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::ElementsAreArray;
 
 static_assert(!std::is_convertible_v<CoinGen&, NoiseGen&>);
 static_assert(!std::is_convertible_v<NoiseGen&, CoinGen&>);
@@ -58,11 +57,11 @@ TEST(PhiloxTest, GivesThePublishedKnownAnswers) {
 TEST(PhiloxSourceTest, IsPhiloxAtTheAddressOfTheKey) {
   PhiloxSource source(SomeKey());
   std::vector<std::uint64_t> expected;
-  for (std::uint64_t block = 0; block < 16; ++block) {
+  for (std::uint64_t block = 0; block < 1024; ++block) {
     const auto words = r123::Philox4x64()({{block, 42, 3, 3}}, {{0x0123456789abcdef, 7}});
     expected.insert(expected.end(), words.begin(), words.end());
   }
-  EXPECT_THAT(Words(source, 64, 32), ElementsAreArray(expected));
+  EXPECT_EQ(Words(source, 4096, 64), expected);
 }
 
 TEST(PhiloxSourceTest, WordsDoNotDependOnHowManyBlocksAreAskedForAtOnce) {

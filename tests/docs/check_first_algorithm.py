@@ -23,9 +23,9 @@ def main():
     for seed in range(1, 6):
         output = run(program, str(seed))
         regret = {name: float(value) for name, value in re.findall(r"^(\w+) +regret +([\d.]+)", output, re.MULTILINE)}
-        if set(regret) != {"blind", "none", "central", "local"}:
-            sys.exit(f"seed {seed}: not the four lines of the page:\n{output}")
-        for name in ("none", "central", "local"):
+        if set(regret) != {"blind", "none", "central", "shuffle", "local"}:
+            sys.exit(f"seed {seed}: not the five lines of the page:\n{output}")
+        for name in ("none", "central", "shuffle", "local"):
             if not regret[name] < regret["blind"]:
                 sys.exit(f"seed {seed}: {name} is no better than blind play:\n{output}")
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,6 +64,16 @@ TEST_F(ReleasesTest, AnotherNodeOrEpochIsAnotherDraw) {
   EXPECT_EQ(*Once(kKey, For(7, 0.25)), *first) << "an old release is remembered";
 }
 
+// Otherwise a client would be handed the answer to a question it was not asked.
+TEST_F(ReleasesTest, AnotherQuestionInTheSameEpochIsAnotherReleaseAndCostsAgain) {
+  const auto first = Once({NodeId{7}, 3, 1}, For(7, 0.5));
+  const auto other = Once({NodeId{7}, 3, 2}, For(7, 0.5));
+  ASSERT_TRUE(first.ok() && other.ok());
+  EXPECT_NE(*first, *other);
+  EXPECT_EQ(releases_.odometer().spent().epsilon, 1);
+  EXPECT_EQ(Once({NodeId{7}, 3, 3}, For(7, 0.5)).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 TEST_F(ReleasesTest, WhatTheBudgetCannotPayIsNeverDrawn) {
   ASSERT_TRUE(Once(kKey, For(7, 0.75)).ok());
   EXPECT_EQ(Once({NodeId{7}, 4}, For(7, 0.5)).status().code(), absl::StatusCode::kResourceExhausted);
@@ -112,6 +124,35 @@ TEST_F(ReleasesTest, WhatProtectsNobodyCostsNothing) {
   EXPECT_TRUE(Once(kKey, Charge{}).ok());
   EXPECT_EQ(releases_.odometer().spent(), (DpGuarantee{0, 0}));
   EXPECT_EQ(releases_.odometer().units(), 0u);
+}
+
+// What is paid for outlives the process in a ledger; what costs nothing is never written there.
+TEST_F(ReleasesTest, ALedgerKeepsWhatWasPaidFor) {
+  const std::string path = ::testing::TempDir() + "releases_test.ledger";
+  const LedgerHeader header{.deployment = "test", .limits = {.per_unit = {kBudget.epsilon, kBudget.delta}}};
+  const auto forget = [&] {
+    std::filesystem::remove(path);
+    std::filesystem::remove(path + ".head");
+  };
+  forget();
+  Units paid;
+  for (int run = 0; run < 2; ++run) {
+    const auto ledger = Ledger::Open(path, header, Ledger::Durability::kGrouped);
+    ASSERT_TRUE(ledger.ok()) << ledger.status();
+    releases_ = Releases(kBudget, ledger->get());
+    EXPECT_EQ(releases_.spent().epsilon, run == 0 ? 0 : 0.75);
+    const auto draw = Once(kKey, For(7, 0.75));
+    ASSERT_TRUE(draw.ok());
+    if (run == 0) paid = *draw;
+    EXPECT_EQ(*draw, paid);
+    ASSERT_TRUE(Once({NodeId{8}, 3}, Charge{}).ok());
+    EXPECT_EQ(Once({NodeId{7}, 4}, For(7, 0.5)).status().code(), absl::StatusCode::kResourceExhausted);
+    ASSERT_TRUE(releases_.Commit().ok());
+    EXPECT_EQ((*ledger)->head().seq, 1u);
+    EXPECT_EQ(releases_.spent(), (DpGuarantee{0.75, 0.1}));
+  }
+  EXPECT_EQ(draws_, 3) << "one that was paid for, and the free one in each run";
+  forget();
 }
 
 }  // namespace

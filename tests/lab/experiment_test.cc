@@ -13,6 +13,7 @@
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/runner.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 // Settings to objects to results: experiment.h and runner.h together.
 namespace bandana::lab {
@@ -29,6 +30,13 @@ algorithm.name = "dp-dpe"
 privacy = { model = "none", epsilon = 5.0, delta = 1e-5 }
 [sweep]
 "privacy.model" = ["none", "central", "local"]
+)";
+
+constexpr char kOnePoint[] = R"(horizon = 3000
+seed = 11
+environment = { dimension = 3, actions = 20, client_sd = 0.1, population = 3000 }
+algorithm.name = "dp-dpe"
+privacy = { model = "none", epsilon = 5.0, delta = 1e-5 }
 )";
 
 class RunnerTest : public testing::Test {
@@ -214,6 +222,92 @@ TEST(RunReplicateTest, ReplicatesDifferAndRepeat) {
       EXPECT_GE(a.checkpoints[i].clients, a.checkpoints[i - 1].clients);
     }
     EXPECT_EQ(a.checkpoints.back().t, 3000);
+  }
+}
+
+// --- every privatizer of the vocabulary runs, repeats, and says what it promises
+
+struct Model {
+  std::vector<std::string> set;
+  std::size_t claims;
+  double epsilon;  // of the first claim
+  double delta;
+};
+
+TEST(EveryModelTest, RunsToTheEndAndRepeatsAndClaims) {
+  const std::vector<Model> models = {
+      {{"privacy.model=none"}, 0, 0, 0},
+      {{"privacy.model=central"}, 1, 5, 1e-5},
+      {{"privacy.model=local"}, 1, 5, 1e-5},
+      {{"privacy.model=central", "privacy.noise=laplace"}, 1, 5, 0},
+      {{"privacy.model=local", "privacy.noise=laplace"}, 1, 5, 0},
+      {{"privacy.model=local", "privacy.noise=laplace", "privacy.calibration=paper"}, 1, 10, 0},
+      {{"privacy.model=shuffle"}, 2, 5, 1e-5},
+      {{"privacy.model=shuffle", "privacy.transport=counts"}, 1, 5, 1e-5},
+      {{"privacy.model=shuffle", "privacy.honest_fraction=0.5", "privacy.loss=0.3"}, 2, 5, 1e-5},
+      {{"privacy.model=shuffle", "privacy.calibration=paper"}, 2, 5, 1e-5},
+      {{"privacy.model=shuffle", "privacy.shuffle=amplified"}, 2, 5, 1e-5},
+      {{"privacy.model=shuffle", "privacy.sampler=exact"}, 2, 5, 1e-5},
+  };
+  const std::atomic<bool> stop = false;
+  for (const Model& model : models) {
+    std::vector<std::string> set = model.set;
+    set.push_back("horizon=300");
+    const absl::StatusOr<Spec> spec = ParseSpec(kOnePoint, "x.toml", set);
+    ASSERT_TRUE(spec.ok()) << spec.status();
+    const Settings& settings = spec->points[0].settings;
+    const auto claims = ClaimsOf(settings);
+    ASSERT_TRUE(claims.ok()) << claims.status();
+    ASSERT_EQ(claims->size(), model.claims) << fmt::format("{}", fmt::join(model.set, " "));
+    if (model.claims > 0) {
+      EXPECT_EQ((*claims)[0].guarantee.epsilon, model.epsilon);
+      EXPECT_EQ((*claims)[0].guarantee.delta, model.delta);
+    }
+    const auto first = RunReplicate(settings, 0, stop);
+    const auto again = RunReplicate(settings, 0, stop);
+    ASSERT_TRUE(first.ok() && again.ok()) << first.status();
+    EXPECT_EQ(first->checkpoints.back().t, 300);
+    EXPECT_EQ(first->checkpoints.back().regret, again->checkpoints.back().regret);
+    EXPECT_GT(first->phases.size(), 2u);
+  }
+}
+
+// A proof that a claim names is there to be read.
+TEST(EveryModelTest, ClaimsNameProofsThatExist) {
+  for (const char* set : {"privacy.model=central", "privacy.model=local", "privacy.model=shuffle"}) {
+    for (const char* variant : {"privacy.noise=laplace", "privacy.noise=gaussian",
+                                "privacy.shuffle=amplified", "privacy.shuffle=sum"}) {
+      const absl::StatusOr<Spec> spec = ParseSpec(kOnePoint, "x.toml", {set, variant});
+      if (!spec.ok()) continue;  // a variant of another model
+      const std::vector<Claim> claims = ClaimsOf(spec->points[0].settings).value();
+      for (const Claim& claim : claims) {
+        const fs::path source = fs::path(__FILE__).parent_path().parent_path().parent_path();
+        EXPECT_TRUE(fs::exists(source / claim.proof)) << claim.proof;
+      }
+    }
+  }
+}
+
+TEST(EveryModelTest, OptionsOfAnotherModelAndBadValuesAreRefused) {
+  struct Bad {
+    std::vector<std::string> set;
+    std::string key;
+  };
+  const std::vector<Bad> cases = {
+      {{"privacy.model=shuffle", "privacy.honest_fraction=0"}, "privacy.honest_fraction"},
+      {{"privacy.model=shuffle", "privacy.honest_fraction=1.5"}, "privacy.honest_fraction"},
+      {{"privacy.model=shuffle", "privacy.loss=0"}, "privacy.loss"},
+      {{"privacy.model=shuffle", "privacy.loss=nan"}, "privacy.loss"},
+      {{"privacy.model=shuffle", "privacy.transport=pigeons"}, "privacy.transport"},
+      {{"privacy.model=shuffle", "privacy.shuffle=cards"}, "privacy.shuffle"},
+      {{"privacy.model=central", "privacy.noise=pink"}, "privacy.noise"},
+      {{"privacy.model=central", "privacy.epsilon=0"}, "privacy.epsilon"},
+      {{"privacy.model=central", "privacy.epsilon=inf"}, "privacy.epsilon"},
+  };
+  for (const Bad& bad : cases) {
+    const absl::StatusOr<Spec> spec = ParseSpec(kOnePoint, "x.toml", bad.set);
+    ASSERT_FALSE(spec.ok()) << bad.set[1];
+    EXPECT_EQ(InputErrorOf(spec.status()).value_or(InputError{}).key, bad.key) << spec.status();
   }
 }
 

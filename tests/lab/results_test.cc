@@ -114,14 +114,14 @@ TEST(ResultsTest, RowsAreTidyAndInOrder) {
   ASSERT_TRUE(
       results
           ->Append({{.t = 1, .regret = 0.5},
-                    {.t = 10, .regret = 1.25, .clients = 2, .reals = 6, .rounds = 1, .best_action_rate = 0.5},
-                    {.t = 100, .regret = 3, .clients = 9, .reals = 60, .rounds = 3, .best_action_rate = 1}})
+                    {.t = 10, .regret = 1.25, .clients = 2, .reals = 6, .bits = 384, .rounds = 1, .best_action_rate = 0.5},
+                    {.t = 100, .regret = 3, .clients = 9, .reals = 60, .bits = 700, .rounds = 3, .best_action_rate = 1}})
           .ok());
   ASSERT_TRUE(results->Append(PlainReplicate(0.1)).ok());
   EXPECT_EQ(Read(folder.csv()), std::string(kHeader) +
                                     "0,dp-dpe,0,1,0.5,0,0,0,0,0\n"
                                     "0,dp-dpe,0,10,1.25,2,6,384,1,0.5\n"
-                                    "0,dp-dpe,0,100,3,9,60,3840,3,1\n"
+                                    "0,dp-dpe,0,100,3,9,60,700,3,1\n"
                                     "1,\"a, \"\"b\"\"\",0,1,0.1,0,0,0,0,0\n"
                                     "1,\"a, \"\"b\"\"\",0,10,0.2,0,0,0,0,0\n"
                                     "1,\"a, \"\"b\"\"\",0,100,0.30000000000000004,4,0,0,0,0\n");

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <string>
 
+#include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
-#include "bandana/lab/sha256.h"
 #include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -453,7 +453,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"name = \"dp-dpe\"", "name = \"dp-dpe\"\nalpha = 0", "algorithm.alpha", 7, "0", "> 0"},
         BadLine{"name = \"dp-dpe\"", "name = \"dp-dpe\"\nalpha = -2.5", "algorithm.alpha", 7, "-2.5", "> 0"},
         BadLine{"name = \"dp-dpe\"", "name = \"lin-ucb\"", "algorithm.name", 6, "lin-ucb", "dp-dpe"},
-        BadLine{"model = \"central\"", "model = \"shuffle\"", "privacy.model", 8, "shuffle",
+        BadLine{"model = \"central\"", "model = \"shufle\"", "privacy.model", 8, "shufle",
                 "none, central, local"},
         BadLine{"horizon = 1000", "horizon = 0", "horizon", 1, "0", ">= 1"},
         BadLine{"horizon = 1000", "horizon = 1e6", "horizon", 1, "1000000",

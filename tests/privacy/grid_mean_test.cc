@@ -305,7 +305,7 @@ TEST(AddTest, ARefusedReportLeavesTheSumAsItWas) {
 RC_GTEST_PROP(NoiseUnitsTest, IsTheLeastWholeNumberThatIsEnough, ()) {
   const MeanQuery query = *AnyQuery();
   const double multiplier = std::ldexp(1.0 + *rc::gen::inRange(0, 1000) / 1000., *rc::gen::inRange(-40, 5));
-  const auto units = GridMean::NoiseUnits(multiplier, query);
+  const auto units = GridMean::NoiseUnits(multiplier, GridMean::Sensitivity(query));
   const double wanted = multiplier * GridMean::Sensitivity(query);
   RC_PRE(wanted < 0x1p50);
   RC_ASSERT(units.ok());
@@ -316,15 +316,15 @@ RC_GTEST_PROP(NoiseUnitsTest, IsTheLeastWholeNumberThatIsEnough, ()) {
 
 TEST(NoiseUnitsTest, MoreThanSumsCanHoldIsAnErrorThatNamesEpsilon) {
   const MeanQuery query{{{-1, 1}}, 1};
-  EXPECT_TRUE(GridMean::NoiseUnits(0x1p19, query).ok());
+  EXPECT_TRUE(GridMean::NoiseUnits(0x1p19, GridMean::Sensitivity(query)).ok());
   for (const double multiplier : {0x1p21, 1e300, kInfinity, kNan}) {
-    const auto units = GridMean::NoiseUnits(multiplier, query);
+    const auto units = GridMean::NoiseUnits(multiplier, GridMean::Sensitivity(query));
     ASSERT_FALSE(units.ok()) << multiplier;
     ASSERT_TRUE(InputErrorOf(units.status()).has_value());
     EXPECT_EQ(InputErrorOf(units.status())->key, "privacy.epsilon");
   }
-  EXPECT_FALSE(GridMean::NoiseUnits(1, {{{-1, kInfinity}}, 1}).ok());
-  EXPECT_FALSE(GridMean::NoiseUnits(1, {{{kNan, 1}}, 1}).ok());
+  EXPECT_FALSE(GridMean::NoiseUnits(1, GridMean::Sensitivity({{{-1, kInfinity}}, 1})).ok());
+  EXPECT_FALSE(GridMean::NoiseUnits(1, GridMean::Sensitivity({{{kNan, 1}}, 1})).ok());
 }
 
 }  // namespace

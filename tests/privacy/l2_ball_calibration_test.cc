@@ -175,6 +175,8 @@ TEST(L2BallTest, TheRangeIsCovered) {
       const L2BallSetting setting = Set(L2BallRandomizer::kPrivUnit, d, epsilon, 2);
       EXPECT_TRUE(setting.p > 0 && setting.p < 1) << d << " " << epsilon;
       EXPECT_TRUE(setting.gamma >= 0 && setting.gamma < 1) << d << " " << epsilon;
+      EXPECT_EQ(setting.p * 0x1p53, std::floor(setting.p * 0x1p53)) << d << " " << epsilon;
+      EXPECT_EQ(setting.gamma * 0x1p52, std::floor(setting.gamma * 0x1p52)) << d << " " << epsilon;
       EXPECT_TRUE(setting.scale >= 1 && setting.scale < last) << d << " " << epsilon;
       EXPECT_TRUE(setting.delivered_epsilon <= epsilon) << d << " " << epsilon;
       EXPECT_GT(setting.delivered_epsilon, epsilon * (1 - 1e-4) - 1e-11) << d << " " << epsilon;

@@ -85,8 +85,9 @@ TEST(LaplaceTest, SimpleScalesStaySimple) {
 
 TEST(LaplaceTest, ScalesBeyondTheGridAreRefused) {
   EXPECT_EQ(KeyOf(TightDiscreteLaplace(1e-3, std::uint64_t{1} << 50).status()), "privacy.epsilon");
-  EXPECT_TRUE(TightDiscreteLaplace(1, std::uint64_t{1} << 53).ok());
-  EXPECT_EQ(KeyOf(TightDiscreteLaplace(1, (std::uint64_t{1} << 53) + 1).status()), "privacy.sensitivity");
+  EXPECT_TRUE(TightDiscreteLaplace(2, std::uint64_t{1} << 52).ok());
+  EXPECT_EQ(KeyOf(TightDiscreteLaplace(1, std::uint64_t{1} << 52).status()), "privacy.epsilon");
+  EXPECT_EQ(KeyOf(TightDiscreteLaplace(2, (std::uint64_t{1} << 52) + 1).status()), "privacy.sensitivity");
   EXPECT_EQ(KeyOf(TightDiscreteLaplace(1, 0).status()), "privacy.sensitivity");
 }
 

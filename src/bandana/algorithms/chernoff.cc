@@ -13,9 +13,12 @@ double ChernoffBound(double squared_proxy, std::span<const double> weights, std:
   BANDANA_CHECK(weights.size() == laws.size() && level > 0 && level < 1);
   const double log_inverse_level = std::log(1 / level);
   double gaussian = squared_proxy;
+  double variance = squared_proxy;
   double steepest = 0;  // moments are finite below 1 / steepest
   for (std::size_t i = 0; i < laws.size(); ++i) {
-    gaussian += weights[i] * weights[i] * laws[i].proxy * laws[i].proxy;
+    const double square = weights[i] * weights[i];
+    gaussian += square * laws[i].proxy * laws[i].proxy;
+    variance += square * laws[i].stddev() * laws[i].stddev();
     if (laws[i].laplace_terms > 0) {
       steepest = std::max(steepest, std::abs(weights[i]) * laws[i].laplace_scale);
     }
@@ -31,11 +34,12 @@ double ChernoffBound(double squared_proxy, std::span<const double> weights, std:
     }
     return (log_moment + log_inverse_level) / t;
   };
-  // Quasi-convex in t, since the log moment is convex: golden sections close in on the best exponent.
+  // Quasi-convex in t, since the log moment K is convex: golden sections close in on the best exponent, where
+  // ln(1 / level) = t K'(t) - K(t) >= variance t^2 / 2, as K'' >= variance.
   constexpr double kGolden = 0.61803398874989485;
   constexpr int kSections = 20;
   double low = 0;
-  double high = 1 / steepest;
+  double high = std::min(1 / steepest, std::sqrt(2 * log_inverse_level / variance));
   double left = high - kGolden * (high - low);
   double right = low + kGolden * (high - low);
   double at_left = bound(left);

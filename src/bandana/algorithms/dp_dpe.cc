@@ -112,8 +112,8 @@ absl::Status DpDpePolicy::Learn(const Plan& plan, const Released<Mean>& averages
   const double privacy_stddev = averages.noise_stddev();
   PhaseRegression::Survivors survivors =
       params_.width == Width::kExact
-          ? regression.EliminateExactly(estimate, active_, {plan.query.clients, averages.noise(), params_.clip},
-                                        level_)
+          ? regression.EliminateExactly(estimate, active_,
+                                        {plan.query.clients, averages.noise(), params_.clip}, level_)
           : regression.EliminateBy(2 * PaperWidth(plan, privacy_stddev), estimate, active_);
   if (survivors.active.size() != active_.size()) design_.reset();
   active_ = std::move(survivors.active);

@@ -64,16 +64,15 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
                                                              std::span<const ArmId> active,
                                                              const PhaseErrors& errors, double level) const {
   const ClipRule& rule = errors.rule;
-  BANDANA_CHECK(errors.privacy.size() == pulls_.size());
+  BANDANA_CHECK(errors.privacy.empty() || errors.privacy.size() == pulls_.size());
   const double clients = static_cast<double>(errors.clients);
   const double part = rule.clips() ? level / 2 : level;                    // the clip has the other half
   const Matrix weights = counts_.asDiagonal() * support_ * gram_inverse_;  // a = weights v
-  Matrix proxy =
-      gram_inverse_ * (rule.reward.proxy() * rule.reward.proxy() / clients) +
-      Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients);
+  Matrix proxy = gram_inverse_ * (rule.reward.proxy() * rule.reward.proxy() / clients) +
+                 Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients);
   const bool gaussian = std::all_of(errors.privacy.begin(), errors.privacy.end(),
                                     [](const NoiseLaw& law) { return law.laplace_terms == 0; });
-  if (gaussian) {
+  if (gaussian && !errors.privacy.empty()) {
     Vector privacy(support_.rows());
     for (Eigen::Index i = 0; i < privacy.size(); ++i) privacy[i] = errors.privacy[i].proxy;
     proxy += weights.transpose() * privacy.cwiseAbs2().asDiagonal() * weights;

@@ -16,7 +16,7 @@ namespace bandana {
 /// clients is <theta, x> + reward noise + <mean xi, x> + privacy noise + clipping.
 struct PhaseErrors {
   Count clients = 0;
-  std::vector<NoiseLaw> privacy;  ///< of each coordinate's average
+  std::vector<NoiseLaw> privacy;  ///< of each coordinate's average; empty: none
   ClipRule rule;                  ///< and with it the reward's proxy and the clients' spread
 };
 
@@ -27,7 +27,8 @@ struct PhaseErrors {
 /// which up to clipping and privacy noise is sub-Gaussian with squared proxy
 ///   (proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients,
 /// since sum_x a_x x = v. The privacy noise is sum_x a_x Z_x with laws that are known: Gaussian noise adds
-/// its own squared proxy, Laplace noise takes Chernoff's bound. What clipping adds is bounded by ClipBound (docs/proofs/clipping-width.md).
+/// its own squared proxy, Laplace noise takes Chernoff's bound. What clipping adds is bounded by ClipBound
+/// (docs/proofs/clipping-width.md).
 class PhaseRegression {
  public:
   /// `pulls` are the design's support in its order.

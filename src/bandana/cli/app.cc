@@ -22,6 +22,24 @@ void AddSet(CLI::App& command, std::vector<std::string>& set) {
   command.add_option("--set", set, "key=value, over the file; may be repeated")->expected(1)->take_all();
 }
 
+CLI::App* AddAudit(CLI::App& app, AuditArguments& audit) {
+  CLI::App* command = app.add_subcommand(
+      "audit", "attack a mechanism or a whole algorithm; empirical epsilon with confidence");
+  command->add_option("target", audit.target, "what is attacked: see --list");
+  command->add_flag("--all", audit.all, "every target there is");
+  command->add_flag("--list", audit.list, "the targets");
+  command->add_option("--model", audit.model, "whom the clients trust, for an algorithm (default: central)");
+  command->add_option("--epsilon", audit.epsilon, "the setting attacked (default: the target's)");
+  command->add_option("--delta", audit.delta, "the setting attacked (default: the target's)");
+  command->add_option("--draws", audit.draws, "under each neighbour (default: the target's)");
+  command->add_option("--confidence", audit.confidence, "of all verdicts together (default: 0.999999)");
+  command->add_option("--seed", audit.seed, "of the noise: the same findings every time (default: 1)");
+  command->add_flag("--secure", audit.secure, "noise from the operating system's entropy, as in service");
+  command->add_option("--threads", audit.threads, "default: one a core; findings do not depend on it")
+      ->check(CLI::Range(1, 4096));
+  return command;
+}
+
 CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& help, RoleArguments& arguments) {
   CLI::App* command = app.add_subcommand(name, help);
   command->add_option("config", arguments.config, "the experiment and a [service] table, in TOML")
@@ -129,9 +147,30 @@ int Main(int argc, char** argv) {
   run_command->add_flag("--resume", run.resume, "go on with an interrupted run");
   run_command->add_option("--trace", run.trace, "file for every phase as a line of JSON");
 
+  AccountArguments account;
+  CLI::App* account_command =
+      app.add_subcommand("account", "the guarantee of a list of releases, with its proof");
+  account_command->add_option("file", account.file, "the releases, in JSON: see docs/accounting.md")
+      ->required();
+  account_command->add_option("--delta", account.delta, "find the epsilon at this delta")->type_name("D");
+  account_command->add_option("--epsilon", account.epsilon, "find the delta at this epsilon")->type_name("E");
+
   std::string listed;
   CLI::App* list_command = app.add_subcommand("list", "what there is, with options and defaults");
   list_command->add_option("what", listed, "algorithms, environments, privatizers or exhibits")->required();
+
+  LedgerArguments ledger;
+  CLI::App* ledger_command =
+      app.add_subcommand("ledger", "what was spent, by whom, and that nothing was altered");
+  ledger_command->add_option("action", ledger.action, "show, verify or export")->required();
+  ledger_command->add_option("file", ledger.file, "the ledger")->required();
+  ledger_command->add_option("--client", ledger.client, "show: this client's account and charges");
+  ledger_command->add_option("--head", ledger.head, "verify: a head that was noted, of any time");
+  ledger_command->add_option("--format", ledger.format, "export: csv (default) or json");
+  ledger_command->add_option("--out", ledger.out, "export: a file (default: stdout)");
+
+  AuditArguments audit;
+  CLI::App* audit_command = AddAudit(app, audit);
 
   CalibrateArguments calibrate;
   CLI::App* calibrate_command = AddCalibrate(app, calibrate);
@@ -174,7 +213,10 @@ int Main(int argc, char** argv) {
     return DemoCommand(demo, std::filesystem::read_symlink("/proc/self/exe").string(), global);
   }
   if (run_command->parsed()) return RunCommand(run, global);
+  if (ledger_command->parsed()) return LedgerCommand(ledger, global);
+  if (audit_command->parsed()) return AuditCommand(audit, global);
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
+  if (account_command->parsed()) return AccountCommand(account, global);
   if (server_command->parsed()) return ServerCommand(server, global);
   if (shuffler_command->parsed()) return ShufflerCommand(shuffler, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);

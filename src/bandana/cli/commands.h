@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bandana/cli/output.h"
+#include "bandana/cli/typed_flags.h"
 
 namespace CLI {
 class App;
@@ -29,11 +29,18 @@ int ListCommand(const std::string& what, const Global& global);
 
 struct CalibrateArguments {
   std::string mechanism;
-  std::map<std::string, std::optional<std::string>> flags;  ///< by name, as typed
+  FlagValues flags;
 };
 /// Adds `calibrate` with its mechanisms and their flags. `arguments` must outlive the parse.
 CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments);
 int CalibrateCommand(const CalibrateArguments& arguments, const Global& global);
+
+struct AccountArguments {
+  std::string file;
+  std::optional<double> delta;
+  std::optional<double> epsilon;
+};
+int AccountCommand(const AccountArguments& arguments, const Global& global);
 
 struct RoleArguments {
   std::string config;
@@ -55,5 +62,30 @@ struct DemoArguments {
 };
 /// `program` is the path of this binary: the roles are its children.
 int DemoCommand(const DemoArguments& arguments, const std::string& program, const Global& global);
+
+struct LedgerArguments {
+  std::string action;  ///< show, verify or export
+  std::string file;
+  std::optional<std::int64_t> client;
+  std::string head;
+  std::string format;
+  std::string out;
+};
+int LedgerCommand(const LedgerArguments& arguments, const Global& global);
+
+struct AuditArguments {
+  std::string target;
+  std::string model;  ///< of a target that is an algorithm
+  bool all = false;
+  bool list = false;
+  std::optional<double> epsilon;
+  std::optional<double> delta;
+  std::optional<std::int64_t> draws;
+  double confidence = 0.999999;  ///< of everything that is audited together
+  std::uint64_t seed = 1;
+  bool secure = false;  ///< bits from the service's generator instead
+  int threads = 0;
+};
+int AuditCommand(const AuditArguments& arguments, const Global& global);
 
 }  // namespace bandana::cli

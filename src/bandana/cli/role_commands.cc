@@ -11,6 +11,8 @@
 #include "bandana/federation/shuffler.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/phase_json.h"
+#include "bandana/lab/vocabulary.h"
+#include "bandana/privacy/ledger/ledger.h"
 #include "bandana/service/agent.h"
 #include "bandana/service/route.h"
 #include "bandana/service/server.h"
@@ -82,6 +84,50 @@ lab::Json ToJson(const DpGuarantee& guarantee) {
   return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
 }
 
+// Nothing if the configuration names none.
+absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
+                                                   const DpGuarantee& budget, Ledger::Durability durability) {
+  const lab::Settings& service = config.spec.service;
+  const bool has_epsilon = service.Has("service.deployment_epsilon");
+  const bool has_delta = service.Has("service.deployment_delta");
+  const auto missing = [&](std::string key, std::string why) {
+    return InvalidInput({.message = std::move(why),
+                         .file = config.spec.file,
+                         .key = key,
+                         .accepted = lab::FindOption(key)->accepted});
+  };
+  if (has_epsilon != has_delta) {
+    return missing(has_epsilon ? "service.deployment_delta" : "service.deployment_epsilon",
+                   "missing: deployment_epsilon and deployment_delta are one budget");
+  }
+  if (!service.Has("service.ledger")) {
+    if (has_epsilon) return missing("service.ledger", "missing: a deployment's budget needs a ledger");
+    return nullptr;
+  }
+  const std::string path = service.Text("service.ledger");
+  const Claim claim =
+      claims.empty() ? Claim{.unit = "nobody", .neighbours = "none", .proof = "none"} : claims.front();
+  LedgerHeader header{.deployment = config.spec.name,
+                      .configuration = config.Digest(),
+                      .unit = claim.unit,
+                      .neighbours = claim.neighbours,
+                      .proof = claim.proof,
+                      .limits = {.per_unit = {budget.epsilon, budget.delta}}};
+  if (has_epsilon) {
+    header.limits.deployment =
+        Loss{service.Number("service.deployment_epsilon"), service.Number("service.deployment_delta")};
+  }
+  BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, Ledger::Open(path, header, durability));
+  if (ledger->torn_bytes() > 0) {
+    fmt::print(stderr,
+               "bandana: {}: dropped {} bytes of a charge that was being written when its writer ended; "
+               "nothing of it "
+               "had left\n",
+               path, ledger->torn_bytes());
+  }
+  return ledger;
+}
+
 // Refuses at the start what no query could be: with all clients a report takes the fewest bits.
 template <class P>
 absl::StatusOr<service::Route> MakeRoute(const RoleConfig& config, const P& privatizer) {
@@ -104,6 +150,9 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
   BANDANA_ASSIGN_OR_RETURN(
       auto server, DpDpeServer<P>::Create(lab::MakeDpDpeParams(config.settings), actions, privatizer));
 
+  BANDANA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Ledger> ledger,
+      OpenLedger(config, privatizer.claims(), privatizer.guarantee(), Ledger::Durability::kEach));
   std::size_t told = 0;
   const auto tell_phases = [&] {
     const std::vector<PhaseRecord>& history = server.policy().history();
@@ -126,6 +175,7 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
                                .route = route,
                                .spec_digest = config.Digest(),
                                .budget_per_client = privatizer.guarantee(),
+                               .ledger = ledger.get(),
                                .insecure_seed = config.insecure_seed,
                                .join_timeout = kJoinTimeout,
                                .answer_timeout = route.sealed() ? kSealedAnswerTimeout : kAnswerTimeout,
@@ -161,6 +211,9 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
   BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config));
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
   BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, lab::MakePopulation(config.settings, 0, problem));
+  BANDANA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Ledger> ledger,
+      OpenLedger(config, privatizer.claims(), privatizer.guarantee(), Ledger::Durability::kGrouped));
   const service::AgentParams params{.server = server,
                                     .route = route,
                                     .shuffler = shuffler,
@@ -168,6 +221,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
                                     .clients = range.count,
                                     .spec_digest = config.Digest(),
                                     .budget_per_client = privatizer.guarantee(),
+                                    .ledger = ledger.get(),
                                     .insecure_seed = config.insecure_seed,
                                     .connect_timeout = kConnectTimeout,
                                     .stop = stop};

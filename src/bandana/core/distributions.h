@@ -79,16 +79,17 @@ struct LaplaceZiggurat {
   static double Tail(Gen& gen);
 };
 
-/// A draw that starts from the word `bits`; 99 % need no other. Symmetric about 0.
+/// One word a draw in 99 % of cases. Symmetric about 0.
 /// G. Marsaglia and W. W. Tsang, "The ziggurat method for generating random variables", J. Stat. Softw. 5(8),
 /// 2000; layer, sign and position come from disjoint bits, as J. A. Doornik, "An improved ziggurat method",
 /// 2005, asks. The mathematical library is called on the rare paths alone: exp decides near an edge, log
 /// makes the normal's tail (one draw in 4000). glibc chooses its code for both by the processor's FMA and
 /// AVX2, which x86-64-v3 always has, so that all such machines draw the same numbers.
 template <class Law, class Gen>
-double ZigguratFrom(std::uint64_t bits, Gen& gen) {
+double Ziggurat(Gen& gen) {
   const ZigguratTable& table = Law::Table();
   while (true) {
+    const std::uint64_t bits = gen();
     const std::size_t layer = bits & 0xff;
     // An odd multiple of 2^-56 in (-1, 1).
     const double u = static_cast<double>((static_cast<std::int64_t>(bits) >> 7) | 1) * 0x1p-56;
@@ -98,13 +99,12 @@ double ZigguratFrom(std::uint64_t bits, Gen& gen) {
     if (layer == 0) return std::copysign(Law::Tail(gen), u);
     const double height = table.y[layer] + UniformUnit(gen) * (table.y[layer + 1] - table.y[layer]);
     if (height < Law::Density(std::abs(x))) return x;
-    bits = gen();
   }
 }
 
 template <class Gen>
 double LaplaceZiggurat::Tail(Gen& gen) {
-  return kLaplaceZiggurat.x[1] + std::abs(ZigguratFrom<LaplaceZiggurat>(gen(), gen));
+  return kLaplaceZiggurat.x[1] + std::abs(Ziggurat<LaplaceZiggurat>(gen));
 }
 
 /// Proposals of BTRS for n p >= 10, p <= 1/2. W. Hörmann, "The generation of binomial random variates",
@@ -164,16 +164,16 @@ std::int64_t BinomialByInversion(std::int64_t n, double p, Gen& gen) {
 
 }  // namespace internal
 
-/// Standard normal by the ziggurat, one word a draw in 99 % of cases.
+/// Standard normal, by the ziggurat.
 template <class Gen>
 double StandardNormal(Gen& gen) {
-  return internal::ZigguratFrom<internal::NormalZiggurat>(gen(), gen);
+  return internal::Ziggurat<internal::NormalZiggurat>(gen);
 }
 
 /// Density exp(-|x|)/2, in the same way.
 template <class Gen>
 double StandardLaplace(Gen& gen) {
-  return internal::ZigguratFrom<internal::LaplaceZiggurat>(gen(), gen);
+  return internal::Ziggurat<internal::LaplaceZiggurat>(gen);
 }
 
 /// Number of successes in n independent trials of probability p; 0 <= n <= 2^62, 0 <= p <= 1.

@@ -22,20 +22,25 @@ class Collector {
  public:
   explicit Collector(P privatizer) : privatizer_(std::move(privatizer)) {}
 
-  /// Sends the plan to `clients`, as many as its query says.
+  /// Sends the plan to `clients`, as many as its query says. Nothing is sent if it is an error.
   absl::Status Ask(Context& context, std::shared_ptr<const Plan> plan, std::vector<NodeId> clients) {
+    absl::flat_hash_set<NodeId> awaited(clients.begin(), clients.end());
+    if (static_cast<Count>(awaited.size()) != plan->query.clients || awaited.size() != clients.size()) {
+      return absl::InvalidArgumentError(
+          "a plan goes to as many clients as its query asks, each of them once");
+    }
+    if (ShufflePrivatizer<P> && !context.links().shuffler.has_value()) {
+      return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
+    }
     plan_ = std::move(plan);
     sum_ = {};
     awaited_.clear();
     for (const NodeId client : clients) context.Send(client, plan_);
     if constexpr (ShufflePrivatizer<P>) {
-      if (!context.links().shuffler.has_value()) {
-        return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
-      }
       auto roll = std::make_shared<Roll>(Roll{plan_->epoch, plan_->query, std::move(clients)});
       context.Send(*context.links().shuffler, std::shared_ptr<const Roll>(std::move(roll)));
     } else {
-      awaited_.insert(clients.begin(), clients.end());
+      awaited_ = std::move(awaited);
     }
     return absl::OkStatus();
   }

@@ -11,7 +11,8 @@ namespace bandana {
 /// A role's view of the network.
 struct Links {
   NodeId self;
-  std::optional<NodeId> upstream;  ///< where reports go: server, shuffler, sink; none at the top and among peers
+  std::optional<NodeId>
+      upstream;  ///< where reports go: server, shuffler, sink; none at the top and among peers
   std::vector<NodeId> peers;
   std::optional<NodeId> shuffler = std::nullopt;  ///< at a server whose reports come through one
 };
@@ -27,9 +28,7 @@ class Topology {
 
   Count clients() const { return clients_; }
   bool shuffled() const { return shuffled_; }
-  bool Contains(NodeId node) const {
-    return node.value <= clients_ || (shuffled_ && node == kShufflerNode);
-  }
+  bool Contains(NodeId node) const { return node.value <= clients_ || (shuffled_ && node == kShufflerNode); }
 
   Links LinksOf(NodeId node) const {
     Links links{.self = node};

@@ -34,8 +34,7 @@ std::vector<const Option*> OptionsUnder(const std::string& table, const std::str
 absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
   static const std::map<std::string, std::vector<Entry>> catalog = {
       {"algorithms",
-       {{"dp-dpe",
-         "P1, Algorithm 1: distributed phased elimination; models none, central, local, shuffle",
+       {{"dp-dpe", "P1, Algorithm 1: distributed phased elimination; models none, central, local, shuffle",
          OptionsUnder("algorithm", "algorithm.name", "dp-dpe")}}},
       {"environments",
        {{"linear", "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi",

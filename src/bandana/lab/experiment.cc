@@ -97,8 +97,7 @@ ShuffleSumMeanParams MakeShuffleSumParams(const Settings& settings) {
   return {.nominal = NominalOf(settings),
           .calibration = CalibrationOf(settings),
           .sampler = SamplerOf(settings),
-          .transport =
-              settings.Text("privacy.transport") == "bits" ? Transport::kBits : Transport::kCounts,
+          .transport = settings.Text("privacy.transport") == "bits" ? Transport::kBits : Transport::kCounts,
           .honest_fraction = settings.Number("privacy.honest_fraction"),
           .loss = settings.Has("privacy.loss") ? settings.Number("privacy.loss") : 1};
 }

@@ -48,8 +48,12 @@ const std::vector<std::string>& MetricNames() {
 
 std::vector<double> MetricValues(const Checkpoint& checkpoint) {
   const auto reals = static_cast<double>(checkpoint.reals);
-  return {checkpoint.regret,    static_cast<double>(checkpoint.clients), reals,
-          static_cast<double>(checkpoint.bits), static_cast<double>(checkpoint.rounds),  checkpoint.best_action_rate};
+  return {checkpoint.regret,
+          static_cast<double>(checkpoint.clients),
+          reals,
+          static_cast<double>(checkpoint.bits),
+          static_cast<double>(checkpoint.rounds),
+          checkpoint.best_action_rate};
 }
 
 ResultsFile::ResultsFile(std::string path, const Spec& spec)

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "absl/strings/str_replace.h"
+#include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
-#include "bandana/lab/sha256.h"
 #include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"

@@ -89,8 +89,9 @@ absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::strin
   Json statement;
   statement["nominal"] = nullptr;
   if (settings.Has("privacy.epsilon")) {
-    statement["nominal"] = {{"epsilon", settings.Number("privacy.epsilon")},
-                            {"delta", settings.Has("privacy.delta") ? settings.Number("privacy.delta") : 0.0}};
+    statement["nominal"] = {
+        {"epsilon", settings.Number("privacy.epsilon")},
+        {"delta", settings.Has("privacy.delta") ? settings.Number("privacy.delta") : 0.0}};
   }
   statement["delivered"] = Json::array();
   for (const Claim& claim : claims) {

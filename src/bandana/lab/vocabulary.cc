@@ -26,10 +26,12 @@ std::function<bool(const Settings&)> When(std::string key, std::vector<std::stri
 using Condition = std::function<bool(const Settings&)>;
 
 Condition Both(Condition a, Condition b) {
-  return [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) && b(settings); };
+  return
+      [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) && b(settings); };
 }
 Condition Either(Condition a, Condition b) {
-  return [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) || b(settings); };
+  return
+      [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) || b(settings); };
 }
 
 Option Choice(std::string key, std::vector<std::string> choices, std::optional<Value> fallback,
@@ -154,9 +156,17 @@ std::vector<Option> MakeVocabulary() {
           "noise allowed above a trusted server's, as a share of its standard deviation, for fewer bits",
           Both(shuffle_sum, When("privacy.calibration", {"tight"}))),
 
-      Text("service.listen", "ADDRESS:PORT on this machine", "where the server, or the shuffler, listens", Never),
+      Text("service.listen", "ADDRESS:PORT on this machine", "where the server, or the shuffler, listens",
+           Never),
       Text("service.server", "ADDRESS:PORT", "where agents and the shuffler find the server", Never),
       Text("service.shuffler", "ADDRESS:PORT", "where agents find the shuffler", Never),
+      Text("service.ledger", "a path, from the working folder",
+           "where a role keeps what it charges and draws, over restarts; in memory if not given", Never),
+      Number("service.deployment_epsilon", Positive, "a finite number > 0", std::nullopt,
+             "with deployment_delta: the most that all releases of a ledger may add up to", Never),
+      Number(
+          "service.deployment_delta", [](double v) { return v >= 0 && v < 1; }, "a number in [0, 1)",
+          std::nullopt, "see deployment_epsilon", Never),
       Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
   };
   for (Option& option : options) {
@@ -179,8 +189,9 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// To the whole word or to what follows its last dot.
+// To the whole word or to what follows its last dot. What is only cut short is near.
 std::size_t Distance(std::string_view word, const std::string& known) {
+  if (word.size() >= 3 && word.size() < known.size() && known.starts_with(word)) return 1;
   return std::min(EditDistance(word, known), EditDistance(word, known.substr(known.rfind('.') + 1)));
 }
 

@@ -53,6 +53,14 @@ class Access {
     return sum.reports_;
   }
   template <class Query>
+  static Count& Quorum(BasicReportSum<Query>& sum) {
+    return sum.quorum_;
+  }
+  template <class Query>
+  static Count Quorum(const BasicReportSum<Query>& sum) {
+    return sum.quorum_;
+  }
+  template <class Query>
   static absl::flat_hash_set<NodeId>& Origins(BasicReportSum<Query>& sum) {
     return sum.origins_;
   }

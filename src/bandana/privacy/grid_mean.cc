@@ -20,22 +20,33 @@ std::int64_t ClipUnits(std::int64_t units, const Interval& bound) {
                     static_cast<std::int64_t>(HighUnits(bound)));
 }
 
-// Values that the grid holds with room for noise and for sums.
-absl::Status CheckBounds(const MeanQuery& query) {
+// Products and roots of doubles are right to far better than this.
+constexpr double kRoundingSlack = 1 + 1e-12;
+
+// And a sum of this many, all positive.
+double SumSlack(const MeanQuery& query) {
+  return kRoundingSlack + 0x1p-52 * static_cast<double>(query.bounds.size());
+}
+
+}  // namespace
+
+absl::Status CheckQuery(const MeanQuery& query) {
   constexpr double kMost = 0x1p20;
+  constexpr double kMostSum = 0x1p61 * GridMean::kUnit;  // with room for noise
+  const auto clients = static_cast<double>(query.clients);
   for (const Interval& bound : query.bounds) {
     if (!(-kMost <= bound.low && bound.low <= bound.high && bound.high <= kMost)) {
       return absl::InvalidArgumentError(fmt::format(
           "an interval from {} to {}: the grid holds values up to {}", bound.low, bound.high, kMost));
     }
+    if (!(clients * std::max(-bound.low, bound.high) < kMostSum)) {
+      return absl::InvalidArgumentError(
+          fmt::format("an interval from {} to {}, of {} clients: the grid holds sums up to {}", bound.low,
+                      bound.high, query.clients, kMostSum));
+    }
   }
   return absl::OkStatus();
 }
-
-// Sums and roots of a few hundred doubles are right to far better than this.
-constexpr double kRoundingSlack = 1 + 1e-12;
-
-}  // namespace
 
 double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
   const double average = rewards.sum / static_cast<double>(rewards.count);
@@ -46,13 +57,13 @@ double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
 double GridMean::Sensitivity(const MeanQuery& query) {
   double squares = 0;
   for (const Interval& bound : query.bounds) squares += RangeUnits(bound) * RangeUnits(bound);
-  return std::sqrt(squares) * kRoundingSlack;
+  return std::sqrt(squares) * SumSlack(query);
 }
 
 double GridMean::SensitivityL1(const MeanQuery& query) {
   double sum = 0;
   for (const Interval& bound : query.bounds) sum += RangeUnits(bound);
-  return sum * kRoundingSlack;
+  return sum * SumSlack(query);
 }
 
 absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, double sensitivity) {
@@ -70,20 +81,19 @@ absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, double sen
 
 absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,
                                                    const Raw<RewardSums>& rewards) const {
-  BANDANA_RETURN_IF_ERROR(CheckBounds(query));
+  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   const RewardSums sums = Reveal(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
   Units units(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    units[i] =
-        static_cast<std::int64_t>(std::nearbyint(ClippedAverage(sums[i], query.bounds[i]) / kUnit));
+    units[i] = static_cast<std::int64_t>(std::nearbyint(ClippedAverage(sums[i], query.bounds[i]) / kUnit));
   }
   return units;
 }
 
 absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, Entries entries,
                                   ReportSum& sum) const {
-  BANDANA_RETURN_IF_ERROR(CheckBounds(query));
+  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   const auto entry = [&](std::size_t i, std::int64_t units) {
     return entries == Entries::kClip ? ClipUnits(units, query.bounds[i]) : units;
   };

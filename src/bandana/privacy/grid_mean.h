@@ -9,6 +9,10 @@
 
 namespace bandana {
 
+/// An error unless averages in the query's intervals, and sums of them over its clients, fit the grid with
+/// room for noise: so that nothing later fails because of what the data are.
+absl::Status CheckQuery(const MeanQuery& query);
+
 /// One client's average of a pull's rewards, inside its interval. A value that is not a number counts as the
 /// interval's middle: to refuse it would tell that it was there.
 double ClippedAverage(const RewardSum& rewards, const Interval& bound);
@@ -24,8 +28,8 @@ class GridMean : public Mechanism {
   static constexpr double kUnit = 1.0 / (1 << 30);
 
   /// The most that replacing one client can move the sum of clipped and rounded averages, in units, in l2 and
-  /// in l1. The ends of an interval are rounded outwards to the grid, so rounding a value inside never adds to
-  /// it.
+  /// in l1. The ends of an interval are rounded outwards to the grid, so rounding a value inside never adds
+  /// to it.
   static double Sensitivity(const MeanQuery& query);
   static double SensitivityL1(const MeanQuery& query);
 
@@ -41,7 +45,6 @@ class GridMean : public Mechanism {
 
   /// One client's averages, each clipped to its interval and rounded.
   absl::StatusOr<Units> Average(const MeanQuery& query, const Raw<RewardSums>& rewards) const;
-
 
   /// What of a report goes into a sum: with kClip each entry is brought inside its interval once more, so
   /// that the sum's sensitivity does not depend on what a client sends. Not for reports that carry their own
@@ -61,7 +64,7 @@ class GridMean : public Mechanism {
   template <class Noise>
   friend class CentralMean;  // docs/proofs/central-gaussian.md, central-laplace.md
   template <class Noise>
-  friend class LocalMean;             // docs/proofs/local-gaussian.md, local-laplace.md
+  friend class LocalMean;            // docs/proofs/local-gaussian.md, local-laplace.md
   friend class ShuffledLaplaceMean;  // docs/proofs/shuffled-laplace.md
 };
 

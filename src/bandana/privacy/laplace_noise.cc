@@ -4,15 +4,14 @@
 
 #include "bandana/core/distributions.h"
 #include "bandana/core/status.h"
+#include "bandana/privacy/calibration/rounding.h"
 #include "bandana/privacy/grid_mean.h"
 #include "bandana/privacy/samplers/discrete_laplace.h"
 
 namespace bandana {
 
 absl::StatusOr<LaplaceNoise> LaplaceNoise::Create(const LaplaceParams& params) {
-  if (!(params.epsilon > 0 && std::isfinite(params.epsilon))) {
-    return InvalidOption("privacy.epsilon", params.epsilon, "a finite number > 0");
-  }
+  BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("privacy.epsilon", params.epsilon));
   if (params.calibration == Calibration::kTight) {
     return LaplaceNoise(1 / params.epsilon, {params.epsilon, 0}, params.sampler);
   }

@@ -17,7 +17,8 @@ absl::Status NoPrivacyMean::Add(const MeanQuery& query, const Report& report, Re
 }
 
 absl::StatusOr<Sealed> NoPrivacyMean::Seal(const ReportSum& sum, NoiseGen&) const {
-  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients));
+  // Declassified: to go out bare is what it is for.
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients, Next::kProtect));
   return MakeSealed(std::move(totals));
 }
 
@@ -35,7 +36,7 @@ template <class Noise>
 absl::StatusOr<Report> CentralMean<Noise>::Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                                      NoiseGen&) const {
   BANDANA_ASSIGN_OR_RETURN(Units units, Average(query, rewards));
-  return MakeReport(std::move(units), WordBits(query));
+  return MakeReport(std::move(units), WordBits(query), query.clients);
 }
 
 template <class Noise>
@@ -45,7 +46,7 @@ absl::Status CentralMean<Noise>::Add(const MeanQuery& query, const Report& repor
 
 template <class Noise>
 absl::StatusOr<Sealed> CentralMean<Noise>::Seal(const ReportSum& sum, NoiseGen& noise) const {
-  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients));
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients, Next::kProtect));
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, noise_.Scale(QueryOf(sum)));
   if (scale > 0) {
     for (std::int64_t& total : totals) total += noise_.Draw(scale, noise);
@@ -83,7 +84,7 @@ absl::Status LocalMean<Noise>::Add(const MeanQuery& query, const Report& report,
 
 template <class Noise>
 absl::StatusOr<Sealed> LocalMean<Noise>::Seal(const ReportSum& sum, NoiseGen&) const {
-  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients));
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients, Next::kLetOut));
   return MakeSealed(std::move(totals));
 }
 

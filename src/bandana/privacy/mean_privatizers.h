@@ -31,8 +31,8 @@ class NoPrivacyMean : public GridMean {
 };
 
 /// The trusted server adds noise to the clients' sum (P1, Theorem 4.2). Unit: one client's whole
-/// contribution; neighbours: replace-one; the sum's sensitivity follows from the ranges of its coordinates, in
-/// the norm of the noise.
+/// contribution; neighbours: replace-one; the sum's sensitivity follows from the ranges of its coordinates,
+/// in the norm of the noise.
 template <class Noise>
 class CentralMean : public GridMean {
  public:

@@ -31,6 +31,15 @@ absl::Status Mechanism::CheckQuorum(Count reports, Count wanted) {
       fmt::format("{} of {} clients reported: nothing is released below the quorum", reports, wanted));
 }
 
+absl::Status Mechanism::CheckMixed(NodeId origin, Count quorum) {
+  if (origin == kServerNode && quorum == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError("a report that no shuffler has mixed must not reach the analyzer");
+}
+
+absl::Status Mechanism::Unprotected() {
+  return absl::FailedPreconditionError("a report that is to be protected by its collector is not let out");
+}
+
 absl::Status Mechanism::AddAll(const Units& units, Entry entry, Units& totals) {
   for (std::size_t i = 0; i < units.size(); ++i) {  // all are looked at before one is added
     if (!(Magnitude(entry(i, units[i])) < kMostUnits && Magnitude(totals[i]) < kMostUnits)) {

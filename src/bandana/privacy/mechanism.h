@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -45,23 +46,31 @@ class Mechanism {
     BANDANA_RETURN_IF_ERROR(CheckOrigin(Access::Origin(report), Access::Origins(sum)));
     BANDANA_RETURN_IF_ERROR(AddUnits(query, size, Access::Open(report), entry, sum));
     Access::Origins(sum).insert(Access::Origin(report));
+    Access::Quorum(sum) = std::max(Access::Quorum(sum), report.quorum());
     ++Access::Reports(sum);
     return absl::OkStatus();
   }
 
-  /// Adds what a shuffler made of `reports` clients' reports, of which nobody knows whose they are.
+  /// Adds what a shuffler made of `reports` clients' reports, of which nobody knows whose they are. Refuses a
+  /// report as a client made it.
   template <class Query>
   absl::Status AddAnonymous(const Query& query, std::size_t size, const Report& mixed, Count reports,
                             Entry entry, BasicReportSum<Query>& sum) const {
+    BANDANA_RETURN_IF_ERROR(CheckMixed(Access::Origin(mixed), mixed.quorum()));
     BANDANA_RETURN_IF_ERROR(AddUnits(query, size, Access::Open(mixed), entry, sum));
     Access::Reports(sum) += reports;
     return absl::OkStatus();
   }
 
-  /// The totals of a sum in which all `wanted` clients are.
+  /// What becomes of a sum's totals: noise, or mixing, or they go out as they are.
+  enum class Next { kProtect, kLetOut };
+
+  /// The totals of a sum in which all `wanted` clients are. To be let out, each of its reports must hold its
+  /// promise alone.
   template <class Query>
-  absl::StatusOr<Units> Complete(const BasicReportSum<Query>& sum, Count wanted) const {
+  absl::StatusOr<Units> Complete(const BasicReportSum<Query>& sum, Count wanted, Next next) const {
     BANDANA_RETURN_IF_ERROR(CheckQuorum(sum.reports(), wanted));
+    if (next == Next::kLetOut && Access::Quorum(sum) > 0) return Unprotected();
     return Access::Totals(sum);
   }
 
@@ -82,6 +91,8 @@ class Mechanism {
   Mechanism() = default;
   friend class GridMean;        // averages on a grid: none, central, local
   friend class ShuffleSumMean;  // docs/proofs/shuffle-sum.md
+  friend class SiloPrefixSum;   // docs/proofs/silo-prefix-sum.md
+  friend class L2BallMean;      // docs/proofs/l2-ball-mean.md
 
   template <class Query>
   absl::Status AddUnits(const Query& query, std::size_t size, const Units& units, Entry entry,
@@ -98,6 +109,8 @@ class Mechanism {
 
   static absl::Status CheckOrigin(NodeId origin, const absl::flat_hash_set<NodeId>& origins);
   static absl::Status CheckQuorum(Count reports, Count wanted);
+  static absl::Status CheckMixed(NodeId origin, Count quorum);
+  static absl::Status Unprotected();
   static absl::Status AddAll(const Units& units, Entry entry, Units& totals);
 };
 

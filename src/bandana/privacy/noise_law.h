@@ -8,15 +8,15 @@
 namespace bandana {
 
 /// The law of the privacy noise in one entry of a released value: independent parts of mean 0. Public, and
-/// part of every width.
+/// part of every width. Rounding to the mechanism's grid, by less than one of its units, is left out.
 struct NoiseLaw {
   double proxy = 0;          ///< of the sub-Gaussian part: E exp(t X) <= exp(t^2 proxy^2 / 2)
   double laplace_scale = 0;  ///< of each Laplace term
   Count laplace_terms = 0;
 
+  /// Of Gaussian and Laplace noise; from above where the sub-Gaussian part is something else.
   double stddev() const {
-    return std::sqrt(proxy * proxy +
-                     2 * static_cast<double>(laplace_terms) * laplace_scale * laplace_scale);
+    return std::sqrt(proxy * proxy + 2 * static_cast<double>(laplace_terms) * laplace_scale * laplace_scale);
   }
 
   /// A bound on ln E exp(t X); infinite where there is none.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bandana/privacy/sum_up.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -10,7 +11,8 @@ absl::Status Odometer::Add(const Charge& charge) {
   const auto total = [&](NodeId unit) {
     const auto it = spent_.find(unit);
     const DpGuarantee before = it == spent_.end() ? DpGuarantee{0, 0} : it->second;
-    return DpGuarantee{before.epsilon + charge.guarantee.epsilon, before.delta + charge.guarantee.delta};
+    return DpGuarantee{SumUp(before.epsilon, charge.guarantee.epsilon),
+                       SumUp(before.delta, charge.guarantee.delta)};
   };
   for (const NodeId unit : charge.units) {
     const DpGuarantee after = total(unit);

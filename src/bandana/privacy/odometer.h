@@ -6,8 +6,8 @@
 
 namespace bandana {
 
-/// What each unit has spent, by basic composition, against one budget. A charge that any unit cannot pay is
-/// refused whole (kResourceExhausted) and changes nothing.
+/// What each unit has spent, by basic composition and rounded up, against one budget. A charge that any unit
+/// cannot pay is refused whole (kResourceExhausted) and changes nothing.
 class Odometer {
  public:
   explicit Odometer(DpGuarantee budget_per_unit) : budget_(budget_per_unit) {}

@@ -23,12 +23,15 @@ namespace bandana {
 ///              query's quorum Seal is an error;
 ///   Open       reads that draw.
 /// Roles reach Randomize, Seal and Open through federation/release.h, which charges and journals. An error
-/// depends on the query alone, never on the data. R or A may add no noise (central, local). kChargesClient and kChargesAnalyzer say where the release happens;
-/// guarantee() is what it costs each client whose data it is.
+/// depends on the query alone, never on the data. R or A may add no noise (central, local). kChargesClient
+/// and kChargesAnalyzer say where the release happens; guarantee() is what it costs each client whose data it
+/// is.
 template <class P>
 concept Privatizer = requires(const P& p, const typename P::Query& query, const Raw<typename P::Input>& input,
-                              const Report& report, BasicReportSum<typename P::Query>& sum, const Sealed& sealed, NoiseGen& noise) {
+                              const Report& report, BasicReportSum<typename P::Query>& sum,
+                              const Sealed& sealed, NoiseGen& noise) {
   typename P::Output;
+  { query.fingerprint() } -> std::same_as<std::uint64_t>;
   { p.claims() } -> std::same_as<std::vector<Claim>>;
   { p.guarantee() } -> std::same_as<DpGuarantee>;
   { p.ReportBits(query) } -> std::same_as<absl::StatusOr<Count>>;
@@ -44,11 +47,11 @@ concept Privatizer = requires(const P& p, const typename P::Query& query, const 
 ///   Mix       S: what the analyzer may see of all clients' reports, of which it cannot tell whose they are;
 ///   AddMixed  A, in the place of Add.
 template <class P>
-concept ShufflePrivatizer = Privatizer<P> && requires(const P& p, const typename P::Query& query,
-                                                      std::vector<Report> reports,
-                                                      BasicReportSum<typename P::Query>& sum, CoinGen& coin) {
-  { p.Mix(query, std::move(reports), coin) } -> std::same_as<absl::StatusOr<std::vector<Report>>>;
-  { p.AddMixed(query, reports, sum) } -> std::same_as<absl::Status>;
-};
+concept ShufflePrivatizer =
+    Privatizer<P> && requires(const P& p, const typename P::Query& query, std::vector<Report> reports,
+                              BasicReportSum<typename P::Query>& sum, CoinGen& coin) {
+      { p.Mix(query, std::move(reports), coin) } -> std::same_as<absl::StatusOr<std::vector<Report>>>;
+      { p.AddMixed(query, reports, sum) } -> std::same_as<absl::Status>;
+    };
 
 }  // namespace bandana

@@ -18,7 +18,7 @@ class Released {
   /// The privacy noise in each entry of the value: public, and part of every width.
   const std::vector<NoiseLaw>& noise() const { return noise_; }
 
-  /// Standard deviation of the noise in the entry that has most of it.
+  /// Standard deviation of the noise in the entry that has most of it, from above.
   double noise_stddev() const {
     double largest = 0;
     for (const NoiseLaw& law : noise_) largest = std::max(largest, law.stddev());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "bandana/core/fingerprint.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
 
@@ -15,6 +16,13 @@ struct MeanQuery {
   std::vector<Interval> bounds;  ///< public, one a coordinate; a client's average is clipped to it
   Count clients = 0;             ///< how many are asked, and the quorum: all of them must answer
   bool operator==(const MeanQuery&) const = default;
+
+  std::uint64_t fingerprint() const {
+    Fingerprint fingerprint;
+    fingerprint.Add(clients);
+    for (const Interval& bound : bounds) fingerprint.Add(bound.low).Add(bound.high);
+    return fingerprint.value();
+  }
 };
 
 /// What R hands on: a vector of whole numbers (a mechanism says of what) and whose it is, sealed. Under the
@@ -29,8 +37,9 @@ class Report {
   /// What it takes on a wire that knows the mechanism: the metric of the papers, without any framing.
   Count bits() const { return bits_; }
 
-  /// The report's promise holds only among at least so many: a shuffler lets nothing out before. 0: it holds
-  /// alone, or whoever collects it is trusted.
+  /// The report's promise holds among so many, and is kept by whoever collects it: a shuffler that mixes
+  /// them, or a server that adds noise to their sum. 0: it holds alone. Mechanisms let nothing else out as it
+  /// is.
   Count quorum() const { return quorum_; }
 
  private:
@@ -53,6 +62,7 @@ class BasicReportSum {
   Query query_;  // of the first report, and so of all
   std::vector<std::int64_t> units_;
   Count reports_ = 0;
+  Count quorum_ = 0;                     // the largest of its reports'
   absl::flat_hash_set<NodeId> origins_;  // nobody is in a sum twice; empty if a shuffler has been between
 };
 

@@ -39,11 +39,15 @@ class Memo {
   std::map<Key, Value> known_;
 };
 
-template <class Gen>
-void Permute(std::vector<Report>& reports, Gen& gen) {
-  for (std::size_t left = reports.size(); left > 1; --left) {
-    std::swap(reports[left - 1], reports[UniformBelow(left, gen)]);
+// The noise in a report was set for a number of clients, which it names: it is mixed among as many, whatever
+// the server asks a shuffler for. A report that names none asks for no protection.
+absl::Status CheckPromises(const MeanQuery& query, const std::vector<Report>& reports) {
+  for (const Report& report : reports) {
+    if (report.quorum() == 0 || report.quorum() == query.clients) continue;
+    return absl::FailedPreconditionError(fmt::format(
+        "a report that is to be mixed among {} clients, in a query to {}", report.quorum(), query.clients));
   }
+  return absl::OkStatus();
 }
 
 std::int64_t NoiseOnes(const ShuffleSumSetting& setting, Sampler sampler, NoiseGen& noise) {
@@ -60,10 +64,10 @@ class ShuffleSumMean::Settings : public Memo<std::pair<Count, std::size_t>, Shuf
 absl::StatusOr<ShuffleSumMean> ShuffleSumMean::Create(const ShuffleSumMeanParams& params) {
   // What can be wrong with the parameters is wrong for every query.
   BANDANA_RETURN_IF_ERROR(TightShuffleSum({.clients = 1,
-                                               .dimension = 1,
-                                               .guarantee = params.nominal,
-                                               .honest_fraction = params.honest_fraction,
-                                               .loss = params.loss})
+                                           .dimension = 1,
+                                           .guarantee = params.nominal,
+                                           .honest_fraction = params.honest_fraction,
+                                           .loss = params.loss})
                               .status());
   return ShuffleSumMean(params, std::make_shared<Settings>());
 }
@@ -94,6 +98,11 @@ absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& qu
     BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, params_.calibration == Calibration::kTight
                                                                   ? TightShuffleSum(params)
                                                                   : PaperVectorSum(params));
+    if (!(static_cast<double>(query.clients) * static_cast<double>(setting.bits_per_coordinate) < 0x1p61)) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} bits of each of {} clients are more than a count of 64 bits holds",
+                      setting.bits_per_coordinate, query.clients));
+    }
     const DpGuarantee& delivered = setting.delivered;
     if (delivered.epsilon <= params_.nominal.epsilon && delivered.delta <= params_.nominal.delta) {
       return setting;
@@ -118,6 +127,7 @@ absl::StatusOr<Count> ShuffleSumMean::ReportBits(const MeanQuery& query) const {
 
 absl::StatusOr<Report> ShuffleSumMean::Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                                  NoiseGen& noise) const {
+  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
   BANDANA_ASSIGN_OR_RETURN(const Count bits, ReportBits(query));
   const RewardSums sums = Reveal(rewards);
@@ -139,6 +149,7 @@ absl::StatusOr<Report> ShuffleSumMean::Randomize(const MeanQuery& query, const R
 
 absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query, std::vector<Report> reports,
                                                         CoinGen&) const {
+  BANDANA_RETURN_IF_ERROR(CheckPromises(query, reports));
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
   const std::int64_t most = setting.levels + setting.noise_bits;
   ReportSum sum;
@@ -148,7 +159,7 @@ absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query, 
     };
     BANDANA_RETURN_IF_ERROR(AddReport(query, query.bounds.size(), report, entry, sum));
   }
-  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, query.clients));
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, query.clients, Next::kProtect));
   std::vector<Report> mixed;
   mixed.push_back(MakeReport(std::move(totals), 0));
   return mixed;
@@ -165,7 +176,7 @@ absl::Status ShuffleSumMean::AddMixed(const MeanQuery& query, const std::vector<
 absl::Status ShuffleSumMean::Add(const MeanQuery&, const Report&, ReportSum&) const { return Unmixed(); }
 
 absl::StatusOr<Sealed> ShuffleSumMean::Seal(const ReportSum& sum, NoiseGen&) const {
-  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients));
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients, Next::kLetOut));
   return MakeSealed(std::move(totals));
 }
 
@@ -203,7 +214,8 @@ absl::StatusOr<ShuffledLaplaceMean> ShuffledLaplaceMean::Create(const ShuffledLa
 
 std::vector<Claim> ShuffledLaplaceMean::claims() const {
   const char* proof = "docs/proofs/shuffled-laplace.md";
-  return {ClientClaim("the server, and everyone who sees its releases: it learns the permuted reports",
+  return {ClientClaim("the server, and everyone who sees its releases: it learns the reports, not whose they "
+                      "are. All clients of a phase follow the protocol",
                       params_.nominal, proof),
           ClientClaim("the shuffler, and anyone who reads a client's report", {most_epsilon0_, 0}, proof)};
 }
@@ -215,7 +227,7 @@ absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {
   }
   return settings_->Get(clients, [&]() -> absl::StatusOr<double> {
     BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, LargestLocalEpsilon(params_.nominal, clients));
-    return budget.epsilon0;
+    return std::min(budget.epsilon0, most_epsilon0_);  // which it exceeds by the width of a bracket at most
   });
 }
 
@@ -236,15 +248,16 @@ absl::StatusOr<Report> ShuffledLaplaceMean::Randomize(const MeanQuery& query, co
 }
 
 absl::StatusOr<std::vector<Report>> ShuffledLaplaceMean::Mix(const MeanQuery& query,
-                                                             std::vector<Report> reports,
-                                                             CoinGen& coin) const {
+                                                             std::vector<Report> reports, CoinGen&) const {
+  BANDANA_RETURN_IF_ERROR(CheckPromises(query, reports));
   ReportSum once;  // nobody is in it twice, and nobody is missing
   for (const Report& report : reports) {
     BANDANA_RETURN_IF_ERROR(AddEntries(query, report, Entries::kAsSent, once));
   }
-  BANDANA_RETURN_IF_ERROR(Complete(once, query.clients).status());
-  for (Report& report : reports) report = MakeReport(UnitsOf(report), report.bits());  // nobody's
-  Permute(reports, coin);
+  BANDANA_RETURN_IF_ERROR(Complete(once, query.clients, Next::kProtect).status());
+  for (Report& report : reports) report = MakeReport(UnitsOf(report), WordBits(query));  // nobody's
+  std::sort(reports.begin(), reports.end(),
+            [&](const Report& a, const Report& b) { return UnitsOf(a) < UnitsOf(b); });
   return reports;
 }
 
@@ -260,7 +273,7 @@ absl::Status ShuffledLaplaceMean::AddMixed(const MeanQuery& query, const std::ve
 absl::Status ShuffledLaplaceMean::Add(const MeanQuery&, const Report&, ReportSum&) const { return Unmixed(); }
 
 absl::StatusOr<Sealed> ShuffledLaplaceMean::Seal(const ReportSum& sum, NoiseGen&) const {
-  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients));
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients, Next::kLetOut));
   return MakeSealed(std::move(totals));
 }
 

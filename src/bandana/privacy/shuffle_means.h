@@ -74,8 +74,9 @@ struct ShuffledLaplaceMeanParams {
   Count most_clients;  ///< of any query: the shuffler's claim is for the weakest local noise there can be
 };
 
-/// Clients add Laplace noise to their own averages, less of it the more clients there are; a shuffler permutes
-/// the reports and takes their names off (P2, Algorithm 3's privatizer). (epsilon, delta) against the server,
+/// Clients add Laplace noise to their own averages, less of it the more clients there are; a shuffler
+/// takes the names off the reports and sorts them, which leaves of their order as little as a secret
+/// permutation does and needs no secret (P2, Algorithm 3's privatizer). (epsilon, delta) against the server,
 /// epsilon0 against the shuffler (docs/proofs/shuffled-laplace.md).
 class ShuffledLaplaceMean : public GridMean {
  public:

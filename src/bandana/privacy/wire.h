@@ -9,7 +9,7 @@
 namespace bandana {
 
 /// Sealed reports as plain integers, for drivers that put them on a wire or into a journal. script/lint lets
-/// only privacy/, sim/ and service/ include this file.
+/// only privacy/, sim/, service/ and audit/ include this file.
 class Wire {
  public:
   static const std::vector<std::int64_t>& Units(const Report& report) { return Access::Open(report); }

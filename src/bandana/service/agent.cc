@@ -122,7 +122,7 @@ class AgentRun {
         reports_to_(shuffler != nullptr ? *shuffler : server),
         world_{
             .insecure_seed = params.insecure_seed,
-            .releases = Releases(params.budget_per_client),
+            .releases = Releases(params.budget_per_client, params.ledger),
             .send = [this](NodeId from, NodeId to, Payload payload) { Send(from, to, std::move(payload)); },
             .play = nullptr},
         topology_(params.route.TopologyOf(Count{params.first_client.value} + params.clients - 1)) {}
@@ -148,7 +148,7 @@ class AgentRun {
 
   AgentReport report() const {
     AgentReport report = report_;
-    report.spent = world_.releases.odometer().spent();
+    report.spent = world_.releases.spent();
     report.seconds = absl::ToDoubleSeconds(absl::Now() - started_);
     return report;
   }
@@ -167,10 +167,11 @@ class AgentRun {
         return absl::InvalidArgumentError(fmt::format("the server asked client {}, who is not here", to));
       }
       BANDANA_RETURN_IF_ERROR(HandlePlan(NodeId{to}, **plan, message));
-      if (batch_.shares().messages_size() >= kBatchMessages || batch_bytes_ >= kSealedBytes) FlushBatch();
+      if (batch_.shares().messages_size() >= kBatchMessages || batch_bytes_ >= kSealedBytes) {
+        BANDANA_RETURN_IF_ERROR(FlushBatch());
+      }
     }
-    FlushBatch();
-    return absl::OkStatus();
+    return FlushBatch();
   }
 
   absl::Status HandlePlan(NodeId client, const Plan& plan, const Message& message) {
@@ -217,11 +218,13 @@ class AgentRun {
     return sealer_->Seal(share.epoch, Wire::Units(share.report), bits, sealed);
   }
 
-  void FlushBatch() {
-    if (batch_.shares().messages().empty()) return;
+  absl::Status FlushBatch() {
+    if (batch_.shares().messages().empty()) return absl::OkStatus();
+    BANDANA_RETURN_IF_ERROR(world_.releases.Commit());
     reports_to_.Write(batch_);
     batch_.mutable_shares()->clear_messages();
     batch_bytes_ = 0;
+    return absl::OkStatus();
   }
 
   const AgentParams& params_;

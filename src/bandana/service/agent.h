@@ -12,6 +12,7 @@
 #include "bandana/bandit/environment.h"
 #include "bandana/federation/node.h"
 #include "bandana/privacy/guarantee.h"
+#include "bandana/privacy/ledger/ledger.h"
 #include "bandana/service/randomness.h"
 #include "bandana/service/route.h"
 
@@ -27,6 +28,7 @@ struct AgentParams {
   Count clients = 0;
   std::string spec_digest;
   DpGuarantee budget_per_client;
+  Ledger* ledger = nullptr;  ///< where charges are kept, durable before shares leave; none: in memory
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration connect_timeout;
   std::stop_token stop;  ///< ends the run with kCancelled, at the latest after the client at work

@@ -38,7 +38,7 @@ Coordinator::Coordinator(const ServerParams& params, Node& server,
     : params_(params),
       server_(server),
       world_{.insecure_seed = params.insecure_seed,
-             .releases = Releases(params.budget_per_client),
+             .releases = Releases(params.budget_per_client, params.ledger),
              .send = [this](NodeId, NodeId to,
                             Payload payload) { outgoing_.push_back({to, std::move(payload)}); },
              .play = std::move(on_play)},
@@ -55,7 +55,7 @@ absl::StatusOr<ServerReport> Coordinator::Run() {
   }
   SendStops();
   if (!result_.ok()) return result_;
-  report_.spent = world_.releases.odometer().spent();
+  report_.spent = world_.releases.spent();
   report_.seconds = std::chrono::duration<double>(Clock::now() - started_).count();
   return report_;
 }

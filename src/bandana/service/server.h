@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "bandana/federation/node.h"
 #include "bandana/privacy/guarantee.h"
+#include "bandana/privacy/ledger/ledger.h"
 #include "bandana/service/randomness.h"
 #include "bandana/service/route.h"
 
@@ -35,6 +36,7 @@ struct ServerParams {
   Route route;         ///< with a shuffler, that must be here too
   std::string spec_digest;
   DpGuarantee budget_per_client;
+  Ledger* ledger = nullptr;  ///< where charges are kept, each durable at once; none: in memory
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration join_timeout;    ///< for all agents together
   absl::Duration answer_timeout;  ///< without any new share
@@ -49,8 +51,9 @@ struct ServerReport {
   Count reals = 0;             ///< numbers in them
   std::uint64_t bytes_in = 0;  ///< serialized messages, without HTTP/2's framing
   std::uint64_t bytes_out = 0;
-  DpGuarantee spent{0, 0};  ///< at the server; what is charged at clients is in AgentReport
-  double seconds = 0;       ///< from the first plan to the end
+  DpGuarantee spent{
+      0, 0};  ///< at the server, by all runs of its ledger; what is charged at clients is in AgentReport
+  double seconds = 0;  ///< from the first plan to the end
 };
 
 /// Runs `server` until `server.finished()`. Role calls and callbacks come one at a time, `on_play` among

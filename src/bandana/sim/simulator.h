@@ -30,8 +30,9 @@ struct SimParams {
   const std::atomic<bool>* stop = nullptr;  ///< looked at once a slot
 };
 
-/// Runs a server, its clients and their shuffler, if the privatizer has one, in this process: messages take one slot and are delivered in (slot, origin,
-/// seq) order. A template over the concrete roles, so that a message is a call the compiler sees through.
+/// Runs a server, its clients and their shuffler, if the privatizer has one, in this process: messages take
+/// one slot and are delivered in (slot, origin, seq) order. A template over the concrete roles, so that a
+/// message is a call the compiler sees through.
 template <class Server, class Client>
 class Simulator {
  public:

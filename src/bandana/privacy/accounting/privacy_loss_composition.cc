@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <deque>
 #include <limits>
 #include <numbers>
 #include <vector>
@@ -16,6 +17,7 @@ namespace bandana {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kTogether = 8;
 constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
 
 // ln of the sum of p exp(lambda loss) from above. Masses are pooled, each split between the ends of its pool
@@ -166,7 +168,8 @@ void BoundCells(const std::vector<Item>& items, double lambda, Window window, Re
       largest = std::max(largest, std::abs(lambda * loss));
     }
     input_error += count * kUnit *
-                   (8 + 2 * largest + 2 * std::abs(log_norm) + static_cast<double>(masses.size() / length));
+                   (8 + 2 * largest + 2 * std::abs(log_norm) +
+                    static_cast<double>(masses.size()) / static_cast<double>(length));
     log_scale += count * log_norm;
     offset += count * static_cast<double>(distribution.lowest());
     releases += count;
@@ -223,17 +226,40 @@ PrivacyLossDistribution PrivacyLossDistribution::ComposeAll(std::span<const Repe
                                                             const ComposeOptions& options) {
   BANDANA_CHECK(options.tail_mass > 0 && options.tail_mass < 1 && options.max_cells >= 1024);
   double spacing = 0;
-  double log_finite = 0;  // ln of the probability that no release has an infinite loss
   for (const Repeated& item : list) {
     BANDANA_CHECK(item.distribution != nullptr && item.count >= 0 && item.count < std::int64_t{1} << 50);
     if (item.count == 0) continue;
     spacing = std::max(spacing, item.distribution->spacing_);
-    log_finite += static_cast<double>(item.count) * std::log1p(-item.distribution->infinity_mass_);
   }
   PrivacyLossDistribution result;
   if (spacing == 0) {  // nothing is released
     result.masses_ = {1.0};
     return result;
+  }
+  // A coarse grid would widen each of many small losses: those on finer grids are summed on their own first.
+  std::deque<PrivacyLossDistribution> sums;
+  std::vector<Repeated> parts;
+  for (const Repeated& item : list) {
+    if (item.count == 0) continue;
+    const bool finer = item.distribution->spacing_ < spacing && item.count > 1;
+    if (finer) sums.push_back(item.distribution->SelfCompose(item.count, options));
+    parts.push_back(finer ? Repeated{&sums.back(), 1} : item);
+    spacing = std::max(spacing, parts.back().distribution->spacing_);
+  }
+
+  // Few spectra at a time are held in memory.
+  while (parts.size() > kTogether) {
+    std::vector<Repeated> fewer;
+    for (std::size_t i = 0; i < parts.size(); i += kTogether) {
+      const auto some = std::span(parts).subspan(i, std::min(kTogether, parts.size() - i));
+      fewer.push_back({&sums.emplace_back(ComposeAll(some, options)), 1});
+    }
+    parts = std::move(fewer);
+  }
+
+  double log_finite = 0;  // ln of the probability that no release has an infinite loss
+  for (const Repeated& item : parts) {
+    log_finite += static_cast<double>(item.count) * std::log1p(-item.distribution->infinity_mass_);
   }
   result.infinity_mass_ = std::min(1.0, -std::expm1(log_finite) * (1 + 1e-14));
   if (log_finite == -kInfinity) return result;
@@ -244,8 +270,7 @@ PrivacyLossDistribution PrivacyLossDistribution::ComposeAll(std::span<const Repe
     items.clear();
     double low = 0;
     double high = 0;
-    for (const Repeated& item : list) {
-      if (item.count == 0) continue;
+    for (const Repeated& item : parts) {
       PrivacyLossDistribution coarse = item.distribution->Coarsened(spacing);
       const auto count = static_cast<double>(item.count);
       low += count * static_cast<double>(coarse.lowest_);

@@ -6,14 +6,14 @@
 #include <numbers>
 
 #include "bandana/core/check.h"
-#include "bandana/privacy/accounting/binomial_pmf.h"
+#include "bandana/privacy/calibration/binomial_law.h"
 
 namespace bandana {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Above the relative error of a mass as the factories compute it: masses are multiplied by 1 + this.
-constexpr double kMassGuard = 1e-12;
+constexpr double kMassGuard = 1e-11;
 // Gaussian and binomial tails beyond this many standard deviations, of mass below 2e-33, are cut.
 constexpr double kCut = 12;
 constexpr std::size_t kMostCells = std::size_t{1} << 26;
@@ -179,31 +179,47 @@ PrivacyLossDistribution PrivacyLossDistribution::SymmetricBinomial(std::int64_t 
   const auto first = std::max(shift, middle - static_cast<std::int64_t>(reach));
   const auto last = std::min(n, middle + static_cast<std::int64_t>(reach) + 1);
   if (first > last) return FromAtoms({}, 1, spacing);
-  const auto log_mass = [n](std::int64_t x) { return LogBinomialPmf(x, n, 0.5); };
+  const auto log_mass = [n](std::int64_t x) {
+    return LogBinomial(static_cast<double>(x), static_cast<double>(n), 0.5, 0.5);
+  };
   const auto loss_from = [&](std::int64_t x, double here) {
     const double there = log_mass(x - shift);
-    return here - there + 3e-15 * (20 + std::abs(here) + std::abs(there));
+    return here - there + BinomialLogError(here) + BinomialLogError(there);
   };
-  // The sum of the masses at x, x + step, ...: past the mode, what is left after a term is at most that term
-  // times r/(1 - r), r the ratio of the last two (log-concavity).
-  const auto tail = [&](std::int64_t x, std::int64_t step) {
-    double sum = 0;
-    for (; x >= 0 && x <= n; x += step) {
-      const double term = std::exp(log_mass(x));
-      sum += term;
-      const double ratio = std::exp(log_mass(x + step) - log_mass(x));
-      if (ratio < 1 && term * ratio < 1e-16 * (1 - ratio) * sum) return sum * (1 + 1e-15);
-    }
-    return sum;
-  };
-  const double infinity_mass = tail(first - 1, -1);
+  const double infinity_mass = BinomialLowerTail(first - 1, n, 0.5);
   Builder builder(loss_from(last, log_mass(last)), loss_from(first, log_mass(first)), spacing);
   for (std::int64_t x = first; x <= last; ++x) {
     const double here = log_mass(x);
-    builder.Add(loss_from(x, here), std::exp(here));
+    builder.Add(loss_from(x, here), std::exp(here + BinomialLogError(here)));
   }
-  builder.Add(loss_from(last, log_mass(last)), tail(last + 1, 1));
+  builder.Add(loss_from(last, log_mass(last)), BinomialUpperTail(last + 1, n, 0.5));
   return builder.Finish(infinity_mass);
+}
+
+PrivacyLossDistribution PrivacyLossDistribution::DiscreteGaussian(double sigma, std::int64_t shift,
+                                                                  double spacing) {
+  BANDANA_CHECK(sigma > 0 && std::isfinite(sigma) && shift >= 1);
+  // P(x) = exp(-x^2/(2 sigma^2))/Z; the loss against x - shift is (shift - 2 x) shift/(2 sigma^2), falling in
+  // x.
+  const double width = 2 * sigma * sigma;
+  const double reach = std::ceil(kCut * sigma) + 1;
+  BANDANA_CHECK(reach < kMostCells);
+  const auto weight = [width](double x) { return std::exp(-x * x / width); };
+  // By Poisson's summation Z is sigma sqrt(2 pi) (1 + 2 exp(-2 pi^2 sigma^2) + ...): a little more than the
+  // first.
+  double total = sigma * std::sqrt(2 * std::numbers::pi);
+  if (sigma < 4) {
+    total = weight(0);
+    for (double x = reach; x >= 1; --x) total += 2 * weight(x);  // never too much
+  }
+  const double d = static_cast<double>(shift);
+  const auto loss = [&](double x) { return (d - 2 * x) * d / width; };
+  // Beyond `reach` each ratio is below exp(-reach/sigma^2): what is there is below this.
+  const double tail = weight(reach + 1) / -std::expm1(-2 * reach / width) / total;
+  Builder builder(loss(reach), loss(-reach), spacing);
+  for (double x = -reach; x <= reach; ++x) builder.Add(loss(x), weight(x) / total);
+  builder.Add(loss(reach), tail);
+  return builder.Finish(tail);
 }
 
 PrivacyLossDistribution PrivacyLossDistribution::PureDp(double epsilon, double spacing) {
@@ -235,9 +251,10 @@ PrivacyLossDistribution PrivacyLossDistribution::Compose(const PrivacyLossDistri
   return ComposeAll(list);
 }
 
-PrivacyLossDistribution PrivacyLossDistribution::SelfCompose(std::int64_t count) const {
+PrivacyLossDistribution PrivacyLossDistribution::SelfCompose(std::int64_t count,
+                                                             const ComposeOptions& options) const {
   const Repeated list[] = {{this, count}};
-  return ComposeAll(list);
+  return ComposeAll(list, options);
 }
 
 // From the top down, with S = sum of p_j, T = sum of p_j exp(-(j - k) h) and A = S - T over j >= k, all sums

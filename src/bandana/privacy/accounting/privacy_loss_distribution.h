@@ -45,8 +45,10 @@ class PrivacyLossDistribution {
   /// Lap(b) shifted by 1, b the scale in units of the l1 sensitivity (one coordinate; a vector's l1 ball is
   /// PureDp(1/b)).
   static PrivacyLossDistribution Laplace(double scale, double spacing);
-  /// P(x) ~ exp(-|x|/scale) on the integers, shifted by 1 <= `shift`.
+  /// P(x) ~ exp(-|x|/scale) on the integers, shifted by any integer up to `shift` >= 1.
   static PrivacyLossDistribution DiscreteLaplace(double scale, std::int64_t shift, double spacing);
+  /// P(x) ~ exp(-x^2/(2 sigma^2)) on the integers, shifted by any integer up to `shift`; sigma < 5e6.
+  static PrivacyLossDistribution DiscreteGaussian(double sigma, std::int64_t shift, double spacing);
   /// Bin(n, 1/2) shifted by any integer up to `shift`: log-concavity makes the full one the worst.
   static PrivacyLossDistribution SymmetricBinomial(std::int64_t n, std::int64_t shift, double spacing);
   /// The worst pair of all epsilon-DP mechanisms: randomised response.
@@ -62,11 +64,13 @@ class PrivacyLossDistribution {
     const PrivacyLossDistribution* distribution;
     std::int64_t count;
   };
-  /// All of them, each `count` times, in one go. Spacings may differ: the coarsest one wins.
+  /// All of them, each `count` times, in one go. Spacings may differ: what is on a finer grid is summed there
+  /// first, and the coarsest one wins.
   static PrivacyLossDistribution ComposeAll(std::span<const Repeated> list, const ComposeOptions& options);
   static PrivacyLossDistribution ComposeAll(std::span<const Repeated> list) { return ComposeAll(list, {}); }
   PrivacyLossDistribution Compose(const PrivacyLossDistribution& other) const;
-  PrivacyLossDistribution SelfCompose(std::int64_t count) const;
+  PrivacyLossDistribution SelfCompose(std::int64_t count) const { return SelfCompose(count, {}); }
+  PrivacyLossDistribution SelfCompose(std::int64_t count, const ComposeOptions& options) const;
 
   /// At least the least delta with which the pair is (epsilon, delta)-indistinguishable in this direction.
   /// Takes any epsilon that is not NaN.

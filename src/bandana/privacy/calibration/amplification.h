@@ -20,7 +20,8 @@ inline constexpr Count kMostUsersCounted = Count{1} << 40;
 absl::StatusOr<double> ClosedFormAmplification(double epsilon0, Count n, double delta);
 
 /// An upper bound on the delta at which n shuffled reports are (epsilon, delta)-DP, tails that were cut off
-/// and rounding included: within 1e-6 of the least one that Theorem 3.2 gives, where that is above 1e-280.
+/// and rounding included: above the least one that Theorem 3.2 gives by at most 1e-6 of it, 1e-14 e^epsilon
+/// or 1e-289, whichever is largest.
 absl::StatusOr<double> AmplificationDelta(double epsilon0, Count n, double epsilon);
 
 /// An upper bound on the epsilon that n shuffled reports deliver at `delta`, never above epsilon0: the upper

@@ -29,7 +29,33 @@ double StirlingError(double n) {
   return (1. / 12 - y * (1. / 360 - y * (1. / 1260 - y * (1. / 1680 - y / 1188)))) / n;
 }
 
+// The masses at x, x + step, ...: past the mode, what is left after a term is at most that term times
+// r/(1 - r), r the ratio of the last two.
+double Tail(std::int64_t x, std::int64_t step, std::int64_t n, double p) {
+  double sum = 0;
+  double term = BinomialMass(x, n, p);
+  for (; x >= 0 && x <= n; x += step) {
+    const double next = BinomialMass(x + step, n, p);
+    sum += term;
+    const double ratio = next / term;
+    if (term == 0 || (ratio < 1 && next <= 1e-16 * (1 - ratio) * sum)) return sum * (1 + 1e-15);
+    term = next;
+  }
+  return sum * (1 + 1e-15);
+}
+
 }  // namespace
+
+double BinomialMass(std::int64_t x, std::int64_t n, double p) {
+  if (x < 0 || x > n) return 0;
+  const auto at = static_cast<double>(x);
+  const auto trials = static_cast<double>(n);
+  const double log_mass = LogBinomial(at, trials, p, 1 - p);
+  return std::exp(log_mass + BinomialLogError(log_mass) + BinomialMeanError(at, trials, p));
+}
+
+double BinomialLowerTail(std::int64_t x, std::int64_t n, double p) { return Tail(x, -1, n, p); }
+double BinomialUpperTail(std::int64_t x, std::int64_t n, double p) { return Tail(x, 1, n, p); }
 
 double PoissonDeviance(double x, double mean) {
   if (x == 0) return mean;

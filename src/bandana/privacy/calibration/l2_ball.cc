@@ -16,8 +16,14 @@ constexpr std::int64_t kMostDimensions = 1'000'000;
 constexpr double kLeastEpsilon = 1e-6;
 constexpr double kMostEpsilon = 30;  // beyond it 1 - p has too few digits
 
+// gamma and p are fractions that an exact sampler takes.
+constexpr double kGammaUnit = 0x1p-52;
+constexpr double kProbabilityUnit = 0x1p-53;
+
 // Above the error that a cap's mass brings to epsilon: some 1e-12.
 constexpr double kRoundingGuard = 1e-11;
+
+double FloorTo(double unit, double x) { return std::floor(x / unit) * unit; }
 
 // {v : <u, v> >= gamma} on the unit sphere, gamma in [0, 1).
 struct Cap {
@@ -68,16 +74,17 @@ absl::StatusOr<L2BallSetting> SetUpL2Ball(L2BallRandomizer randomizer, std::int6
                          fmt::format("a number from {} to {}", kLeastEpsilon, kMostEpsilon));
   }
   BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("radius", radius));
-  const double gamma =
-      randomizer == L2BallRandomizer::kDuchi || dimension == 1 ? 0 : BestGamma(epsilon, dimension);
+  const bool half = randomizer == L2BallRandomizer::kDuchi || dimension == 1;
+  const double gamma = half ? 0 : FloorTo(kGammaUnit, BestGamma(epsilon, dimension));
   const auto [mass, moment] = CapAbove(gamma, dimension);
   const double target = epsilon - kRoundingGuard;
-  double p = std::exp(target) * mass / (1 + std::expm1(target) * mass);
-  while (Epsilon(p, mass) > epsilon) p = std::nextafter(p, 0);
+  double p = FloorTo(kProbabilityUnit, std::exp(target) * mass / (1 + std::expm1(target) * mass));
+  while (Epsilon(p, mass) > epsilon) p -= kProbabilityUnit;
   const double scale = 1 / (moment * (p / mass - (1 - p) / (1 - mass)));
   const double width = radius / std::sqrt(static_cast<double>(dimension));
   return L2BallSetting{.p = p,
                        .gamma = gamma,
+                       .cap_mass = mass,
                        .scale = scale,
                        .stddev = width * scale,
                        .stddev_at_radius = width * std::sqrt((scale - 1) * (scale + 1)),

@@ -20,10 +20,11 @@ namespace bandana {
 enum class L2BallRandomizer { kDuchi, kPrivUnit };
 
 struct L2BallSetting {
-  double p;       ///< probability of the cap
-  double gamma;   ///< height at which the cap begins, in [0, 1)
-  double scale;   ///< length of the output / radius
-  double stddev;  ///< of a coordinate, root mean square over coordinates, at the worst x, which is 0
+  double p;         ///< probability of the cap, a multiple of 2^-53
+  double gamma;     ///< height at which the cap begins, in [0, 1), a multiple of 2^-52
+  double cap_mass;  ///< of the sphere: a sampler by rejection needs 1/cap_mass trials for the cap
+  double scale;     ///< length of the output / radius
+  double stddev;    ///< of a coordinate, root mean square over coordinates, at the worst x, which is 0
   double stddev_at_radius;   ///< the same at |x| = radius
   double delivered_epsilon;  ///< never more than was asked
 };

@@ -31,9 +31,9 @@ absl::StatusOr<LaplaceSetting> PaperLaplace(double epsilon, double range) {
 
 absl::StatusOr<DiscreteLaplaceSetting> TightDiscreteLaplace(double epsilon, std::uint64_t units) {
   BANDANA_RETURN_IF_ERROR(CheckPositive("privacy.epsilon", epsilon));
-  constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 53;
+  constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 52;
   if (!(units >= 1 && units <= kMostUnits)) {
-    return InvalidOption("privacy.sensitivity", fmt::format("{}", units), "1 to 2^53 units of the grid");
+    return InvalidOption("privacy.sensitivity", fmt::format("{}", units), "1 to 2^52 units of the grid");
   }
   // Powers of two times `units` are exact, and so is every test below.
   auto scaled = static_cast<double>(units);
@@ -43,11 +43,11 @@ absl::StatusOr<DiscreteLaplaceSetting> TightDiscreteLaplace(double epsilon, std:
     denominator *= 2;
   }
   const double numerator = std::ceil(QuotientUp(scaled, epsilon));
-  if (!(numerator <= 0x1p53)) {
+  if (!(numerator < 0x1p52)) {
     return InvalidInput({.message = fmt::format("the noise would have a scale of {:.3g} units", numerator),
                          .key = "privacy.epsilon",
                          .value = fmt::format("{}", epsilon),
-                         .accepted = "a larger epsilon, or a coarser grid: scales up to 2^53 units"});
+                         .accepted = "a larger epsilon, or a coarser grid: scales below 2^52 units"});
   }
   auto whole = static_cast<std::uint64_t>(numerator);
   while (whole % 2 == 0 && denominator % 2 == 0) {

@@ -24,7 +24,7 @@ absl::StatusOr<LaplaceSetting> PaperLaplace(double epsilon, double range);
 /// Noise on whole numbers, P(k) proportional to exp(-|k|/t) with t = numerator/denominator: what an exact
 /// sampler takes.
 struct DiscreteLaplaceSetting {
-  std::uint64_t numerator;    ///< 1 to 2^53
+  std::uint64_t numerator;    ///< 1 to 2^52 - 1
   std::uint64_t denominator;  ///< 1 to 2^31
   double stddev;              ///< in units of the grid
   double delivered_epsilon;   ///< rounded up; never more than was asked

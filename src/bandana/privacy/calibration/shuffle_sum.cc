@@ -1,7 +1,9 @@
 #include "bandana/privacy/calibration/shuffle_sum.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -165,7 +167,7 @@ class TightSearch {
     double b = 0;
     while (g + beta_ * g * g <= std::max(kMostBits, 1 + beta_)) {
       const double most = std::min(std::floor(allowed * g * g - 1), std::floor(kMostBitsCounted / honest_));
-      if (most > b && most >= kLeastShare * beta_ * g * g) {
+      if (most > b && MayBeEnough(g, most)) {
         b = most;
         if (const auto epsilon = Epsilon(g, b)) return LeastNoise(g, b, *epsilon);
       }
@@ -180,8 +182,8 @@ class TightSearch {
   }
 
  private:
-  // Below this share of a Gaussian's variance no binomial was seen to be enough.
-  static constexpr double kLeastShare = 0.97;
+  // Saves tries: no binomial was seen to give a guarantee with a whole bit less than a Gaussian's variance.
+  bool MayBeEnough(double g, double b) const { return b * honest_ + 1 >= beta_ * g * g * honest_; }
 
   // What g levels and b noise bits deliver, if it is as much as wanted.
   std::optional<double> Epsilon(double g, double b) const {
@@ -244,6 +246,7 @@ absl::StatusOr<ShuffleSumSetting> Describe(const ShuffleSumParams& params, doubl
   setting.noise_stddev = std::sqrt(noise_variance) / (levels * span);
   setting.gaussian_stddev = multiplier * std::sqrt(static_cast<double>(params.dimension));
   setting.bits_per_coordinate = setting.levels + setting.noise_bits;
+  setting.bits_as_count = std::bit_width(static_cast<std::uint64_t>(setting.bits_per_coordinate));
   const double honest = static_cast<double>(HonestClients(params.clients, params.honest_fraction));
   setting.within_loss =
       setting.stddev <= (1 + params.loss) * setting.gaussian_stddev * std::sqrt(clients / honest);
@@ -264,7 +267,7 @@ absl::StatusOr<ShuffleSumSetting> Published(const ShuffleSumParams& params, doub
 
 Count HonestClients(Count clients, double fraction) {
   const double product = fraction * static_cast<double>(clients);
-  const double least = std::ceil(product - 1e-9 * std::max(1.0, product));
+  const double least = std::ceil(product * (1 - 4 * std::numeric_limits<double>::epsilon()));
   return std::clamp<Count>(static_cast<Count>(least), 1, clients);
 }
 

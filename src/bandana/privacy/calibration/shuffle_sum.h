@@ -40,7 +40,8 @@ struct ShuffleSumSetting {
   double noise_stddev;     ///< of the noise of all n clients
   double gaussian_stddev;  ///< what a trusted server's Gaussian mechanism would add
 
-  std::int64_t bits_per_coordinate;  ///< levels + noise_bits
+  std::int64_t bits_per_coordinate;  ///< levels + noise_bits (transport = bits)
+  std::int64_t bits_as_count;        ///< the same, sent as a number (transport = counts)
   DpGuarantee delivered;             ///< what really holds, from above, at the delta asked for
   bool within_loss;                  ///< stddev <= (1 + loss) gaussian_stddev sqrt(n / honest clients)
 };

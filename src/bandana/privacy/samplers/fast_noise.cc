@@ -1,28 +1,12 @@
 #include "bandana/privacy/samplers/fast_noise.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
 
 #include "bandana/core/check.h"
 #include "bandana/core/distributions.h"
 
 namespace bandana {
 namespace {
-
-// The words of many draws are made before any is used: the generator's multiplications then overlap, and the
-// rare words that are refused do not hold it up.
-template <class Law>
-void Fill(std::span<double> out, NoiseGen& gen) {
-  std::array<std::uint64_t, 256> words;
-  while (!out.empty()) {
-    const std::size_t n = std::min(out.size(), words.size());
-    for (std::size_t i = 0; i < n; ++i) words[i] = gen();
-    for (std::size_t i = 0; i < n; ++i) out[i] = internal::ZigguratFrom<Law>(words[i], gen);
-    out = out.subspan(n);
-  }
-}
 
 // A gamma variable is scale (1 + excess); kept apart so that a difference of two loses nothing.
 class GammaLaw {
@@ -53,9 +37,13 @@ class GammaLaw {
 
 }  // namespace
 
-void FillStandardNormal(std::span<double> out, NoiseGen& gen) { Fill<internal::NormalZiggurat>(out, gen); }
+void FillStandardNormal(std::span<double> out, NoiseGen& gen) {
+  for (double& x : out) x = StandardNormal(gen);
+}
 
-void FillStandardLaplace(std::span<double> out, NoiseGen& gen) { Fill<internal::LaplaceZiggurat>(out, gen); }
+void FillStandardLaplace(std::span<double> out, NoiseGen& gen) {
+  for (double& x : out) x = StandardLaplace(gen);
+}
 
 double StandardGamma(double shape, NoiseGen& gen) {
   const GammaLaw law(shape);

@@ -11,10 +11,10 @@
 /// stream and are the same on every x86-64-v3 machine: core/distributions.h says why.
 namespace bandana {
 
-/// Independent standard normals; exact twin: RoundedNormal.
+/// As many draws of StandardNormal; exact twin: RoundedNormal.
 void FillStandardNormal(std::span<double> out, NoiseGen& gen);
 
-/// Independent variables of density exp(-|x|)/2; exact twin: DiscreteLaplace.
+/// As many draws of StandardLaplace; exact twin: DiscreteLaplace.
 void FillStandardLaplace(std::span<double> out, NoiseGen& gen);
 
 /// Density x^(shape - 1) exp(-x)/Gamma(shape); 1 <= shape <= 2^62. G. Marsaglia and W. W. Tsang, "A simple

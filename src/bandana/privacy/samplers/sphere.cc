@@ -26,6 +26,13 @@ SignedWide Dot(std::span<const std::int64_t> a, std::span<const std::int64_t> b)
 
 void CheckDimension(std::size_t d) { BANDANA_CHECK(d > 0 && d <= (std::size_t{1} << 24)); }
 
+void CheckDirection(std::span<const std::int64_t> direction) {
+  CheckDimension(direction.size());
+  for (const std::int64_t coordinate : direction) {
+    BANDANA_CHECK(coordinate > -kDirectionLimit && coordinate < kDirectionLimit);
+  }
+}
+
 void CheckAxis(std::span<const std::int64_t> axis, std::span<const std::int64_t> direction) {
   BANDANA_CHECK(axis.size() == direction.size());
   for (const std::int64_t coordinate : axis) {
@@ -37,11 +44,8 @@ void CheckAxis(std::span<const std::int64_t> axis, std::span<const std::int64_t>
 
 void UniformDirection(std::span<std::int64_t> direction, NoiseGen& gen) {
   CheckDimension(direction.size());
-  for (std::int64_t& coordinate : direction) {
-    coordinate = 2 * RoundedNormal(kStddev, gen) + 1;
-    // Fails with probability below exp(-2^19): a normal beyond 2^10.
-    BANDANA_CHECK(coordinate > -kDirectionLimit && coordinate < kDirectionLimit);
-  }
+  for (std::int64_t& coordinate : direction) coordinate = 2 * RoundedNormal(kStddev, gen) + 1;
+  CheckDirection(direction);  // fails with probability below exp(-2^19): a normal beyond 2^10
 }
 
 void UniformOnHalfSphere(std::span<const std::int64_t> axis, std::span<std::int64_t> direction,
@@ -55,7 +59,7 @@ void UniformOnHalfSphere(std::span<const std::int64_t> axis, std::span<std::int6
 }
 
 bool InCap(std::span<const std::int64_t> direction, std::span<const std::int64_t> axis, Rational cosine) {
-  CheckDimension(direction.size());
+  CheckDirection(direction);
   CheckAxis(axis, direction);
   BANDANA_CHECK(cosine.den > 0 && cosine.den <= (std::uint64_t{1} << 62));
   BANDANA_CHECK(cosine.num <= cosine.den);
@@ -77,7 +81,9 @@ void UniformByCap(std::span<const std::int64_t> axis, Rational cosine, CapSide s
 
 void ToUnitVector(std::span<const std::int64_t> direction, std::span<double> unit) {
   BANDANA_CHECK(direction.size() == unit.size());
+  CheckDirection(direction);
   const double norm = std::sqrt(static_cast<double>(Dot(direction, direction)));
+  BANDANA_CHECK(norm > 0);
   for (std::size_t i = 0; i < unit.size(); ++i) unit[i] = static_cast<double>(direction[i]) / norm;
 }
 

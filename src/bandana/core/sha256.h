@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace bandana::lab {
+namespace bandana {
 
 /// In hexadecimal.
 std::string Sha256(std::string_view bytes);
 
-}  // namespace bandana::lab
+}  // namespace bandana

@@ -1,0 +1,61 @@
+#include "bandana/audit/catalog.h"
+#include "bandana/audit/mean_target.h"
+#include "bandana/privacy/mean_privatizers.h"
+
+namespace bandana::audit {
+namespace {
+
+constexpr std::int64_t kDraws = 200'000;
+constexpr DpGuarantee kSharp{1, 0.01};
+constexpr DpGuarantee kPure{1, 0};
+constexpr DpGuarantee kOfP1{10, 0.1};  // the setting of P1's experiments, at which its formula does not hold
+
+// The adversary sees the sum of so many clients; of one, where each report is protected by itself.
+template <class P>
+auto Gaussian(Calibration calibration, Count clients) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(P privatizer, P::Create({nominal, calibration, Sampler::kExact}));
+    return MeanTarget(name, std::move(privatizer), AuditQuery(clients), NoiseShape::kSpherical);
+  };
+}
+
+template <class P>
+auto Laplace(Calibration calibration, Count clients) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(P privatizer, P::Create({nominal.epsilon, calibration, Sampler::kExact}));
+    return MeanTarget(name, std::move(privatizer), AuditQuery(clients), NoiseShape::kLaplace);
+  };
+}
+
+absl::StatusOr<Target> None(const std::string& name, DpGuarantee) {
+  return MeanTarget(name, NoPrivacyMean(Declassify("the audit measures what no noise gives away")),
+                    AuditQuery(3), NoiseShape::kUnknown);
+}
+
+}  // namespace
+
+std::vector<Entry> MeanEntries() {
+  constexpr Calibration kTight = Calibration::kTight;
+  constexpr Calibration kPaper = Calibration::kPaper;
+  return {
+      {"none", "averages with no noise: what an audit without a claim looks like", kSharp, kDraws, None},
+      {"central-gaussian", "a trusted server's Gaussian", kSharp, kDraws,
+       Gaussian<CentralGaussianMean>(kTight, 3)},
+      {"central-gaussian-paper", "the same by P1's formula, held to what it delivers", kOfP1, kDraws,
+       Gaussian<CentralGaussianMean>(kPaper, 3)},
+      {"central-laplace", "a trusted server's Laplace noise", kPure, kDraws,
+       Laplace<CentralLaplaceMean>(kTight, 3)},
+      {"central-laplace-paper", "the same by P2's formula, held to what it delivers", kPure, kDraws,
+       Laplace<CentralLaplaceMean>(kPaper, 3)},
+      {"local-gaussian", "a client's own Gaussian: the adversary reads its report", kSharp, kDraws,
+       Gaussian<LocalGaussianMean>(kTight, 1)},
+      {"local-gaussian-paper", "the same by P1's formula, held to what it delivers", kOfP1, kDraws,
+       Gaussian<LocalGaussianMean>(kPaper, 1)},
+      {"local-laplace", "a client's own Laplace noise: the adversary reads its report", kPure, kDraws,
+       Laplace<LocalLaplaceMean>(kTight, 1)},
+      {"local-laplace-paper", "the same by P2's formula, held to what it delivers", kPure, kDraws,
+       Laplace<LocalLaplaceMean>(kPaper, 1)},
+  };
+}
+
+}  // namespace bandana::audit

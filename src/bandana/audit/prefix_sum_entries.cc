@@ -1,0 +1,108 @@
+#include "bandana/audit/catalog.h"
+#include "bandana/audit/mean_target.h"
+#include "bandana/privacy/silo_prefix_sum.h"
+
+namespace bandana::audit {
+namespace {
+
+constexpr std::int64_t kSteps = 7;
+constexpr std::int64_t kDimension = 2;
+constexpr double kRadius = 1;
+
+/// The silo's stream as it is at each step. The record of the first step, which enters the most releases, is
+/// at one end of a diameter or the other; later ones are nothing, as the adversary knows.
+absl::StatusOr<std::vector<SiloStream>> Streams(const SiloPrefixSum& privatizer, Neighbour neighbour) {
+  const double end = neighbour == Neighbour::kSecond ? kRadius : -kRadius;
+  const std::vector<std::vector<double>> first = {{0.6 * end, -0.8 * end}};
+  const std::vector<std::vector<double>> none = {};
+  std::vector<SiloStream> streams;
+  SiloStream stream;
+  for (std::int64_t step = 1; step <= kSteps; ++step) {
+    BANDANA_RETURN_IF_ERROR(
+        privatizer.Append(Raw<StepRecords>(StepRecords(step == 1 ? first : none)), stream));
+    streams.push_back(stream);
+  }
+  return streams;
+}
+
+/// How much of the first record is in each entry of what is released.
+std::vector<double> Direction(const PrefixSumStrategy& strategy) {
+  std::vector<double> direction;
+  for (std::int64_t step = 1; step <= kSteps; ++step) {
+    for (std::int64_t j = 0; j < strategy.ReleasedBy(step) - strategy.ReleasedBy(step - 1); ++j) {
+      double weight = 0;
+      for (const WeightedTerm& term : strategy.Functional(step, j)) {
+        if (term.index == 1) weight += term.weight;
+      }
+      direction.insert(direction.end(), {0.6 * weight, -0.8 * weight});
+    }
+  }
+  return direction;
+}
+
+absl::Status Run(const SiloPrefixSum& privatizer, const std::vector<SiloStream>& streams, NoiseGen& noise,
+                 std::span<double> view) {
+  std::size_t seen = 0;
+  for (std::int64_t step = 1; step <= kSteps; ++step) {
+    const StepQuery query{.step = step, .silos = 1};
+    const auto epoch = static_cast<Epoch>(step);
+    AuditContext silo(NodeId{1}, noise), analyzer(kServerNode, noise);
+    const Raw<const SiloStream*> stream(&streams[static_cast<std::size_t>(step - 1)]);
+    BANDANA_ASSIGN_OR_RETURN(const Report report,
+                             Release::FromClient(silo, privatizer, epoch, query, stream));
+    BasicReportSum<StepQuery> sum;
+    BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));
+    BANDANA_ASSIGN_OR_RETURN(const Released<StepValues> released,
+                             Release::FromAnalyzer(analyzer, privatizer, epoch, sum));
+    for (const std::vector<double>& value : released.value().values) {
+      for (const double entry : value) view[seen++] = entry;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// All releases of a whole stream.
+auto Stream(PrefixSumMechanism mechanism, Calibration calibration) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(const SiloPrefixSum privatizer,
+                             SiloPrefixSum::Create({.nominal = nominal,
+                                                    .calibration = calibration,
+                                                    .sampler = Sampler::kExact,
+                                                    .mechanism = mechanism,
+                                                    .steps = kSteps,
+                                                    .dimension = kDimension,
+                                                    .radius = kRadius}));
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<SiloStream> first, Streams(privatizer, Neighbour::kFirst));
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<SiloStream> second, Streams(privatizer, Neighbour::kSecond));
+    std::vector<double> direction = Direction(privatizer.strategy());
+    Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = direction.size()};
+    target.direction = std::move(direction);
+    target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
+      return Run(privatizer, neighbour == Neighbour::kFirst ? first : second, noise, view);
+    };
+    return target;
+  };
+}
+
+}  // namespace
+
+std::vector<Entry> PrefixSumEntries() {
+  constexpr std::int64_t kDraws = 100'000;
+  constexpr DpGuarantee kSharp{1, 0.01};
+  constexpr Calibration kTight = Calibration::kTight;
+  return {
+      {"silo-tree", "a silo's prefix sums by the binary tree, all steps together", kSharp, kDraws,
+       Stream(PrefixSumMechanism::kTree, kTight)},
+      {"silo-tree-paper",
+       "the same by P3's formula, held to what it delivers",
+       {20, 0.1},
+       kDraws,
+       Stream(PrefixSumMechanism::kTree, Calibration::kPaper)},
+      {"silo-honaker", "the tree's releases again, for Honaker's estimates", kSharp, kDraws,
+       Stream(PrefixSumMechanism::kHonaker, kTight)},
+      {"silo-toeplitz", "a silo's prefix sums by the square-root factorisation", kSharp, kDraws,
+       Stream(PrefixSumMechanism::kToeplitz, kTight)},
+  };
+}
+
+}  // namespace bandana::audit

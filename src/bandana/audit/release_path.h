@@ -1,0 +1,77 @@
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/audit/target.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/context.h"
+#include "bandana/federation/release.h"
+
+namespace bandana::audit {
+
+/// Draws for one role, so that a target takes the path of a run (federation/release.h): nothing is charged
+/// and nothing sent.
+class AuditContext final : public Context {
+ public:
+  AuditContext(NodeId self, NoiseGen& noise) : links_(Topology::Star(0).LinksOf(self)), noise_(noise) {}
+
+  const Links& links() const override { return links_; }
+  void Send(NodeId, Payload) override {}
+  void Play(std::span<const Pull>) override {}
+  CoinGen& coin(Epoch) override;
+
+ private:
+  absl::StatusOr<Report> ReleaseOnce(const ReleaseKey&, const Charge&,
+                                     absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
+    return draw(noise_);
+  }
+
+  Links links_;
+  NoiseGen& noise_;
+};
+
+/// Randomize: the reports of clients 1, 2, ... with these averages, as they leave the clients.
+template <Privatizer P>
+absl::StatusOr<std::vector<Report>> ReportsOf(const P& privatizer, const MeanQuery& query,
+                                              std::span<const std::vector<RewardSum>> clients,
+                                              NoiseGen& noise) {
+  std::vector<Report> reports;
+  for (const std::vector<RewardSum>& averages : clients) {
+    AuditContext client(NodeId{static_cast<std::uint32_t>(reports.size() + 1)}, noise);
+    BANDANA_ASSIGN_OR_RETURN(Report report, Release::FromClient(client, privatizer, 1, query,
+                                                                Raw<RewardSums>(RewardSums(averages))));
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+/// Mix: what the shuffler hands on. Its coins are the run's too.
+template <ShufflePrivatizer P>
+absl::StatusOr<std::vector<Report>> MixedReports(const P& privatizer, const MeanQuery& query,
+                                                 std::vector<Report> reports, NoiseGen& noise) {
+  PhiloxSource bits({.seed = noise(), .stream = Stream::kExploration});
+  CoinGen coin(bits);
+  return privatizer.Mix(query, std::move(reports), coin);
+}
+
+/// Add (or Mix and AddMixed), Seal, Open: what is released of these reports.
+template <Privatizer P>
+absl::StatusOr<Mean> ReleaseMean(const P& privatizer, const MeanQuery& query, std::vector<Report> reports,
+                                 NoiseGen& noise) {
+  ReportSum sum;
+  if constexpr (ShufflePrivatizer<P>) {
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed,
+                             MixedReports(privatizer, query, std::move(reports), noise));
+    BANDANA_RETURN_IF_ERROR(privatizer.AddMixed(query, mixed, sum));
+  } else {
+    for (const Report& report : reports) BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));
+  }
+  AuditContext analyzer(kServerNode, noise);
+  BANDANA_ASSIGN_OR_RETURN(const Released<Mean> mean, Release::FromAnalyzer(analyzer, privatizer, 1, sum));
+  return mean.value();
+}
+
+}  // namespace bandana::audit

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "bandana/audit/auditor.h"
+#include "bandana/audit/catalog.h"
+#include "bandana/cli/commands.h"
+#include "bandana/cli/interrupt.h"
+#include "bandana/core/status.h"
+#include "bandana/lab/progress.h"
+#include "bandana/lab/summary.h"
+#include "bandana/lab/vocabulary.h"
+#include "fmt/format.h"
+
+namespace bandana::cli {
+namespace {
+
+using audit::Entry;
+using audit::Finding;
+
+std::string Pair(DpGuarantee guarantee) {
+  return fmt::format("({:.4g}, {:.3g})", guarantee.epsilon, guarantee.delta);
+}
+
+lab::Json ToJson(DpGuarantee guarantee) {
+  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
+}
+
+int List(const Global& global) {
+  lab::Json json = lab::Json::array();
+  for (const Entry& entry : audit::Catalog()) {
+    json.push_back({{"target", entry.name},
+                    {"summary", entry.summary},
+                    {"nominal", ToJson(entry.nominal)},
+                    {"draws", entry.draws}});
+    if (!global.json) {
+      fmt::print("{}\n    {}\n    at {} unless asked otherwise, {} draws\n", entry.name, entry.summary,
+                 Pair(entry.nominal), entry.draws);
+    }
+  }
+  if (global.json) fmt::print("{}\n", json.dump(1));
+  return 0;
+}
+
+absl::StatusOr<std::vector<const Entry*>> Asked(const AuditArguments& arguments) {
+  std::vector<const Entry*> asked;
+  if (arguments.all) {
+    if (!arguments.target.empty() || !arguments.model.empty()) {
+      return InvalidInput({.message = "given together with a target or a model",
+                           .key = "--all",
+                           .accepted = "a target, or --all"});
+    }
+    for (const Entry& entry : audit::Catalog()) asked.push_back(&entry);
+    return asked;
+  }
+  if (arguments.target.empty()) {
+    return InvalidInput(
+        {.message = "missing", .key = "target", .accepted = "a target of bandana audit --list, or --all"});
+  }
+  const std::string name =
+      arguments.model.empty() ? arguments.target : arguments.target + "-" + arguments.model;
+  const absl::StatusOr<const Entry*> entry = audit::FindEntry(name);
+  // An algorithm by its bare name is meant with a model.
+  if (!entry.ok() && arguments.model.empty()) {
+    if (const auto central = audit::FindEntry(name + "-central"); central.ok()) return std::vector{*central};
+  }
+  if (!entry.ok()) return entry.status();
+  return std::vector{*entry};
+}
+
+const char* Verdict(const Finding& finding) {
+  if (!finding.claim) return "no claim";
+  return finding.refuted ? "REFUTED" : "not refuted";
+}
+
+std::string Results(const std::vector<Finding>& findings) {
+  std::vector<std::vector<std::string>> rows = {
+      {"target", "claim (epsilon, delta)", "epsilon at least", "delta at least", "draws", "verdict"}};
+  for (const Finding& finding : findings) {
+    rows.push_back({finding.target, finding.claim ? Pair(finding.claim->guarantee) : "none",
+                    fmt::format("{:.3f}", finding.epsilon_lower), fmt::format("{:.3g}", finding.delta_lower),
+                    Figure(static_cast<double>(finding.draws)), Verdict(finding)});
+  }
+  return Table(rows);
+}
+
+lab::Json ToJson(const Finding& finding) {
+  lab::Json json = {{"target", finding.target}, {"claim", nullptr}};
+  if (finding.claim) {
+    json["claim"] = ToJson(finding.claim->guarantee);
+    json["adversary"] = finding.claim->adversary;
+    json["unit"] = finding.claim->unit;
+    json["neighbours"] = finding.claim->neighbours;
+    json["proof"] = finding.claim->proof;
+  }
+  json["epsilon_lower"] = finding.epsilon_lower;
+  json["delta_lower"] = finding.delta_lower;
+  json["distinguisher"] = finding.distinguisher;
+  json["draws"] = finding.draws;
+  json["confidence"] = 1 - finding.false_alarm;
+  json["verdict"] = finding.claim ? (finding.refuted ? "refuted" : "not refuted") : "no claim";
+  return json;
+}
+
+absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, const Global& global) {
+  if (!(arguments.confidence > 0 && arguments.confidence < 1)) {
+    return InvalidOption("--confidence", arguments.confidence, "a number in (0, 1)");
+  }
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<const Entry*> entries, Asked(arguments));
+  std::vector<audit::Target> targets;  // all are made before the first is attacked: errors do not wait
+  for (const Entry* entry : entries) {
+    const bool pure = entry->nominal.delta == 0;
+    BANDANA_ASSIGN_OR_RETURN(
+        audit::Target target,
+        audit::MakeTarget(*entry, arguments.epsilon, pure && arguments.all ? std::nullopt : arguments.delta));
+    targets.push_back(std::move(target));
+  }
+  audit::AuditOptions options{
+      .false_alarm = (1 - arguments.confidence) / static_cast<double>(targets.size()),
+      .bits = arguments.secure ? audit::Bits::kSecure : audit::Bits::kSeeded,
+      .seed = arguments.seed,
+      .threads = arguments.threads > 0 ? arguments.threads
+                                       : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
+      .stop = &Interrupted()};
+  InstallInterrupt();
+  std::vector<Finding> findings;
+  lab::Progress progress("targets", targets.size(), 0, global.quiet);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    options.draws = arguments.draws.value_or(entries[i]->draws);
+    BANDANA_ASSIGN_OR_RETURN(Finding finding, audit::Audit(targets[i], options));
+    findings.push_back(std::move(finding));
+    progress.Update(i + 1);
+  }
+  return findings;
+}
+
+}  // namespace
+
+int AuditCommand(const AuditArguments& arguments, const Global& global) {
+  if (arguments.list) return List(global);
+  const absl::StatusOr<std::vector<Finding>> findings = Attack(arguments, global);
+  if (!findings.ok()) return Fail(findings.status(), global);
+  const auto refuted = std::count_if(findings->begin(), findings->end(),
+                                     [](const Finding& finding) { return finding.refuted; });
+  if (global.json) {
+    lab::Json targets = lab::Json::array();
+    for (const Finding& finding : *findings) targets.push_back(ToJson(finding));
+    const lab::Json json = {{"confidence", arguments.confidence},
+                            {"seed", arguments.secure ? lab::Json(nullptr) : lab::Json(arguments.seed)},
+                            {"refuted", refuted},
+                            {"targets", targets}};
+    fmt::print("{}", lab::Dump(json));
+  } else {
+    fmt::print(
+        "{}\n{} of {} refuted. Were every claim true, one would be refuted with probability at most "
+        "{:.2g}.\n",
+        Results(*findings), refuted, findings->size(), 1 - arguments.confidence);
+  }
+  return refuted > 0 ? 1 : 0;
+}
+
+}  // namespace bandana::cli

@@ -1,0 +1,347 @@
+#include "bandana/cli/calibrate_answers.h"
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bandana/cli/output.h"
+#include "bandana/core/status.h"
+#include "bandana/privacy/calibration/amplification.h"
+#include "bandana/privacy/calibration/gaussian.h"
+#include "bandana/privacy/calibration/l2_ball.h"
+#include "bandana/privacy/calibration/laplace.h"
+#include "bandana/privacy/calibration/prefix_sum.h"
+#include "bandana/privacy/calibration/rounding.h"
+#include "bandana/privacy/calibration/sensitivity.h"
+#include "bandana/privacy/calibration/shuffle_sum.h"
+#include "fmt/format.h"
+
+namespace bandana::cli {
+namespace {
+
+using lab::Json;
+using Absent = TypedFlags::Absent;
+
+struct Sensitivity {
+  double value;
+  std::int64_t dimension = 1;
+  bool symmetric = false;
+};
+
+constexpr char kOrShape[] = "a finite number > 0; or --shape, --dimension, --bound and --neighbours";
+
+// --sensitivity (or --range) as a number, or what --shape, --dimension, --bound and --neighbours make it.
+absl::StatusOr<Sensitivity> SensitivityOf(const TypedFlags& flags, const std::string& direct, Norm norm,
+                                          const std::vector<std::string>& shapes) {
+  if (!flags.Has("--shape")) {
+    for (const char* flag : {"--bound", "--neighbours", "--dimension"}) {
+      if (flags.Has(flag)) {
+        return flags.Clash(flag, "goes with --shape, and there is none");
+      }
+    }
+    BANDANA_ASSIGN_OR_RETURN(const double value, flags.Number(direct, kOrShape));
+    BANDANA_RETURN_IF_ERROR(calibration::CheckPositive(direct, value));
+    return Sensitivity{value};
+  }
+  if (flags.Has(direct)) return flags.Clash("--shape", "says what " + direct + " says already: give one");
+  BANDANA_ASSIGN_OR_RETURN(const std::string shape, flags.Choice("--shape", shapes, Absent::kRefused));
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t dimension, flags.Whole("--dimension"));
+  BANDANA_ASSIGN_OR_RETURN(const double bound, flags.Number("--bound"));
+  BANDANA_ASSIGN_OR_RETURN(const std::string relation,
+                           flags.Choice("--neighbours", {"replace-one", "add-remove"}, Absent::kRefused));
+  const Neighbours neighbours = relation == "replace-one" ? Neighbours::kReplaceOne : Neighbours::kAddRemove;
+  absl::StatusOr<double> value;
+  if (shape == "symmetric") {
+    value = SymmetricSensitivity(dimension, calibration::ProductUp(bound, bound), neighbours);
+  } else {
+    const VectorShape vector = shape == "box"  ? VectorShape::kBox
+                               : shape == "l1" ? VectorShape::kL1Ball
+                                               : VectorShape::kL2Ball;
+    value = VectorSensitivity(vector, dimension, bound, norm, neighbours);
+  }
+  if (!value.ok()) return NamedAsFlag(value.status(), {{"squared_norm", "bound"}});
+  return Sensitivity{*value, dimension, shape == "symmetric"};
+}
+
+// The largest epsilon0 for which the closed form, which grows with it, gives the guarantee; at least epsilon.
+absl::StatusOr<LocalBudget> LargestByClosedForm(const DpGuarantee& guarantee, std::int64_t n) {
+  const LocalBudget local = {.epsilon0 = guarantee.epsilon,
+                             .delivered = {guarantee.epsilon, 0},
+                             .method = AmplificationMethod::kLocal};
+  double low = guarantee.epsilon;
+  double high = std::log(static_cast<double>(n) / (16 * std::log(2 / guarantee.delta)));
+  const auto gives = [&](double epsilon0) {
+    const absl::StatusOr<double> epsilon = ClosedFormAmplification(epsilon0, n, guarantee.delta);
+    return epsilon.ok() && *epsilon <= guarantee.epsilon;
+  };
+  if (!(high > low && gives(low))) return local;
+  while (high - low > 1e-9 * high) {
+    const double middle = low + (high - low) / 2;
+    (gives(middle) ? low : high) = middle;
+  }
+  return LocalBudget{low, guarantee, AmplificationMethod::kNumerical};
+}
+
+std::string ShownOrNone(const absl::StatusOr<double>& value) {
+  return value.ok() ? fmt::format("{:.6g}", *value) : "does not apply";
+}
+
+}  // namespace
+
+absl::StatusOr<CalibrationAnswer> CalibrateGaussian(const TypedFlags& flags, Calibration calibration) {
+  const bool tight = calibration == Calibration::kTight;
+  BANDANA_ASSIGN_OR_RETURN(const DpGuarantee asked, flags.Guarantee());
+  BANDANA_ASSIGN_OR_RETURN(const Sensitivity sensitivity, SensitivityOf(flags, "--sensitivity", Norm::kL2,
+                                                                        {"box", "l1", "l2", "symmetric"}));
+  BANDANA_ASSIGN_OR_RETURN(const double multiplier,
+                           tight ? TightGaussianMultiplier(asked) : ClassicGaussianMultiplier(asked));
+  const double sigma = calibration::ProductUp(multiplier, sensitivity.value);
+  CalibrationAnswer answer = {.mechanism = tight ? "analytic Gaussian" : "classic Gaussian"};
+  answer.figures = {{"sigma", sigma, "standard deviation of the noise in each entry"},
+                    {"stddev", sigma, ""},
+                    {"multiplier", multiplier, "sigma / sensitivity"},
+                    {"sensitivity", sensitivity.value, "l2, of the whole statistic"}};
+  answer.proof = "docs/proofs/central-gaussian.md";
+  if (sensitivity.symmetric) {
+    const SymmetricNoise noise = SymmetricGaussianNoise(multiplier, sensitivity.value);
+    answer.mechanism += " on a symmetric matrix";
+    answer.figures[0].meaning = "standard deviation of the noise off the diagonal";
+    answer.figures[3].meaning = "Frobenius / sqrt2: what counts against this noise";
+    answer.figures.push_back(
+        {"sigma_diagonal", noise.diagonal_stddev, "standard deviation of the noise on the diagonal"});
+    answer.proof = "docs/proofs/sensitivity.md";
+  }
+  answer.asked = asked;
+  answer.delivered = {tight ? asked.epsilon : GaussianEpsilon(asked.delta, multiplier), asked.delta};
+  return answer;
+}
+
+absl::StatusOr<CalibrationAnswer> CalibrateLaplace(const TypedFlags& flags, Calibration calibration) {
+  const bool tight = calibration == Calibration::kTight;
+  BANDANA_ASSIGN_OR_RETURN(const double epsilon, flags.Number("--epsilon"));
+  BANDANA_ASSIGN_OR_RETURN(const Sensitivity sensitivity,
+                           SensitivityOf(flags, "--range", Norm::kL1, {"box", "l1", "l2"}));
+  if (!tight && flags.Has("--shape")) {
+    return flags.Clash("--shape", "the paper's formula is for one reward: give its --range");
+  }
+  CalibrationAnswer answer = {.mechanism = "Laplace", .proof = "docs/proofs/laplace.md"};
+  answer.asked = {epsilon, 0};
+  const std::map<std::string, std::string> renamed = {
+      {"sensitivity", flags.Has("--shape") ? "bound" : "range"}};
+  const auto setting =
+      tight ? TightLaplace(epsilon, sensitivity.value) : PaperLaplace(epsilon, sensitivity.value);
+  if (!setting.ok()) return NamedAsFlag(setting.status(), renamed);
+  answer.figures = {{"scale", setting->scale, "of the Laplace noise in each entry"},
+                    {"stddev", setting->stddev, "sqrt2 scale"},
+                    {"sensitivity", sensitivity.value, "l1: the range of one number"}};
+  answer.delivered = {setting->delivered_epsilon, 0};
+  if (!flags.Has("--unit")) return answer;
+
+  BANDANA_ASSIGN_OR_RETURN(const double unit, flags.Number("--unit"));
+  BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("--unit", unit));
+  if (!tight) return flags.Clash("--unit", "the paper's formula is for real numbers");
+  // Rounding to the nearest unit turns a distance x into at most ceil(x) units.
+  const double units = std::ceil(calibration::QuotientUp(sensitivity.value, unit)) +
+                       static_cast<double>(sensitivity.dimension - 1);
+  if (!(units <= 0x1p52)) {
+    return InvalidInput({.message = fmt::format("the sensitivity would be {:.3g} units", units),
+                         .key = "--unit",
+                         .value = fmt::format("{}", unit),
+                         .accepted = "a coarser grid: up to 2^52 units"});
+  }
+  const auto discrete = TightDiscreteLaplace(epsilon, static_cast<std::uint64_t>(units));
+  if (!discrete.ok()) return NamedAsFlag(discrete.status(), {{"sensitivity", "unit"}});
+  answer.mechanism = "discrete Laplace";
+  answer.figures = {
+      {"scale", static_cast<double>(discrete->numerator) / static_cast<double>(discrete->denominator) * unit,
+       "of the noise in each entry"},
+      {"stddev", discrete->stddev * unit, "of the noise"},
+      {"sensitivity", units * unit, "l1, with rounding to the grid"},
+      {"sensitivity_units", static_cast<std::uint64_t>(units), "the same in units of the grid"},
+      {"scale_numerator", discrete->numerator, "scale in units: P(k) ~ exp(-|k| den/num)"},
+      {"scale_denominator", discrete->denominator, "what an exact sampler takes"}};
+  answer.delivered = {discrete->delivered_epsilon, 0};
+  return answer;
+}
+
+absl::StatusOr<CalibrationAnswer> CalibratePrefixSum(const TypedFlags& flags, Calibration calibration) {
+  const bool tight = calibration == Calibration::kTight;
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t n, flags.Whole("--n"));
+  BANDANA_ASSIGN_OR_RETURN(const DpGuarantee asked, flags.Guarantee());
+  BANDANA_ASSIGN_OR_RETURN(const double sensitivity, flags.Number("--sensitivity"));
+  BANDANA_ASSIGN_OR_RETURN(
+      const std::string name,
+      flags.Choice("--mechanism", {"auto", "tree", "honaker", "toeplitz"}, Absent::kFirst));
+  std::optional<std::int64_t> memory;
+  if (flags.Has("--memory")) {
+    BANDANA_ASSIGN_OR_RETURN(memory, flags.Whole("--memory"));
+    if (name != "auto") return flags.Clash("--memory", "is for --mechanism auto");
+  }
+  if (!tight && name != "auto" && name != "tree") {
+    return flags.Clash("--mechanism", "the paper's formula is for the tree");
+  }
+  constexpr PrefixSumMechanism kAll[] = {PrefixSumMechanism::kTree, PrefixSumMechanism::kHonaker,
+                                         PrefixSumMechanism::kToeplitz};
+  PrefixSumMechanism mechanism = PrefixSumMechanism::kTree;
+  if (tight && name == "auto") {
+    BANDANA_ASSIGN_OR_RETURN(mechanism, BestPrefixSum(n, memory));
+  }
+  for (const PrefixSumMechanism one : kAll) {
+    if (NameOf(one) == name) mechanism = one;
+  }
+  BANDANA_ASSIGN_OR_RETURN(
+      const PrefixSumSetting setting,
+      tight ? TightPrefixSum(mechanism, n, asked, sensitivity) : PaperPrefixSum(n, asked, sensitivity));
+  const auto bits = [&](const PrefixSumCost& cost) {
+    return 64 * static_cast<double>(cost.released) / static_cast<double>(n);
+  };
+  CalibrationAnswer answer = {.mechanism = std::string(NameOf(setting.mechanism)),
+                              .proof = "docs/proofs/prefix-sum.md"};
+  answer.figures = {
+      {"sigma", setting.sigma, "standard deviation of the noise in each released value"},
+      {"stddev", setting.max_stddev, "of an estimated prefix sum, at the worst step"},
+      {"max_variance", setting.max_stddev * setting.max_stddev, "stddev squared"},
+      {"last_stddev", setting.last_stddev, "of the estimate at the last step"},
+      {"sensitivity", setting.cost.sensitivity * sensitivity, "l2, of all released values together"},
+      {"memory", setting.cost.memory, "numbers kept a coordinate"},
+      {"released", setting.cost.released, "values released a coordinate, in all steps"},
+      {"bits_per_coordinate", bits(setting.cost), "a step, on average, at 64 bits a value"}};
+  answer.asked = asked;
+  answer.delivered = setting.delivered;
+  std::vector<std::vector<std::string>> rows = {{"tight", "sigma", "stddev", "memory", "bits a step"}};
+  answer.alternatives = Json::array();
+  for (const PrefixSumMechanism one : kAll) {
+    BANDANA_ASSIGN_OR_RETURN(const PrefixSumSetting other, TightPrefixSum(one, n, asked, sensitivity));
+    rows.push_back({std::string(NameOf(one)), Figure(other.sigma), Figure(other.max_stddev),
+                    fmt::format("{}", other.cost.memory), Figure(bits(other.cost))});
+    answer.alternatives.push_back({{"mechanism", NameOf(one)},
+                                   {"sigma", other.sigma},
+                                   {"stddev", other.max_stddev},
+                                   {"memory", other.cost.memory},
+                                   {"bits_per_coordinate", bits(other.cost)}});
+  }
+  answer.more = Table(rows);
+  return answer;
+}
+
+absl::StatusOr<CalibrationAnswer> CalibrateL2Ball(const TypedFlags& flags, Calibration calibration) {
+  const bool tight = calibration == Calibration::kTight;
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t dimension, flags.Whole("--dimension"));
+  BANDANA_ASSIGN_OR_RETURN(const double epsilon, flags.Number("--epsilon"));
+  BANDANA_ASSIGN_OR_RETURN(const double radius, flags.Number("--radius"));
+  BANDANA_ASSIGN_OR_RETURN(std::string randomizer,
+                           flags.Choice("--randomizer", {"privunit", "duchi"}, Absent::kFirst));
+  if (!tight) {
+    if (flags.Has("--randomizer") && randomizer != "duchi") {
+      return flags.Clash("--randomizer", "the paper's randomizer is duchi");
+    }
+    randomizer = "duchi";
+  }
+  BANDANA_ASSIGN_OR_RETURN(
+      const L2BallSetting setting,
+      SetUpL2Ball(randomizer == "duchi" ? L2BallRandomizer::kDuchi : L2BallRandomizer::kPrivUnit, dimension,
+                  epsilon, radius));
+  CalibrationAnswer answer = {.mechanism = randomizer, .proof = "docs/proofs/l2-ball.md"};
+  answer.figures = {
+      {"p", setting.p, "probability of the cap around the input"},
+      {"gamma", setting.gamma, "height at which the cap begins"},
+      {"cap_mass", setting.cap_mass, "of the cap, of the sphere"},
+      {"scale", setting.scale, "length of the output / radius"},
+      {"length", setting.scale * radius, "length of the output"},
+      {"stddev", setting.stddev, "of a coordinate, root mean square, at the worst input (zero)"},
+      {"stddev_at_radius", setting.stddev_at_radius, "the same for an input as long as the radius"}};
+  answer.asked = {epsilon, 0};
+  answer.delivered = {setting.delivered_epsilon, 0};
+  return answer;
+}
+
+absl::StatusOr<CalibrationAnswer> CalibrateShuffleSum(const TypedFlags& flags, Calibration calibration) {
+  const bool tight = calibration == Calibration::kTight;
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t n, flags.Whole("--n"));
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t dimension, flags.Whole("--dimension"));
+  BANDANA_ASSIGN_OR_RETURN(const DpGuarantee asked, flags.Guarantee());
+  BANDANA_ASSIGN_OR_RETURN(const double bound, flags.Number("--bound"));
+  BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("--bound", bound));
+  double honest_fraction = 1;
+  if (flags.Has("--honest-fraction")) {
+    BANDANA_ASSIGN_OR_RETURN(honest_fraction, flags.Number("--honest-fraction", "a number in (0, 1]"));
+  }
+  double loss = 0.1;
+  if (flags.Has("--loss")) {
+    if (!tight) return flags.Clash("--loss", "is for the tight calibration");
+    BANDANA_ASSIGN_OR_RETURN(loss, flags.Number("--loss"));
+  }
+  const ShuffleSumParams params = {.clients = n,
+                                   .dimension = dimension,
+                                   .guarantee = asked,
+                                   .honest_fraction = honest_fraction,
+                                   .loss = loss};
+  const auto setting = tight            ? TightShuffleSum(params)
+                       : dimension == 1 ? PaperScalarSum(params)
+                                        : PaperVectorSum(params);
+  if (!setting.ok()) return NamedAsFlag(setting.status(), {{"clients", "n"}});
+  const double range = 2 * bound;
+  CalibrationAnswer answer = {.mechanism = tight            ? "shuffled binomial sum"
+                                           : dimension == 1 ? "P_1D"
+                                                            : "P_VEC",
+                              .proof = "docs/proofs/shuffle-sum.md"};
+  answer.figures = {
+      {"g", setting->levels, "levels of a coordinate"},
+      {"b", setting->noise_bits, "noise bits a client and coordinate"},
+      {"p", setting->p, "probability that a noise bit is one"},
+      {"bits_per_coordinate", setting->bits_per_coordinate, "g + b, sent by each client"},
+      {"stddev", setting->stddev * range, "of a coordinate of the sum over all clients, rounding included"},
+      {"stddev_of_mean", setting->stddev * range / static_cast<double>(n), "the same of the mean"},
+      {"gaussian_stddev", setting->gaussian_stddev * range, "what a trusted server's Gaussian would add"},
+      {"honest_fraction", honest_fraction, "the share of clients whose noise counts for privacy"}};
+  if (tight) {
+    answer.figures.push_back({"loss", loss, "how much more error than the trusted server's was allowed"});
+    answer.figures.push_back({"within_loss", setting->within_loss, "whether it is kept"});
+  } else {
+    answer.figures.push_back({"span", setting->span, "share of the levels that the range takes"});
+  }
+  answer.asked = asked;
+  answer.delivered = setting->delivered;
+  return answer;
+}
+
+absl::StatusOr<CalibrationAnswer> CalibrateAmplification(const TypedFlags& flags, Calibration calibration) {
+  const bool tight = calibration == Calibration::kTight;
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t n, flags.Whole("--n"));
+  BANDANA_ASSIGN_OR_RETURN(const double delta, flags.Probability("--delta"));
+  if (flags.Has("--epsilon0") == flags.Has("--epsilon")) {
+    if (flags.Has("--epsilon")) return flags.Clash("--epsilon", "give --epsilon0 or --epsilon, not both");
+    return TypedFlags::Missing("--epsilon0", "a finite number > 0; or --epsilon, for the largest epsilon0");
+  }
+  CalibrationAnswer answer = {.mechanism = tight ? "numerical" : "closed form",
+                              .proof = "docs/proofs/amplification.md"};
+  if (flags.Has("--epsilon")) {
+    BANDANA_ASSIGN_OR_RETURN(const double epsilon, flags.Number("--epsilon"));
+    BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, tight ? LargestLocalEpsilon({epsilon, delta}, n)
+                                                             : LargestByClosedForm({epsilon, delta}, n));
+    if (budget.method == AmplificationMethod::kLocal) answer.mechanism = "local";
+    answer.figures = {{"epsilon0", budget.epsilon0, "what each client's randomizer may spend"},
+                      {"n", n, "reports that are shuffled together"}};
+    answer.asked = {epsilon, delta};
+    answer.delivered = budget.delivered;
+    return answer;
+  }
+  BANDANA_ASSIGN_OR_RETURN(const double epsilon0, flags.Number("--epsilon0"));
+  const absl::StatusOr<double> closed = ClosedFormAmplification(epsilon0, n, delta);
+  if (!tight) BANDANA_RETURN_IF_ERROR(closed.status());
+  absl::StatusOr<double> epsilon = closed;
+  if (tight) epsilon = NumericalAmplification(epsilon0, n, delta);
+  BANDANA_RETURN_IF_ERROR(epsilon.status());
+  answer.figures = {{"epsilon0", epsilon0, "what each client's randomizer spends"},
+                    {"n", n, "reports that are shuffled together"},
+                    {"closed_form", closed.ok() ? Json(*closed) : Json(nullptr), ""}};
+  if (tight) answer.more = fmt::format("The closed form: epsilon = {}.\n", ShownOrNone(closed));
+  answer.delivered = {*epsilon, delta};
+  return answer;
+}
+
+}  // namespace bandana::cli

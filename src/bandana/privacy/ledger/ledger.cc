@@ -1,0 +1,130 @@
+#include "bandana/privacy/ledger/ledger.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "bandana/core/status.h"
+#include "bandana/privacy/ledger/reader.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+absl::Status Validate(const LedgerHeader& header) {
+  const Limits& limits = header.limits;
+  BANDANA_RETURN_IF_ERROR(CheckLoss(limits.measure, limits.per_unit, "ledger.budget"));
+  if (limits.deployment) {
+    BANDANA_RETURN_IF_ERROR(CheckLoss(limits.measure, *limits.deployment, "ledger.deployment_budget"));
+  }
+  return absl::OkStatus();
+}
+
+std::string Describe(const std::optional<Loss>& loss, Measure measure) {
+  return loss ? fmt::format("{} {}, delta {}", AmountOf(measure), loss->amount, loss->delta) : "none";
+}
+
+absl::Status CheckSame(const std::string& path, const LedgerHeader& there, const LedgerHeader& here) {
+  const auto differs = [&](std::string_view what, const std::string& a, const std::string& b) {
+    if (a == b) return absl::OkStatus();
+    return absl::FailedPreconditionError(fmt::format(
+        "{}: the ledger of another deployment: its {} is '{}', this one's is '{}'", path, what, a, b));
+  };
+  const auto measure = [](const LedgerHeader& header) { return header.limits.measure; };
+  BANDANA_RETURN_IF_ERROR(differs("name", there.deployment, here.deployment));
+  BANDANA_RETURN_IF_ERROR(differs("configuration", there.configuration, here.configuration));
+  BANDANA_RETURN_IF_ERROR(differs("unit", there.unit, here.unit));
+  BANDANA_RETURN_IF_ERROR(differs("neighbour relation", there.neighbours, here.neighbours));
+  BANDANA_RETURN_IF_ERROR(differs("proof", there.proof, here.proof));
+  BANDANA_RETURN_IF_ERROR(
+      differs("measure", std::string(NameOf(measure(there))), std::string(NameOf(measure(here)))));
+  BANDANA_RETURN_IF_ERROR(differs("budget of a client", Describe(there.limits.per_unit, measure(there)),
+                                  Describe(here.limits.per_unit, measure(here))));
+  return differs("budget of all releases", Describe(there.limits.deployment, measure(there)),
+                 Describe(here.limits.deployment, measure(here)));
+}
+
+// A header that its writer could not finish, and nothing else: such a ledger has charged nobody.
+bool NeverBegun(const std::string& bytes) {
+  return bytes.find('\n') == std::string::npos && (bytes.starts_with(kMagic) || kMagic.starts_with(bytes));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(const std::string& path, const LedgerHeader& header,
+                                                     Durability durability) {
+  BANDANA_RETURN_IF_ERROR(Validate(header));
+  BANDANA_ASSIGN_OR_RETURN(DurableFile file, DurableFile::Open(path));
+  std::unique_ptr<Ledger> ledger(new Ledger(path, header, durability, std::move(file)));
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<LedgerHead> head, ReadHead(path));
+  constexpr std::size_t kLongerThanAnyHeader = std::size_t{1} << 20;
+  BANDANA_ASSIGN_OR_RETURN(const std::string beginning, ledger->file_.Begin(kLongerThanAnyHeader));
+  const bool charged = head && head->seq > 0;
+  const bool is_new = !charged && beginning.size() < kLongerThanAnyHeader && NeverBegun(beginning);
+  BANDANA_RETURN_IF_ERROR(is_new ? ledger->Begin() : ledger->Resume());
+  return ledger;
+}
+
+absl::Status Ledger::Begin() {
+  torn_bytes_ = file_.size();
+  if (torn_bytes_ > 0) BANDANA_RETURN_IF_ERROR(file_.Truncate(0));
+  head_.hash = kNoHash;
+  AddLine(FormatHeader(header_, absl::Now()), 0);
+  // The head first, this once: from the first line on, a ledger without a head is one that lost it.
+  BANDANA_RETURN_IF_ERROR(ReplaceFile(HeadPath(path_), FormatHead(head_)));
+  BANDANA_RETURN_IF_ERROR(SyncFolderOf(HeadPath(path_)));
+  return Commit();
+}
+
+absl::Status Ledger::Resume() {
+  absl::StatusOr<LedgerState> state =
+      ReadLedger(path_, {}, [&](const Dated<LedgerEntry>& entry, std::string_view) {
+        journal_.emplace(entry.record.key, entry.record.draw);
+        return absl::OkStatus();
+      });
+  if (!state.ok()) return state.status();
+  BANDANA_RETURN_IF_ERROR(CheckSame(path_, state->header.record, header_));
+  torn_bytes_ = state->torn_bytes;
+  if (torn_bytes_ > 0) BANDANA_RETURN_IF_ERROR(file_.Truncate(state->bytes));
+  accounts_ = std::move(state->accounts);
+  head_ = std::move(state->head);
+  if (state->written_head && state->written_head->seq == head_.seq) return absl::OkStatus();
+  BANDANA_RETURN_IF_ERROR(ReplaceFile(HeadPath(path_), FormatHead(head_)));
+  return SyncFolderOf(HeadPath(path_));
+}
+
+void Ledger::AddLine(const std::string& content, std::uint64_t seq) {
+  head_ = {seq, ChainHash(head_.hash, content)};
+  pending_ += Join(content, head_.hash);
+}
+
+absl::StatusOr<Report> Ledger::Once(const ReleaseKey& key, const Cost& cost, std::vector<NodeId> units,
+                                    absl::FunctionRef<absl::StatusOr<Report>()> draw) {
+  BANDANA_RETURN_IF_ERROR(failed_);
+  if (const auto it = journal_.find(key); it != journal_.end()) return it->second;
+  LedgerEntry entry{.key = key, .guarantee = cost.guarantee, .loss = cost.loss};
+  BANDANA_ASSIGN_OR_RETURN(entry.units, UnitRanges::Of(std::move(units)));
+  if (entry.units.count() == 0) return absl::InvalidArgumentError("a charge that names nobody");
+  BANDANA_RETURN_IF_ERROR(
+      CheckLoss(Measure::kApproximateDp, {cost.guarantee.epsilon, cost.guarantee.delta}, "charge.guarantee"));
+  BANDANA_RETURN_IF_ERROR(accounts_.Check(entry.loss, entry.units));
+  BANDANA_ASSIGN_OR_RETURN(entry.draw, draw());
+  BANDANA_RETURN_IF_ERROR(accounts_.Add(entry.loss, entry.units));
+  const std::uint64_t seq = head_.seq + 1;
+  AddLine(FormatEntry(entry, header_.limits.measure, seq, absl::Now()), seq);
+  Report report = journal_.emplace(key, std::move(entry.draw)).first->second;
+  if (durability_ == Durability::kEach) BANDANA_RETURN_IF_ERROR(Commit());
+  return report;
+}
+
+absl::Status Ledger::Commit() {
+  BANDANA_RETURN_IF_ERROR(failed_);
+  if (pending_.empty()) return absl::OkStatus();
+  // The file before its head: a head that is behind is a crash, one that is ahead is a line removed. That the
+  // head's new name may not be durable yet makes it, at worst, older.
+  failed_ = file_.Append(pending_);
+  if (failed_.ok()) failed_ = ReplaceFile(HeadPath(path_), FormatHead(head_));
+  pending_.clear();
+  return failed_;
+}
+
+}  // namespace bandana

@@ -1,0 +1,251 @@
+#include "bandana/privacy/ledger/record.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "bandana/core/sha256.h"
+#include "bandana/core/status.h"
+#include "bandana/privacy/wire.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+constexpr std::string_view kHashField = R"(,"hash":")";
+constexpr std::string_view kLineEnd = R"("})";
+constexpr std::size_t kHashDigits = 64;
+
+std::string Quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string FormatTimestamp(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", time, absl::UTCTimeZone());
+}
+
+std::string FormatLoss(const Loss& loss, Measure measure) {
+  return fmt::format(R"({{"{}":{},"delta":{}}})", AmountOf(measure), loss.amount, loss.delta);
+}
+
+std::string FormatHeaderAt(const LedgerHeader& header, std::string_view time) {
+  return fmt::format(
+      R"({}"time":{},"deployment":{},"configuration":{},"unit":{},"neighbours":{},"proof":{},)"
+      R"("measure":"{}","budget":{},"deployment_budget":{})",
+      kMagic, Quote(time), Quote(header.deployment), Quote(header.configuration), Quote(header.unit),
+      Quote(header.neighbours), Quote(header.proof), NameOf(header.limits.measure),
+      FormatLoss(header.limits.per_unit, header.limits.measure),
+      header.limits.deployment ? FormatLoss(*header.limits.deployment, header.limits.measure) : "null");
+}
+
+std::string FormatEntryAt(const LedgerEntry& entry, Measure measure, std::uint64_t seq,
+                          std::string_view time) {
+  fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text),
+                 R"({{"seq":{},"time":{},"node":{},"epoch":{},"question":"{:016x}",)"
+                 R"("guarantee":{},"loss":{},"units":"{}","bits":{},"quorum":{},"draw":[)",
+                 seq, Quote(time), entry.key.node.value, entry.key.epoch, entry.key.question,
+                 FormatLoss({entry.guarantee.epsilon, entry.guarantee.delta}, Measure::kApproximateDp),
+                 FormatLoss(entry.loss, measure), entry.units.ToText(), entry.draw.bits(),
+                 entry.draw.quorum());
+  bool first = true;
+  for (const std::int64_t unit : Wire::Units(entry.draw)) {
+    if (!std::exchange(first, false)) text.push_back(',');
+    fmt::format_to(std::back_inserter(text), "{}", unit);
+  }
+  text.push_back(']');
+  return fmt::to_string(text);
+}
+
+// Reads a content from left to right; after the first surprise everything is a surprise.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : rest_(text) {}
+
+  bool ok() const { return ok_; }
+  bool done() const { return ok_ && rest_.empty(); }
+  bool Sees(std::string_view literal) const { return ok_ && rest_.starts_with(literal); }
+
+  Scanner& Literal(std::string_view literal) {
+    ok_ = Sees(literal);
+    if (ok_) rest_.remove_prefix(literal.size());
+    return *this;
+  }
+
+  template <class T>
+  Scanner& Number(T& number) {
+    if (!ok_) return *this;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+    ok_ = error == std::errc();
+    if (ok_) rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    return *this;
+  }
+
+  Scanner& Text(std::string& text) {
+    Literal("\"");
+    text.clear();
+    while (ok_ && !rest_.empty() && rest_.front() != '"') {
+      if (rest_.front() != '\\') {
+        text += rest_.front();
+        rest_.remove_prefix(1);
+      } else if (rest_.starts_with("\\u")) {
+        unsigned code = 0x100;
+        if (rest_.size() >= 6) std::from_chars(rest_.data() + 2, rest_.data() + 6, code, 16);
+        ok_ = code < 0x20;
+        text += static_cast<char>(code);
+        rest_.remove_prefix(std::min<std::size_t>(6, rest_.size()));
+      } else {
+        ok_ = rest_.size() >= 2;
+        if (ok_) text += rest_[1];
+        rest_.remove_prefix(std::min<std::size_t>(2, rest_.size()));
+      }
+    }
+    return Literal("\"");
+  }
+
+  Scanner& TheLoss(Loss& loss, Measure measure) {
+    return Literal(fmt::format(R"({{"{}":)", AmountOf(measure)))
+        .Number(loss.amount)
+        .Literal(R"(,"delta":)")
+        .Number(loss.delta)
+        .Literal("}");
+  }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+absl::Status NotARecord(std::string_view what) {
+  return absl::DataLossError(fmt::format("the line is no {}", what));
+}
+
+}  // namespace
+
+std::string FormatHeader(const LedgerHeader& header, absl::Time time) {
+  return FormatHeaderAt(header, FormatTimestamp(time));
+}
+
+std::string FormatEntry(const LedgerEntry& entry, Measure measure, std::uint64_t seq, absl::Time time) {
+  return FormatEntryAt(entry, measure, seq, FormatTimestamp(time));
+}
+
+std::optional<SplitLine> Split(std::string_view line) {
+  const std::size_t frame = kHashField.size() + kHashDigits + kLineEnd.size();
+  if (line.size() < frame || !line.ends_with(kLineEnd)) return std::nullopt;
+  const std::size_t at = line.size() - frame;
+  if (line.substr(at, kHashField.size()) != kHashField) return std::nullopt;
+  const std::string_view hash = line.substr(at + kHashField.size(), kHashDigits);
+  if (!IsHash(hash)) return std::nullopt;
+  return SplitLine{line.substr(0, at), hash};
+}
+
+std::string Join(std::string_view content, std::string_view hash) {
+  return fmt::format("{}{}{}{}\n", content, kHashField, hash, kLineEnd);
+}
+
+std::string ChainHash(std::string_view previous, std::string_view content) {
+  std::string both;
+  both.reserve(previous.size() + content.size());
+  both.append(previous).append(content);
+  return Sha256(both);
+}
+
+bool IsHash(std::string_view text) {
+  return text.size() == kHashDigits && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+absl::StatusOr<Dated<LedgerHeader>> ParseHeader(std::string_view content) {
+  Dated<LedgerHeader> header;
+  std::string measure;
+  Scanner scan(content);
+  scan.Literal(kMagic).Literal(R"("time":)").Text(header.time);
+  scan.Literal(R"(,"deployment":)").Text(header.record.deployment);
+  scan.Literal(R"(,"configuration":)").Text(header.record.configuration);
+  scan.Literal(R"(,"unit":)").Text(header.record.unit);
+  scan.Literal(R"(,"neighbours":)").Text(header.record.neighbours);
+  scan.Literal(R"(,"proof":)").Text(header.record.proof);
+  scan.Literal(R"(,"measure":)").Text(measure);
+  const std::optional<Measure> known = MeasureOf(measure);
+  if (!scan.ok() || !known) return NotARecord("header of a ledger of format 1");
+  Limits& limits = header.record.limits;
+  limits.measure = *known;
+  scan.Literal(R"(,"budget":)").TheLoss(limits.per_unit, *known).Literal(R"(,"deployment_budget":)");
+  if (scan.Sees("null")) {
+    scan.Literal("null");
+  } else {
+    scan.TheLoss(limits.deployment.emplace(), *known);
+  }
+  if (!scan.done() || FormatHeaderAt(header.record, header.time) != content) {
+    return NotARecord("header of a ledger of format 1");
+  }
+  BANDANA_RETURN_IF_ERROR(CheckLoss(*known, limits.per_unit, "budget"));
+  if (limits.deployment) {
+    BANDANA_RETURN_IF_ERROR(CheckLoss(*known, *limits.deployment, "deployment_budget"));
+  }
+  return header;
+}
+
+absl::StatusOr<Dated<LedgerEntry>> ParseEntry(std::string_view content, Measure measure) {
+  Dated<LedgerEntry> entry;
+  LedgerEntry& record = entry.record;
+  Loss alone;
+  std::string units;
+  Scanner scan(content);
+  scan.Literal(R"({"seq":)").Number(entry.seq).Literal(R"(,"time":)").Text(entry.time);
+  scan.Literal(R"(,"node":)").Number(record.key.node.value);
+  scan.Literal(R"(,"epoch":)").Number(record.key.epoch);
+  std::string question;
+  scan.Literal(R"(,"question":)").Text(question);
+  std::from_chars(question.data(), question.data() + question.size(), record.key.question, 16);
+  scan.Literal(R"(,"guarantee":)").TheLoss(alone, Measure::kApproximateDp);
+  scan.Literal(R"(,"loss":)").TheLoss(record.loss, measure);
+  scan.Literal(R"(,"units":)").Text(units);
+  Count bits = 0;
+  Count quorum = 0;
+  scan.Literal(R"(,"bits":)").Number(bits).Literal(R"(,"quorum":)").Number(quorum).Literal(R"(,"draw":[)");
+  std::vector<std::int64_t> draw;
+  while (scan.ok() && !scan.Sees("]")) {
+    if (!draw.empty()) scan.Literal(",");
+    scan.Number(draw.emplace_back());
+  }
+  scan.Literal("]");
+  if (!scan.done()) return NotARecord("charge");
+  record.guarantee = {alone.amount, alone.delta};
+  record.draw = Wire::FromUnits(record.key.node, std::move(draw), bits, quorum);
+  BANDANA_ASSIGN_OR_RETURN(record.units, UnitRanges::Parse(units));
+  if (FormatEntryAt(record, measure, entry.seq, entry.time) != content) return NotARecord("charge");
+  BANDANA_RETURN_IF_ERROR(CheckLoss(Measure::kApproximateDp, alone, "guarantee"));
+  BANDANA_RETURN_IF_ERROR(CheckLoss(measure, record.loss, "loss"));
+  return entry;
+}
+
+std::string FormatHead(const LedgerHead& head) {
+  return fmt::format("{{\"seq\":{},\"hash\":\"{}\"}}\n", head.seq, head.hash);
+}
+
+std::optional<LedgerHead> ParseHead(std::string_view text) {
+  LedgerHead head;
+  Scanner scan(text);
+  scan.Literal(R"({"seq":)").Number(head.seq).Literal(R"(,"hash":)").Text(head.hash).Literal("}\n");
+  if (!scan.done() || !IsHash(head.hash) || FormatHead(head) != text) return std::nullopt;
+  return head;
+}
+
+}  // namespace bandana

@@ -1,0 +1,26 @@
+#include "bandana/privacy/shortened.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bandana {
+
+std::vector<double> Shortened(std::span<const double> vector, double radius) {
+  std::vector<double> result(vector.size(), 0);
+  double largest = 0;
+  for (const double x : vector) {
+    if (!std::isfinite(x)) return result;
+    largest = std::max(largest, std::abs(x));
+  }
+  if (largest == 0) return result;
+  double squares = 0;  // of the vector over its largest entry: from 1 to its dimension
+  for (const double x : vector) squares += (x / largest) * (x / largest);
+  const double length = std::sqrt(squares);
+  const bool inside = largest / radius * length <= 1;  // an overflow is outside
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    result[i] = inside ? vector[i] / radius : vector[i] / largest / length;
+  }
+  return result;
+}
+
+}  // namespace bandana

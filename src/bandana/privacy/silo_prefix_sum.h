@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bandana/privacy/calibration/prefix_sum.h"
+#include "bandana/privacy/mechanism.h"
+#include "bandana/privacy/noise_options.h"
+#include "bandana/privacy/privatizer.h"
+
+namespace bandana {
+
+/// One step of the stream, asked of every silo.
+struct StepQuery {
+  std::int64_t step = 0;  ///< from 1
+  Count silos = 0;        ///< and the quorum
+  bool operator==(const StepQuery&) const = default;
+  std::uint64_t fingerprint() const { return Fingerprint().Add(step).Add(silos).value(); }
+};
+
+/// What is released at one step: the strategy's values, a vector of `dimension` entries each, over all silos.
+struct StepValues {
+  std::int64_t step = 0;
+  std::vector<std::vector<double>> values;
+};
+
+/// Records of one step as they come in: vectors of the mechanism's dimension.
+using StepRecords = std::span<const std::vector<double>>;
+
+/// A silo's own data, a whole number of grid units a step and coordinate, sealed: only the mechanism that
+/// filled it reads it, each step once, from the first on. There is one of each, so it cannot be copied: two
+/// noises for one step would give its values away.
+class SiloStream {
+ public:
+  SiloStream() = default;
+  SiloStream(SiloStream&&) = default;
+  SiloStream& operator=(SiloStream&&) = default;
+  SiloStream(const SiloStream&) = delete;
+  SiloStream& operator=(const SiloStream&) = delete;
+
+  std::int64_t steps() const { return static_cast<std::int64_t>(increments_.size()); }
+  std::int64_t released() const { return released_; }  ///< steps
+
+ private:
+  friend class SiloPrefixSum;
+  std::shared_ptr<const PrefixSumStrategy> owner_;  // of the mechanism that filled it
+  std::vector<std::vector<std::int64_t>> increments_;
+  std::int64_t records_ = 0;  // in all steps
+  std::int64_t released_ = 0;
+};
+
+struct SiloPrefixSumParams {
+  DpGuarantee nominal;  ///< of the whole stream
+  Calibration calibration;
+  Sampler sampler;
+  PrefixSumMechanism mechanism;
+  std::int64_t steps;      ///< n, at most, fixed beforehand
+  std::int64_t dimension;  ///< of a record
+  double radius;           ///< public; a longer record is shortened to it
+};
+
+/// The running sum of all records that all silos have seen, released at every step (P3's privatizer). Each
+/// silo adds white Gaussian noise to linear functionals of its own increments; PrefixSumEstimator makes
+/// prefix sums of them. Unit: one record of one silo, in one step; neighbours: replace-one; the guarantee is
+/// that of all steps together and is charged with the first (docs/proofs/silo-prefix-sum.md).
+class SiloPrefixSum : public Mechanism {
+ public:
+  using Query = StepQuery;
+  using Input = SiloStream*;
+  using Output = StepValues;
+  static constexpr bool kChargesClient = true;
+  static constexpr bool kChargesAnalyzer = false;
+  static constexpr double kUnit = 1.0 / (1 << 30);
+
+  static absl::StatusOr<SiloPrefixSum> Create(const SiloPrefixSumParams& params);
+
+  std::vector<Claim> claims() const;
+  DpGuarantee guarantee() const { return delivered_; }
+  DpGuarantee CostOf(const StepQuery& query) const {
+    return query.step == 1 ? delivered_ : DpGuarantee{0, 0};
+  }
+  absl::StatusOr<Count> ReportBits(const StepQuery& query) const;
+  const PrefixSumStrategy& strategy() const { return *strategy_; }
+  const SiloPrefixSumParams& params() const { return params_; }
+
+  /// The silo's next step. A record that is not finite counts as 0. The first one makes the stream this
+  /// mechanism's.
+  absl::Status Append(const Raw<StepRecords>& records, SiloStream& stream) const;
+
+  /// The query's step must be the stream's last one, and the next to be released: no step is released twice,
+  /// and none before the first, which is charged for all.
+  absl::StatusOr<Report> Randomize(const StepQuery& query, const Raw<SiloStream*>& stream,
+                                   NoiseGen& noise) const;
+  absl::Status Add(const StepQuery& query, const Report& report, BasicReportSum<StepQuery>& sum) const;
+  absl::StatusOr<Sealed> Seal(const BasicReportSum<StepQuery>& sum, NoiseGen& noise) const;
+  absl::StatusOr<Released<StepValues>> Open(const StepQuery& query, const Sealed& sealed) const;
+
+ private:
+  SiloPrefixSum(const SiloPrefixSumParams& params, std::shared_ptr<const PrefixSumStrategy> strategy,
+                std::vector<std::int64_t> weights, std::uint64_t noise_units, DpGuarantee delivered)
+      : params_(params),
+        strategy_(std::move(strategy)),
+        weights_(std::move(weights)),
+        noise_units_(noise_units),
+        delivered_(delivered) {}
+  absl::Status CheckStep(const StepQuery& query) const;
+  absl::Status CheckOwner(const SiloStream& stream) const;
+  std::size_t EntriesAt(std::int64_t step) const;
+
+  SiloPrefixSumParams params_;
+  std::shared_ptr<const PrefixSumStrategy> strategy_;
+  std::vector<std::int64_t> weights_;  // Toeplitz: c_0, c_1, ... in units of 2^-60
+  std::uint64_t noise_units_;          // standard deviation of a released value
+  DpGuarantee delivered_;
+};
+
+static_assert(Privatizer<SiloPrefixSum>);
+
+/// Prefix sums from what has been released: post-processing, so it costs nothing.
+class PrefixSumEstimator {
+ public:
+  explicit PrefixSumEstimator(const SiloPrefixSum& mechanism) : mechanism_(&mechanism) {}
+
+  /// Steps come in their order.
+  absl::Status Add(const Released<StepValues>& released);
+
+  struct Estimate {
+    std::vector<double> sum;  ///< over all records of all silos so far
+    NoiseLaw noise;           ///< of each entry
+  };
+  Estimate Sum() const;
+
+ private:
+  const SiloPrefixSum* mechanism_;
+  std::int64_t step_ = 0;
+  double proxy_ = 0;  // of one value
+  std::vector<std::vector<double>> values_;
+};
+
+}  // namespace bandana

@@ -1,0 +1,8 @@
+// error: constraints not satisfied
+#include "bandana/federation/shuffler.h"
+#include "bandana/privacy/mean_privatizers.h"
+
+// Mixing does nothing for a mechanism whose proof does not speak of it.
+bandana::Shuffler<bandana::CentralLaplaceMean> Make(const bandana::CentralLaplaceMean& mean) {
+  return bandana::Shuffler<bandana::CentralLaplaceMean>(mean);
+}

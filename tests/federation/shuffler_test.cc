@@ -1,0 +1,154 @@
+#include "bandana/federation/shuffler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "bandana/privacy/shuffle_means.h"
+#include "bandana/privacy/wire.h"
+#include "tests/federation/hand_context.h"
+
+namespace bandana {
+namespace {
+
+using Units = std::vector<std::int64_t>;
+using test::HandContext;
+
+constexpr Count kClients = 5;
+const MeanQuery kQuery{{{-1, 1}, {-1, 1}}, kClients};
+constexpr DpGuarantee kNominal{1, 1e-6};
+
+template <class P>
+P Made();
+template <>
+ShuffleSumMean Made<ShuffleSumMean>() {
+  return *ShuffleSumMean::Create(
+      {kNominal, Calibration::kTight, Sampler::kExact, Transport::kCounts, 1, 0.1});
+}
+template <>
+ShuffledLaplaceMean Made<ShuffledLaplaceMean>() {
+  return *ShuffledLaplaceMean::Create({kNominal, Sampler::kExact, 1000});
+}
+
+template <class P>
+class ShufflerTest : public ::testing::Test {
+ protected:
+  absl::Status Take(NodeId from, Payload body) {
+    return shuffler_.OnMessage(context_, HandContext::From(from, std::move(body)));
+  }
+  absl::Status Call(Epoch epoch, std::vector<std::uint32_t> clients, NodeId from = kServerNode) {
+    Roll roll{epoch, kQuery, {}};
+    roll.query.clients = static_cast<Count>(clients.size());
+    for (const std::uint32_t client : clients) roll.clients.push_back(NodeId{client});
+    return Take(from, std::make_shared<const Roll>(std::move(roll)));
+  }
+  absl::Status Send(std::uint32_t client, Epoch epoch = 1, std::int64_t value = 7, Count quorum = kClients) {
+    return Take(NodeId{client}, Share{epoch, 0, Wire::FromUnits(NodeId{client}, Units(2, value), 0, quorum)});
+  }
+  // Each coordinate's total over what was sent to the server.
+  Units Totals() const {
+    Units totals(2);
+    for (const Report& report : std::get<Mixed>(context_.sent.back().second).reports) {
+      for (std::size_t i = 0; i < 2; ++i) totals[i] += Wire::Units(report)[i];
+    }
+    return totals;
+  }
+
+  const P privatizer_ = Made<P>();
+  Shuffler<P> shuffler_{privatizer_};
+  HandContext context_{Topology::ShuffledStar(1000), kShufflerNode};
+};
+using ShuffleMeans = ::testing::Types<ShuffleSumMean, ShuffledLaplaceMean>;
+TYPED_TEST_SUITE(ShufflerTest, ShuffleMeans);
+
+TYPED_TEST(ShufflerTest, LetsNothingOutBeforeAllAreIn) {
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5}).ok());
+  for (const std::uint32_t client : {3, 1, 5, 2}) {
+    ASSERT_TRUE(this->Send(client, 1, client).ok());
+    EXPECT_TRUE(this->context_.sent.empty());
+    EXPECT_FALSE(this->shuffler_.finished());
+  }
+  ASSERT_TRUE(this->Send(4, 1, 4).ok());
+  ASSERT_EQ(this->context_.sent.size(), 1u);
+  EXPECT_EQ(this->context_.sent[0].first, kServerNode);
+  EXPECT_EQ(std::get<Mixed>(this->context_.sent[0].second).epoch, 1);
+  EXPECT_THAT(this->Totals(), ::testing::ElementsAre(15, 15));
+  EXPECT_TRUE(this->shuffler_.finished());
+}
+
+TYPED_TEST(ShufflerTest, SharesMayComeBeforeTheirRoll) {
+  for (const std::uint32_t client : {1, 2, 3, 4, 5, 77}) ASSERT_TRUE(this->Send(client, 1, client).ok());
+  EXPECT_TRUE(this->context_.sent.empty());
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5}).ok());
+  ASSERT_EQ(this->context_.sent.size(), 1u);
+  EXPECT_THAT(this->Totals(), ::testing::ElementsAre(15, 15)) << "a stranger's report is in it";
+}
+
+TYPED_TEST(ShufflerTest, StrangersAndRepeatsChangeNothing) {
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5}).ok());
+  ASSERT_TRUE(this->Send(77).ok());
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(this->Send(1, 1, 1 + i).ok());
+  EXPECT_TRUE(this->context_.sent.empty()) << "repeats stood in for somebody else";
+  for (const std::uint32_t client : {2, 3, 4, 5}) ASSERT_TRUE(this->Send(client, 1, client).ok());
+  EXPECT_THAT(this->Totals(), ::testing::ElementsAre(15, 15)) << "the first of repeats counts";
+  // After it is done, nothing begins again: not by a share, not by a roll, not by a roll of fewer.
+  ASSERT_TRUE(this->Send(1, 1, 9).ok());
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5}).ok());
+  for (const std::uint32_t client : {1, 2, 3, 4, 5}) ASSERT_TRUE(this->Send(client).ok());
+  ASSERT_TRUE(this->Call(1, {1}).ok());
+  EXPECT_EQ(this->context_.sent.size(), 1u);
+  EXPECT_TRUE(this->shuffler_.finished()) << "a repeated roll is waited for, for ever";
+}
+
+TYPED_TEST(ShufflerTest, TheFirstRollOfAnEpochStands) {
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5}).ok());
+  ASSERT_TRUE(this->Call(1, {1}).ok());
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 6}).ok());
+  for (const std::uint32_t client : {1, 2, 3, 4, 6}) ASSERT_TRUE(this->Send(client).ok());
+  EXPECT_TRUE(this->context_.sent.empty());
+}
+
+// The server's word on how many there are does not count: the reports say it.
+TYPED_TEST(ShufflerTest, ARollSmallerThanTheReportsQuorumIsRefused) {
+  ASSERT_TRUE(this->Call(1, {1, 2}).ok());
+  ASSERT_TRUE(this->Send(1).ok());
+  EXPECT_EQ(this->Send(2).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(this->context_.sent.empty());
+}
+
+TYPED_TEST(ShufflerTest, ARollLargerThanTheReportsQuorumIsRefusedToo) {
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5, 6}).ok());
+  for (const std::uint32_t client : {1, 2, 3, 4, 5}) ASSERT_TRUE(this->Send(client, 1, 7, 6).ok());
+  EXPECT_EQ(this->Send(6, 1, 7, 5).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(this->context_.sent.empty());
+}
+
+TYPED_TEST(ShufflerTest, ReportsOfAnotherSizeAreRefused) {
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5}).ok());
+  for (const std::uint32_t client : {1, 2, 3, 4}) ASSERT_TRUE(this->Send(client).ok());
+  EXPECT_FALSE(this->Take(NodeId{5}, Share{1, 0, Wire::FromUnits(NodeId{5}, Units(3, 1), 0, kClients)}).ok());
+  EXPECT_TRUE(this->context_.sent.empty());
+}
+
+TYPED_TEST(ShufflerTest, EpochsAreKeptApart) {
+  for (const Epoch epoch : {1, 2}) ASSERT_TRUE(this->Call(epoch, {1, 2, 3, 4, 5}).ok());
+  for (const std::uint32_t client : {1, 2, 3}) ASSERT_TRUE(this->Send(client, 1).ok());
+  for (const std::uint32_t client : {4, 5}) ASSERT_TRUE(this->Send(client, 2).ok());
+  EXPECT_TRUE(this->context_.sent.empty());
+  for (const std::uint32_t client : {1, 2, 3}) ASSERT_TRUE(this->Send(client, 2).ok());
+  ASSERT_EQ(this->context_.sent.size(), 1u);
+  EXPECT_EQ(std::get<Mixed>(this->context_.sent[0].second).epoch, 2);
+}
+
+TYPED_TEST(ShufflerTest, OnlyTheServerCallsARoll) {
+  EXPECT_EQ(this->Call(1, {1, 2, 3, 4, 5}, NodeId{3}).code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_FALSE(this->Take(kServerNode, std::make_shared<const Plan>()).ok());
+  EXPECT_FALSE(this->Take(kServerNode, Mixed{1, {}}).ok());
+  EXPECT_FALSE(this->Call(2, {}).ok()) << "a roll of nobody";
+}
+
+}  // namespace
+}  // namespace bandana

@@ -1,0 +1,688 @@
+#include "bandana/privacy/ledger/ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "bandana/core/sha256.h"
+#include "bandana/core/status.h"
+#include "bandana/privacy/ledger/reader.h"
+#include "bandana/privacy/wire.h"
+
+namespace bandana {
+namespace {
+
+using ::testing::HasSubstr;
+using Units = std::vector<std::int64_t>;
+using Durability = Ledger::Durability;
+
+LedgerHeader Header() {
+  return {.deployment = "a \"small\"\ndeployment \\ of ours",
+          .configuration = "0123abcd",
+          .unit = "one client's whole contribution",
+          .neighbours = "replace-one",
+          .proof = "docs/proofs/central-gaussian.md",
+          .limits = {.per_unit = {1, 0.5}}};
+}
+
+std::string Slurp(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+void Spill(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+absl::StatusOr<LedgerState> Verify(const std::string& path, const ReadOptions& options = {}) {
+  return ReadLedger(path, options,
+                    [](const Dated<LedgerEntry>&, std::string_view) { return absl::OkStatus(); });
+}
+
+enum class Medium { kMemory, kDisk };
+
+// In memory where the machine has such a folder: there a sync is free.
+class Folder {
+ public:
+  explicit Folder(Medium medium = Medium::kMemory) {
+    const std::filesystem::path memory = "/dev/shm";
+    const bool in_memory = medium == Medium::kMemory && access(memory.c_str(), W_OK) == 0;
+    std::string name =
+        ((in_memory ? memory : std::filesystem::temp_directory_path()) / "ledger-XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Draws that say how many there were.
+class Drawer {
+ public:
+  absl::StatusOr<Units> Once(Ledger& ledger, const ReleaseKey& key, double epsilon,
+                             const std::vector<std::uint32_t>& clients) {
+    std::vector<NodeId> units;
+    for (const std::uint32_t client : clients) units.push_back(NodeId{client});
+    const auto report =
+        ledger.Once(key, {{epsilon, 0.0625}, {epsilon, 0.0625}}, units, [&]() -> absl::StatusOr<Report> {
+          ++draws;
+          if (fails) return absl::InternalError("no draw");
+          return Wire::FromUnits(key.node, {draws, -draws, std::int64_t{1} << 62}, 33, 5);
+        });
+    if (!report.ok()) return report.status();
+    Units all = Wire::Units(*report);
+    all.insert(all.end(), {report->bits(), report->quorum()});
+    return all;
+  }
+
+  std::int64_t draws = 0;
+  bool fails = false;
+};
+
+class LedgerTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Ledger> Open(Durability durability = Durability::kEach) {
+    auto ledger = Ledger::Open(path_, Header(), durability);
+    EXPECT_TRUE(ledger.ok()) << ledger.status();
+    return ledger.ok() ? *std::move(ledger) : nullptr;
+  }
+  absl::Status OpenStatus(const LedgerHeader& header = Header()) {
+    return Ledger::Open(path_, header, Durability::kEach).status();
+  }
+  absl::StatusOr<Units> Once(Ledger& ledger, const ReleaseKey& key, double epsilon,
+                             const std::vector<std::uint32_t>& clients) {
+    return drawer_.Once(ledger, key, epsilon, clients);
+  }
+  // A ledger of a header and three charges, closed.
+  void WriteSmall() {
+    const auto ledger = Open();
+    ASSERT_TRUE(Once(*ledger, {NodeId{0}, 1}, 0.25, {3, 1, 2}).ok());
+    ASSERT_TRUE(Once(*ledger, {NodeId{0}, 2}, 0.25, {1, 9}).ok());
+    ASSERT_TRUE(Once(*ledger, {NodeId{0}, 3}, 0.5, {7}).ok());
+  }
+
+  Folder folder_;
+  std::string path_ = folder_ / "ledger";
+  std::string head_path_ = HeadPath(path_);
+  Drawer drawer_;
+};
+
+TEST_F(LedgerTest, KeepsWhatWasChargedAndDrawn) {
+  Units first;
+  {
+    const auto ledger = Open();
+    EXPECT_EQ(ledger->accounts().releases(), 0);
+    first = *Once(*ledger, {NodeId{0}, 1}, 0.25, {3, 1, 2});
+    EXPECT_EQ(*Once(*ledger, {NodeId{0}, 1}, 0.25, {3, 1, 2}), first);
+    EXPECT_EQ(ledger->accounts().largest(), (Loss{0.25, 0.0625}));
+  }
+  const auto ledger = Open();
+  EXPECT_EQ(ledger->torn_bytes(), 0u);
+  EXPECT_EQ(*Once(*ledger, {NodeId{0}, 1}, 0.25, {1, 2, 3}), first) << "after a restart too";
+  EXPECT_EQ(drawer_.draws, 1);
+  EXPECT_EQ(ledger->accounts().releases(), 1);
+  EXPECT_EQ(ledger->accounts().units(), 3u);
+  EXPECT_EQ(ledger->accounts().Of(NodeId{2}).spent, (Loss{0.25, 0.0625}));
+  EXPECT_NE(*Once(*ledger, {NodeId{0}, 2}, 0.25, {1}), first);
+  EXPECT_NE(*Once(*ledger, {NodeId{1}, 1}, 0.25, {1}), first);
+  EXPECT_EQ(ledger->accounts().Of(NodeId{1}).spent, (Loss{0.75, 0.1875}));
+  EXPECT_EQ(ledger->head().seq, 3u);
+}
+
+// The format is a promise: what docs/ledger.md tells an officer to recompute.
+TEST_F(LedgerTest, LinesAreJsonChainedBySha256) {
+  WriteSmall();
+  const std::vector<std::string> lines = absl::StrSplit(Slurp(path_), '\n');
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[4], "");
+  std::string previous(64, '0');
+  for (int i = 0; i < 4; ++i) {
+    const std::size_t at = lines[i].rfind(",\"hash\":\"");
+    const std::string hash = lines[i].substr(at + 9, 64);
+    EXPECT_EQ(hash, Sha256(previous + lines[i].substr(0, at)));
+    EXPECT_EQ(lines[i].substr(at + 9 + 64), "\"}");
+    previous = hash;
+  }
+  EXPECT_THAT(lines[0], ::testing::StartsWith(R"({"seq":0,"kind":"bandana-ledger","format":1,"time":"20)"));
+  EXPECT_THAT(lines[0], HasSubstr(R"("deployment":"a \"small\"\u000adeployment \\ of ours",)"));
+  EXPECT_THAT(lines[0], HasSubstr(R"("measure":"approximate-dp","budget":{"epsilon":1,"delta":0.5},)"
+                                  R"("deployment_budget":null)"));
+  EXPECT_THAT(lines[1], HasSubstr(R"("node":0,"epoch":1,"question":"0000000000000000","guarantee":{"epsilon":0.25,"delta":0.0625},)"
+                                  R"("loss":{"epsilon":0.25,"delta":0.0625},"units":"1-3",)"
+                                  R"("bits":33,"quorum":5,)"
+                                  R"("draw":[1,-1,4611686018427387904])"));
+  EXPECT_THAT(lines[2], HasSubstr(R"("units":"1,9")"));
+  EXPECT_EQ(Slurp(head_path_), "{\"seq\":3,\"hash\":\"" + previous + "\"}\n");
+  EXPECT_EQ(Verify(path_)->head.hash, previous);
+}
+
+TEST_F(LedgerTest, IsItsOwnersAlone) {
+  WriteSmall();
+  for (const std::string& path : {path_, head_path_}) {
+    struct stat info{};
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600u) << path;
+  }
+}
+
+TEST_F(LedgerTest, OverBudgetNothingIsDrawnOrWritten) {
+  const auto ledger = Open();
+  ASSERT_TRUE(Once(*ledger, {NodeId{0}, 1}, 0.75, {1, 2}).ok());
+  const std::string before = Slurp(path_);
+  const auto refused = Once(*ledger, {NodeId{0}, 2}, 0.5, {4, 2, 5});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("client 2"));
+  EXPECT_EQ(drawer_.draws, 1);
+  EXPECT_EQ(Slurp(path_), before);
+  EXPECT_EQ(ledger->accounts().Of(NodeId{4}).releases, 0) << "refused whole";
+  EXPECT_TRUE(Once(*ledger, {NodeId{0}, 2}, 0.25, {4, 2, 5}).ok()) << "a cheaper one can still be paid";
+}
+
+TEST_F(LedgerTest, TheBudgetOutlivesTheProcess) {
+  ASSERT_TRUE(Once(*Open(), {NodeId{0}, 1}, 0.75, {1}).ok());
+  EXPECT_EQ(Once(*Open(), {NodeId{0}, 2}, 0.5, {1}).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(LedgerTest, TheDeploymentsFilterCountsEveryRelease) {
+  LedgerHeader header = Header();
+  header.limits.deployment = Loss{1, 1};
+  const auto ledger = *Ledger::Open(path_, header, Durability::kEach);
+  ASSERT_TRUE(Once(*ledger, {NodeId{0}, 1}, 0.75, {1}).ok());
+  const auto refused = Once(*ledger, {NodeId{0}, 2}, 0.5, {2});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("deployment"));
+  EXPECT_TRUE(Once(*ledger, {NodeId{0}, 2}, 0.25, {2}).ok());
+  EXPECT_EQ(ledger->accounts().total(), (Loss{1, 0.125}));
+}
+
+TEST_F(LedgerTest, AFailedDrawLeavesNothingAndCostsNothing) {
+  const auto ledger = Open();
+  const std::string before = Slurp(path_);
+  drawer_.fails = true;
+  EXPECT_EQ(Once(*ledger, {NodeId{0}, 1}, 0.75, {1}).status().code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(Slurp(path_), before);
+  drawer_.fails = false;
+  EXPECT_TRUE(Once(*ledger, {NodeId{0}, 1}, 0.75, {1}).ok());
+}
+
+TEST_F(LedgerTest, RefusesChargesThatAreNone) {
+  const auto ledger = Open();
+  const std::string before = Slurp(path_);
+  for (const double bad : {-0.5, std::nan(""), HUGE_VAL}) {
+    const auto refused = Once(*ledger, {NodeId{0}, 1}, bad, {1});
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_THAT(std::string(refused.status().message()), HasSubstr("epsilon"));
+  }
+  EXPECT_EQ(Once(*ledger, {NodeId{0}, 1}, 0.5, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Once(*ledger, {NodeId{0}, 1}, 0.5, {2, 1, 2}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(drawer_.draws, 0);
+  EXPECT_EQ(Slurp(path_), before);
+}
+
+TEST_F(LedgerTest, RefusesBudgetsThatAreNone) {
+  for (const double bad : {-1., std::nan(""), HUGE_VAL}) {
+    LedgerHeader header = Header();
+    header.limits.per_unit.amount = bad;
+    EXPECT_THAT(std::string(OpenStatus(header).message()), HasSubstr("ledger.budget.epsilon"));
+    header = Header();
+    header.limits.deployment = Loss{1, bad};
+    EXPECT_THAT(std::string(OpenStatus(header).message()), HasSubstr("ledger.deployment_budget.delta"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(LedgerTest, GroupedChargesAreDurableAfterCommit) {
+  {
+    const auto ledger = Open(Durability::kGrouped);
+    const std::string before = Slurp(path_);
+    const auto first = Once(*ledger, {NodeId{1}, 1}, 0.25, {1});
+    ASSERT_TRUE(first.ok() && Once(*ledger, {NodeId{2}, 1}, 0.25, {2}).ok());
+    EXPECT_EQ(*Once(*ledger, {NodeId{1}, 1}, 0.25, {1}), *first);
+    EXPECT_EQ(Slurp(path_), before);
+    ASSERT_TRUE(ledger->Commit().ok());
+    EXPECT_EQ(Verify(path_)->head.seq, 2u);
+    ASSERT_TRUE(Once(*ledger, {NodeId{3}, 1}, 0.25, {3}).ok());
+  }
+  EXPECT_EQ(Open()->head().seq, 2u) << "what was not committed did not leave and is not charged";
+}
+
+TEST_F(LedgerTest, OneWriterAtATime) {
+  auto ledger = Open();
+  const absl::Status second = OpenStatus();
+  EXPECT_EQ(second.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(second.message()), HasSubstr("another process"));
+  EXPECT_TRUE(Verify(path_).ok()) << "reading needs no lock";
+  ledger.reset();
+  EXPECT_TRUE(OpenStatus().ok());
+}
+
+TEST_F(LedgerTest, NothingLeavesOnceTheFileIsNotItsOwn) {
+  const auto touch = [&](const std::string& how) {
+    if (how == "appended") std::ofstream(path_, std::ios::app) << "x";
+    if (how == "cut") std::filesystem::resize_file(path_, 10);
+    if (how == "removed") std::filesystem::remove(path_);
+    if (how == "replaced") std::filesystem::rename(folder_ / "copy", path_);
+  };
+  for (const std::string how : {"appended", "cut", "removed", "replaced"}) {
+    std::filesystem::remove(path_);
+    std::filesystem::remove(head_path_);
+    const auto ledger = Open();
+    std::filesystem::copy_file(path_, folder_ / "copy", std::filesystem::copy_options::overwrite_existing);
+    touch(how);
+    EXPECT_EQ(Once(*ledger, {NodeId{0}, 1}, 0.25, {1}).status().code(), absl::StatusCode::kAborted) << how;
+    EXPECT_EQ(Once(*ledger, {NodeId{0}, 1}, 0.25, {1}).status().code(), absl::StatusCode::kAborted)
+        << how << ": not by asking again either";
+    EXPECT_EQ(Once(*ledger, {NodeId{0}, 2}, 0.25, {1}).status().code(), absl::StatusCode::kAborted) << how;
+  }
+}
+
+TEST_F(LedgerTest, NothingLeavesIfTheHeadCannotBeWritten) {
+  const auto ledger = Open();
+  std::filesystem::create_directory(head_path_ + ".new");
+  EXPECT_EQ(Once(*ledger, {NodeId{0}, 1}, 0.25, {1}).status().code(), absl::StatusCode::kUnavailable);
+  std::filesystem::remove(head_path_ + ".new");
+  EXPECT_EQ(Once(*ledger, {NodeId{0}, 1}, 0.25, {1}).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(LedgerTest, RefusesTheLedgerOfAnotherDeployment) {
+  WriteSmall();
+  const std::string before = Slurp(path_);
+  const auto refused = [&](const std::string& part, const std::function<void(LedgerHeader&)>& change) {
+    LedgerHeader header = Header();
+    change(header);
+    const absl::Status status = OpenStatus(header);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << part;
+    EXPECT_THAT(std::string(status.message()), ::testing::AllOf(HasSubstr(path_), HasSubstr(part)));
+  };
+  refused("name", [](LedgerHeader& header) { header.deployment = "another"; });
+  refused("configuration", [](LedgerHeader& header) { header.configuration = "4567"; });
+  refused("unit", [](LedgerHeader& header) { header.unit = "one reward"; });
+  refused("neighbour", [](LedgerHeader& header) { header.neighbours = "add-remove"; });
+  refused("proof", [](LedgerHeader& header) { header.proof = "another"; });
+  refused("measure", [](LedgerHeader& header) { header.limits.measure = Measure::kZcdp; });
+  refused("client", [](LedgerHeader& header) { header.limits.per_unit.amount = 2; });
+  refused("client", [](LedgerHeader& header) { header.limits.per_unit.delta = 0.25; });
+  refused("all releases", [](LedgerHeader& header) { header.limits.deployment = Loss{9, 1}; });
+  EXPECT_EQ(Slurp(path_), before);
+}
+
+TEST_F(LedgerTest, DoesNotTouchAFileThatIsNoLedger) {
+  for (const std::string text : {"notes", "horizon = 3\n", "{}\n", "\n", "{\"seq\":1"}) {
+    Spill(path_, text);
+    EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss) << text;
+    EXPECT_EQ(Slurp(path_), text);
+  }
+  EXPECT_EQ(Verify(folder_ / "none").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Ledger::Open(folder_ / "none/ledger", Header(), Durability::kEach).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(LedgerTest, OtherMeasuresAddUpInTheirOwn) {
+  LedgerHeader header = Header();
+  header.limits = {.measure = Measure::kZcdp, .per_unit = {0.5, 0}, .deployment = Loss{2, 0}};
+  const auto once = [&](Ledger& ledger, Epoch epoch, double rho) {
+    return ledger
+        .Once({NodeId{0}, epoch}, {{3, 1e-6}, {rho, 0}}, {NodeId{1}},
+              []() -> absl::StatusOr<Report> { return Wire::FromUnits(NodeId{0}, {1}); })
+        .status();
+  };
+  {
+    const auto ledger = *Ledger::Open(path_, header, Durability::kEach);
+    EXPECT_TRUE(once(*ledger, 1, 0.375).ok());
+    EXPECT_THAT(std::string(once(*ledger, 2, 0.25).message()), HasSubstr("rho 0.625"));
+  }
+  const auto ledger = *Ledger::Open(path_, header, Durability::kEach);
+  EXPECT_TRUE(once(*ledger, 2, 0.125).ok());
+  EXPECT_EQ(ledger->accounts().largest(), (Loss{0.5, 0}));
+  EXPECT_THAT(Slurp(path_),
+              HasSubstr(R"("guarantee":{"epsilon":3,"delta":1e-06},"loss":{"rho":0.375,"delta":0})"));
+}
+
+// A crash in the middle of a write, at every byte of it.
+TEST_F(LedgerTest, ATornLastLineIsDroppedWhereverItWasTorn) {
+  {
+    ASSERT_TRUE(Once(*Open(), {NodeId{0}, 1}, 0.25, {1}).ok());
+  }
+  const std::string whole = Slurp(path_);
+  const std::string head = Slurp(head_path_);
+  const Units first = *Once(*Open(), {NodeId{0}, 2}, 0.5, {1});
+  const std::string longer = Slurp(path_);
+  for (std::size_t size = whole.size(); size < longer.size(); ++size) {
+    Spill(path_, longer.substr(0, size));
+    Spill(head_path_, head);
+    const auto state = Verify(path_);
+    ASSERT_TRUE(state.ok()) << state.status();
+    EXPECT_EQ(state->torn_bytes, size - whole.size());
+    const auto ledger = Open();
+    ASSERT_NE(ledger, nullptr);
+    EXPECT_EQ(ledger->torn_bytes(), size - whole.size());
+    EXPECT_EQ(Slurp(path_), whole);
+    EXPECT_EQ(ledger->accounts().Of(NodeId{1}).spent.amount, 0.25);
+    ASSERT_TRUE(Once(*ledger, {NodeId{0}, 2}, 0.5, {1}).ok());
+    EXPECT_EQ(ledger->accounts().Of(NodeId{1}).spent.amount, 0.75);
+  }
+  // A crash after the whole line and before its head: the charge stands, and so does its draw.
+  Spill(path_, longer);
+  Spill(head_path_, head);
+  const auto ledger = Open();
+  EXPECT_EQ(ledger->accounts().Of(NodeId{1}).spent.amount, 0.75);
+  EXPECT_EQ(*Once(*ledger, {NodeId{0}, 2}, 0.5, {1}), first);
+  EXPECT_EQ(Verify(path_)->written_head->seq, 2u) << "the head is mended";
+}
+
+TEST_F(LedgerTest, ACrashWhileTheLedgerIsBegunIsMended) {
+  {
+    Open();
+  }
+  const std::string header = Slurp(path_);
+  const std::string head = Slurp(head_path_);
+  for (std::size_t size = 0; size < header.size(); ++size) {
+    for (const bool has_head : {true, false}) {
+      Spill(path_, header.substr(0, size));
+      Spill(head_path_, head);
+      if (!has_head) std::filesystem::remove(head_path_);
+      EXPECT_FALSE(Verify(path_).ok());
+      ASSERT_NE(Open(), nullptr) << size;
+      EXPECT_TRUE(Verify(path_).ok());
+    }
+  }
+  std::filesystem::remove(head_path_);
+  EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss) << "it was begun, and lost its head";
+}
+
+// A line that was durable and then lost its end is no crash: its draw may have left.
+TEST_F(LedgerTest, ACommittedLineThatWasCutIsFoundAndNotMended) {
+  WriteSmall();
+  const std::string whole = Slurp(path_);
+  const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const std::string cut = whole.substr(0, size);
+    Spill(path_, cut);
+    EXPECT_EQ(Verify(path_).status().code(), absl::StatusCode::kDataLoss) << size;
+    if (size < last && size % 16 != 0) continue;
+    EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss) << size;
+    EXPECT_EQ(Slurp(path_), cut);
+  }
+}
+
+TEST_F(LedgerTest, AFlippedBitOfAnyByteIsFound) {
+  WriteSmall();
+  for (const std::string& path : {path_, head_path_}) {
+    const std::string whole = Slurp(path);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      for (const int mask : {1 << (i % 8), 0x20, 0xff}) {
+        std::string text = whole;
+        text[i] = static_cast<char>(whole[i] ^ mask);
+        Spill(path, text);
+        ASSERT_EQ(Verify(path_).status().code(), absl::StatusCode::kDataLoss)
+            << "byte " << i << " mask " << mask;
+      }
+    }
+    Spill(path, whole);
+  }
+  EXPECT_TRUE(Verify(path_).ok());
+}
+
+TEST_F(LedgerTest, TheFaultNamesItsLine) {
+  WriteSmall();
+  const std::string whole = Slurp(path_);
+  std::string text = whole;
+  text[text.find("\"epoch\":2") + 8] = '4';
+  Spill(path_, text);
+  const absl::Status status = OpenStatus();
+  EXPECT_EQ(InputErrorOf(status)->file, path_);
+  EXPECT_EQ(InputErrorOf(status)->line, 3);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(path_ + ":3: "));
+}
+
+TEST_F(LedgerTest, LinesRemovedSwappedOrRepeatedAreFound) {
+  WriteSmall();
+  std::vector<std::string> lines = absl::StrSplit(Slurp(path_), '\n');
+  lines.pop_back();
+  const auto found = [&](const std::vector<std::string>& changed, const std::string& what) {
+    Spill(path_, absl::StrJoin(changed, "\n") + "\n");
+    EXPECT_EQ(Verify(path_).status().code(), absl::StatusCode::kDataLoss) << what;
+    EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss) << what;
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::vector<std::string> changed = lines;
+    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
+    found(changed, "removed " + std::to_string(i));
+    for (std::size_t j = 0; j <= lines.size(); ++j) {
+      changed = lines;
+      changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(j), lines[i]);
+      found(changed, "repeated");
+      if (j == i || j == lines.size()) continue;
+      changed = lines;
+      std::swap(changed[i], changed[j]);
+      found(changed, "swapped");
+    }
+    changed = lines;
+    changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(i), "");
+    found(changed, "an empty line");
+  }
+  Spill(path_, "");
+  EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss) << "all removed";
+}
+
+TEST_F(LedgerTest, AMissingHeadIsFound) {
+  WriteSmall();
+  std::filesystem::remove(head_path_);
+  const absl::Status status = Verify(path_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(InputErrorOf(status)->file, head_path_);
+  EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss);
+}
+
+// Whoever rewrites ledger and head alike is found by what was noted elsewhere.
+TEST_F(LedgerTest, ANotedHeadFindsARewrittenLedger) {
+  std::vector<std::string> notes;
+  {
+    const auto ledger = Open();
+    for (Epoch epoch = 1; epoch <= 3; ++epoch) {
+      ASSERT_TRUE(Once(*ledger, {NodeId{0}, epoch}, 0.25, {1}).ok());
+      notes.push_back(ledger->head().hash);
+    }
+  }
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    EXPECT_EQ(Verify(path_, {notes[i]})->noted_seq, i + 1) << "of any time";
+  }
+  EXPECT_EQ(Verify(path_, {std::string(64, 'a')}).status().code(), absl::StatusCode::kDataLoss);
+  const std::string whole = Slurp(path_);
+  const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+  Spill(path_, whole.substr(0, last));
+  Spill(head_path_, FormatHead({2, notes[1]}));
+  EXPECT_TRUE(Verify(path_).ok());
+  EXPECT_EQ(Verify(path_, {notes[2]}).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(Verify(path_, {notes[1]}).ok());
+}
+
+// Hashes that fit do not make a ledger: a forger must also keep the books.
+TEST_F(LedgerTest, WellChainedNonsenseIsFound) {
+  LedgerEntry entry{.key = {NodeId{0}, 1}, .guarantee = {0.75, 0}, .loss = {0.75, 0}};
+  entry.units = *UnitRanges::Parse("1-3");
+  const auto forge = [&](const std::vector<std::string>& contents) {
+    LedgerHead head{0, std::string(kNoHash)};
+    std::string text;
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+      head = {i, ChainHash(head.hash, contents[i])};
+      text += Join(contents[i], head.hash);
+    }
+    Spill(path_, text);
+    Spill(head_path_, FormatHead(head));
+    return std::string(Verify(path_).status().message());
+  };
+  const std::string header = FormatHeader(Header(), absl::UnixEpoch());
+  const auto line = [&](std::uint64_t seq) {
+    return FormatEntry(entry, Measure::kApproximateDp, seq, absl::UnixEpoch());
+  };
+  const std::string one = line(1);
+  EXPECT_EQ(forge({header, one}), "");
+  EXPECT_THAT(forge({header, line(2)}), HasSubstr("charge 2 where 1"));
+  EXPECT_THAT(forge({one}), HasSubstr("header"));
+  EXPECT_THAT(forge({header, header}), HasSubstr("no charge"));
+  EXPECT_THAT(forge({header, one, line(2)}), HasSubstr("second time"));
+  entry.key.epoch = 2;
+  EXPECT_THAT(forge({header, one, line(2)}), HasSubstr("over budget"));
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string text = one;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos);
+    text.replace(at, from.size(), to);
+    return forge({header, text});
+  };
+  EXPECT_NE(replaced("\"1-3\"", "\"3-1\""), "");
+  EXPECT_NE(replaced("\"1-3\"", "\"1-2,2-3\""), "");
+  EXPECT_NE(replaced("\"1-3\"", "\"1-2,3\""), "") << "one spelling only";
+  EXPECT_NE(replaced("\"1-3\"", "\"0-4294967295\""), "");
+  EXPECT_NE(replaced("0.75", "0.750"), "");
+  EXPECT_NE(replaced("0.75", "-0.75"), "");
+  EXPECT_NE(replaced("0.75", "nan"), "");
+  EXPECT_NE(replaced("0.75", "inf"), "");
+  EXPECT_NE(replaced("\"draw\":[]", "\"draw\":[1,]"), "");
+  EXPECT_NE(replaced("\"draw\":[]", "\"draw\":[99999999999999999999]"), "");
+  EXPECT_NE(replaced("\"draw\":[]", "\"draw\":[],\"more\":1"), "");
+}
+
+// Whatever is done to it, restarts included, the ledger agrees with plain bookkeeping.
+RC_GTEST_PROP(LedgerPropertyTest, AgreesWithPlainBookkeeping, ()) {
+  const Folder folder;
+  const std::string path = folder / "ledger";
+  const auto durability = *rc::gen::element(Durability::kEach, Durability::kGrouped);
+  auto ledger = *Ledger::Open(path, Header(), durability);
+  Drawer drawer;
+  std::map<ReleaseKey, Units> kept;  // by key: the draw
+  std::map<std::uint32_t, Loss> spent;
+  const int steps = *rc::gen::inRange(1, 25);
+  for (int i = 0; i < steps; ++i) {
+    if (*rc::gen::inRange(0, 5) == 0) {
+      RC_ASSERT(ledger->Commit().ok());
+      ledger.reset();
+      ledger = *Ledger::Open(path, Header(), durability);
+    }
+    const ReleaseKey key{NodeId{*rc::gen::inRange<std::uint32_t>(0, 3)}, *rc::gen::inRange<Epoch>(1, 6)};
+    const double cost = *rc::gen::inRange(0, 9) / 16.;
+    std::vector<std::uint32_t> clients = {9};
+    for (std::uint32_t client = 1; client <= 4; ++client) {
+      if (*rc::gen::arbitrary<bool>()) clients.push_back(client);
+    }
+    if (*rc::gen::arbitrary<bool>()) clients.erase(clients.begin());
+    if (clients.empty()) continue;
+    const bool known = kept.contains(key);
+    const bool affordable = std::all_of(clients.begin(), clients.end(), [&](std::uint32_t client) {
+      return spent[client].amount + cost <= 1 && spent[client].delta + 0.0625 <= 0.5;
+    });
+    const auto units = drawer.Once(*ledger, key, cost, clients);
+    RC_ASSERT(units.ok() == (known || affordable));
+    if (known) {
+      RC_ASSERT(*units == kept[key]);
+    } else if (affordable) {
+      kept[key] = *units;
+      for (const std::uint32_t client : clients) {
+        spent[client] = {spent[client].amount + cost, spent[client].delta + 0.0625};
+      }
+    } else {
+      RC_ASSERT(units.status().code() == absl::StatusCode::kResourceExhausted);
+    }
+    for (const auto& [client, loss] : spent) RC_ASSERT(ledger->accounts().Of(NodeId{client}).spent == loss);
+  }
+  RC_ASSERT(ledger->Commit().ok());
+  const auto state = Verify(path);
+  RC_ASSERT(state.ok());
+  RC_ASSERT(state->head.hash == ledger->head().hash);
+  RC_ASSERT(state->accounts.releases() == static_cast<std::int64_t>(kept.size()));
+  RC_ASSERT(drawer.draws == static_cast<std::int64_t>(kept.size()));
+}
+
+// A child releases, and writes each draw down after the ledger has let it go, until it is killed. However it
+// ended, each draw that left is in the ledger with its charge, once, and a retry gets the same one.
+TEST(LedgerCrashTest, KilledAtAnyMomentNothingIsChargedTwiceOrLeavesUnpaid) {
+  const Folder folder(Medium::kDisk);
+  const std::string path = folder / "ledger";
+  const std::string outside = folder / "outside";
+  LedgerHeader header = Header();
+  header.limits.per_unit = {1e9, 0};
+  constexpr double kCost = 0.25;
+  const auto release = [&](Ledger& ledger, Epoch epoch, std::int64_t salt) {
+    return ledger.Once({NodeId{0}, epoch}, {{kCost, 0}, {kCost, 0}}, {NodeId{1}, NodeId{2}},
+                       [&]() -> absl::StatusOr<Report> {
+                         return Wire::FromUnits(NodeId{0}, Units(200, salt * 1'000'000 + epoch));
+                       });
+  };
+  std::map<Epoch, std::int64_t> left;
+  Epoch most = 0;
+  for (int round = 0; round < 25; ++round) {
+    std::error_code none_yet;
+    const auto size = [&] { return std::filesystem::file_size(path, none_yet); };
+    const auto before = round == 0 ? 0 : size();
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      auto ledger = Ledger::Open(path, header, round % 2 == 0 ? Durability::kEach : Durability::kGrouped);
+      if (!ledger.ok()) _exit(3);
+      std::FILE* out = std::fopen(outside.c_str(), "a");
+      // From the first epoch on, as a restarted role does.
+      for (Epoch epoch = 1;; ++epoch) {
+        const auto report = release(**ledger, epoch, round + 1);
+        if (!report.ok() || !(*ledger)->Commit().ok()) _exit(4);
+        std::fprintf(out, "%d %lld\n", epoch, static_cast<long long>(Wire::Units(*report)[0]));
+        std::fflush(out);
+      }
+    }
+    // Every other child is given the time to add something, however busy the machine is.
+    while (round % 4 < 2 && (size() == before || none_yet) && waitpid(child, nullptr, WNOHANG) == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(977 * round));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << WEXITSTATUS(status);
+
+    std::ifstream lines(outside);
+    for (std::string line; std::getline(lines, line) && !lines.eof();) {
+      std::istringstream fields(line);
+      Epoch epoch = 0;
+      std::int64_t value = 0;
+      fields >> epoch >> value;
+      const auto [it, is_new] = left.emplace(epoch, value);
+      ASSERT_EQ(it->second, value) << "two draws of one release have left";
+    }
+    auto ledger = Ledger::Open(path, header, Durability::kEach);
+    ASSERT_TRUE(ledger.ok()) << ledger.status();
+    const auto charged = static_cast<Epoch>((*ledger)->accounts().releases());
+    ASSERT_GE(charged, static_cast<Epoch>(left.size())) << "something left unpaid";
+    ASSERT_EQ((*ledger)->accounts().Of(NodeId{2}).spent.amount, charged * kCost) << "charged twice";
+    for (const auto& [epoch, value] : left) {
+      ASSERT_LE(epoch, charged);
+      ASSERT_EQ(Wire::Units(*release(**ledger, epoch, 999))[0], value);
+    }
+    ASSERT_EQ((*ledger)->accounts().releases(), charged);
+    most = std::max(most, charged);
+  }
+  EXPECT_GT(most, 10) << "the children got nowhere";
+}
+
+}  // namespace
+}  // namespace bandana
