@@ -66,6 +66,7 @@ v1::SealedShare GoodSealed() {
   v1::SealedShare share;
   share.set_epoch(1);
   share.set_quorum(3);
+  share.set_key_fingerprint(std::string(kKeyFingerprintBytes, 'k'));
   share.add_coordinates(std::string(2 * kSealedBitBytes, 'x'));
   return share;
 }
@@ -251,6 +252,7 @@ TEST(Codec, RefusesMalformedSealedShares) {
   const std::pair<const char*, std::function<void(v1::SealedShare&)>> cases[] = {
       {"epoch 0", [](v1::SealedShare& s) { s.set_epoch(0); }},
       {"quorum of -1", [](v1::SealedShare& s) { s.set_quorum(-1); }},
+      {"fingerprint of 0 bytes", [](v1::SealedShare& s) { s.clear_key_fingerprint(); }},
       {"nothing", [](v1::SealedShare& s) { s.clear_coordinates(); }},
       {"0 bytes", [](v1::SealedShare& s) { s.add_coordinates(""); }},
       {"97 bytes", [](v1::SealedShare& s) { s.mutable_coordinates(0)->pop_back(); }},

@@ -48,6 +48,7 @@ class RawAgent {
       message.set_from(client);
       message.set_origin(client);
       message.mutable_sealed_share()->set_epoch(delivery.message().plan().epoch());
+      message.mutable_sealed_share()->set_key_fingerprint(std::string(32, 'k'));
       for (int i = 0; i < delivery.message().plan().pulls_size(); ++i) {
         message.mutable_sealed_share()->add_coordinates(std::string(bytes, '\0'));
       }

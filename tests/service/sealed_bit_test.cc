@@ -85,6 +85,14 @@ TEST_F(SealedBit, ARunHasAKeyOfItsOwn) {
   EXPECT_NE(opener_.public_key(), BitOpener::Generate().public_key());
 }
 
+TEST_F(SealedBit, AKeyHasAFingerprintThatIsNotTheKey) {
+  const std::string fingerprint = KeyFingerprint(opener_.public_key());
+  EXPECT_EQ(fingerprint.size(), kKeyFingerprintBytes);
+  EXPECT_EQ(fingerprint, KeyFingerprint(opener_.Clone().public_key()));
+  EXPECT_NE(fingerprint, opener_.public_key());
+  EXPECT_NE(fingerprint, KeyFingerprint(BitOpener::Generate().public_key()));
+}
+
 TEST(SealingKey, RefusesWhatIsNone) {
   EXPECT_FALSE(BitSealer::Create("").ok());
   EXPECT_FALSE(BitSealer::Create(std::string(31, 'k')).ok());

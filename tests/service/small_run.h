@@ -39,7 +39,7 @@ inline ShuffleSumMean SmallShuffleSum(Transport transport) {
                                  .sampler = Sampler::kExact,
                                  .transport = transport,
                                  .honest_fraction = 1,
-                                 .loss = 0.1})
+                                 .loss = 10})  // few bits: it is a test of the transport
       .value();
 }
 

@@ -117,10 +117,10 @@ ends "$shuffler" 0 'the shuffler after refusals'
 ends "$agent" 0 'the agent after refusals'
 
 # A shuffler, or an agent, that dies in the run ends it: exit 4, with a reason, and nothing is left.
-spec 'transport = "bits"' 10_000_000 >long.toml
+spec 'transport = "bits"' 1_000_000 | sed 's/population = 2_000/population = 200_000/' >long.toml
 for who in shuffler agent; do
   serve long
-  join long 1-2000
+  join long 1-200000
   until (($(grep -c '"phase"' long.server.events) >= 2)); do
     kill -0 "$server" 2>/dev/null || { fail "the long run is over: $(<long.server.err)"; break; }
     sleep 0.01
@@ -131,10 +131,10 @@ for who in shuffler agent; do
   says long.server.err 'was lost'
   if [[ $who == agent ]]; then
     ends "$shuffler" 4 'shuffler without its agent'
-    says long.shuffler.err 'agent of clients 1-2000'
+    says long.shuffler.err 'agent of clients 1-200000'
   else
     ends "$agent" 4 'agent without its shuffler'
-    says long.1-2000.err 'the shuffler'
+    says long.1-200000.err 'the shuffler'
   fi
   wait "${!who}" 2>/dev/null || true
 done
@@ -156,7 +156,6 @@ refused() { # PART ARGUMENT...
 }
 refused service.server shuffler counts.toml
 refused service.shuffler agent counts.toml --set service.server=127.0.0.1:1 --set service.clients=1-5
-refused privacy.model shuffler counts.toml --set privacy.model=central --set privacy.transport=
 sed 's/model = "shuffle"/model = "central"/; /transport/d' counts.toml >central.toml
 refused privacy.model shuffler central.toml --set service.server=127.0.0.1:1
 for role in server shuffler agent; do

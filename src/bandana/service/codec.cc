@@ -184,6 +184,9 @@ absl::StatusOr<Message> Decode(const v1::Message& in) {
 absl::Status CheckSealed(const v1::SealedShare& in) {
   if (in.epoch() < 1) return Malformed(fmt::format("a share of epoch {}", in.epoch()));
   if (in.quorum() < 0) return Malformed(fmt::format("a share with a quorum of {}", in.quorum()));
+  if (in.key_fingerprint().size() != kKeyFingerprintBytes) {
+    return Malformed(fmt::format("a key's fingerprint of {} bytes", in.key_fingerprint().size()));
+  }
   if (in.coordinates().empty()) return Malformed("a share of nothing");
   for (const std::string& bits : in.coordinates()) {
     if (bits.empty() || bits.size() % kSealedBitBytes != 0) {
@@ -194,7 +197,7 @@ absl::Status CheckSealed(const v1::SealedShare& in) {
 }
 
 SealedReport TakeSealed(v1::SealedShare& in) {
-  SealedReport report{.among = in.quorum()};
+  SealedReport report{.among = in.quorum(), .key_fingerprint = in.key_fingerprint()};
   report.coordinates.reserve(static_cast<std::size_t>(in.coordinates_size()));
   for (std::string& bits : *in.mutable_coordinates()) report.coordinates.push_back(std::move(bits));
   return report;

@@ -27,6 +27,7 @@ absl::StatusOr<Message> Decode(const v1::Message& in);
 struct SealedReport {
   std::vector<std::string> coordinates;  ///< each a whole number of sealed bits, at least one
   Count among = 0;
+  std::string key_fingerprint;  ///< of whom they are sealed to
 
   Count quorum() const { return among; }
 };

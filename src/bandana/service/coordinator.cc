@@ -175,18 +175,24 @@ absl::Status Coordinator::TakeShares(AgentLink& link, const v1::FromAgent& messa
 absl::Status Coordinator::TakeMixed(const v1::FromAgent& message) {
   {
     const std::lock_guard lock(mutex_);
+    if (state_ == State::kOver) return absl::OkStatus();
     report_.bytes_in += message.ByteSizeLong();
   }
   for (const v1::Message& encoded : message.shares().messages()) {
-    BANDANA_ASSIGN_OR_RETURN(std::optional<Mixed> mixed, inbox_.Take(encoded));
+    absl::StatusOr<std::optional<Mixed>> mixed = inbox_.Take(encoded);
     const std::lock_guard lock(mutex_);
+    if (!mixed.ok() && state_ == State::kJoining) return mixed.status();
+    if (!mixed.ok()) {  // whose fault it is nobody can tell, so the shuffler hears of it as all do
+      EndRun(absl::UnavailableError(fmt::format("from {} came in epoch {} {}", shuffler_->name(), epoch_,
+                                                std::string(mixed.status().message()))));
+    }
     last_answer_ = Clock::now();
     if (params_.stop.stop_requested()) EndRun(Stopped());
     if (state_ == State::kOver) return absl::OkStatus();
-    if (!mixed.has_value()) continue;
-    SettleMixed(mixed->epoch);
+    if (!mixed->has_value()) continue;
+    SettleMixed((*mixed)->epoch);
     AfterRoleCall(server_.OnMessage(
-        context_, {kShufflerNode, kShufflerNode, encoded.slot(), encoded.seq(), *std::move(mixed)}));
+        context_, {kShufflerNode, kShufflerNode, encoded.slot(), encoded.seq(), *std::move(*mixed)}));
     ShowProgress();
   }
   return absl::OkStatus();

@@ -67,27 +67,41 @@ absl::Status BitMixer::Mix(RollCall<SealedReport>::Outcome outcome) {
   if (!outcome->has_value()) return absl::OkStatus();
   auto& [roll, reports] = **outcome;
   BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(roll->query));
-  const std::size_t bytes = static_cast<std::size_t>(bits) * kSealedBitBytes;
-  for (const auto& [client, report] : reports) {
-    const bool fits = report.coordinates.size() == roll->query.bounds.size() &&
-                      std::all_of(report.coordinates.begin(), report.coordinates.end(),
-                                  [&](const std::string& sealed) { return sealed.size() == bytes; });
-    if (fits) continue;
-    return absl::AbortedError(
-        fmt::format("{} did not send {} sealed bits for each of {} coordinates of client {} in epoch {}",
-                    name_of_(client), bits, roll->query.bounds.size(), client.value, roll->epoch));
-  }
+  BANDANA_RETURN_IF_ERROR(Check(**outcome, static_cast<std::size_t>(bits)));
   SecureSource entropy;
   CoinGen coin(entropy);
   for (std::size_t i = 0; i < roll->query.bounds.size(); ++i) {
     std::string pool;
-    pool.reserve(bytes * reports.size());
+    pool.reserve(static_cast<std::size_t>(bits) * kSealedBitBytes * reports.size());
     for (auto& [client, report] : reports) {
       pool += report.coordinates[i];
       report.coordinates[i] = std::string();
     }
     PermuteSealedBits(pool, coin);
     SendBits(roll->epoch, static_cast<std::uint32_t>(i), pool);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BitMixer::Check(const RollCall<SealedReport>::Complete& complete, std::size_t bits) const {
+  const std::size_t coordinates = complete.roll->query.bounds.size();
+  const std::string& key = complete.reports.begin()->second.key_fingerprint;
+  for (const auto& [client, report] : complete.reports) {
+    const bool fits =
+        report.coordinates.size() == coordinates &&
+        std::all_of(report.coordinates.begin(), report.coordinates.end(),
+                    [&](const std::string& sealed) { return sealed.size() == bits * kSealedBitBytes; });
+    if (!fits) {
+      return absl::AbortedError(
+          fmt::format("{} did not send {} sealed bits for each of {} coordinates of client {} in epoch {}",
+                      name_of_(client), bits, coordinates, client.value, complete.roll->epoch));
+    }
+    if (report.key_fingerprint != key) {
+      return absl::FailedPreconditionError(fmt::format(
+          "the bits of epoch {} are sealed to different keys, by which a server could tell them apart: "
+          "{} has another one than {}",
+          complete.roll->epoch, name_of_(client), name_of_(complete.reports.begin()->first)));
+    }
   }
   return absl::OkStatus();
 }

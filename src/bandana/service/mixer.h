@@ -66,6 +66,7 @@ class BitMixer final : public Mixer {
 
  private:
   absl::Status Mix(RollCall<SealedReport>::Outcome outcome);
+  absl::Status Check(const RollCall<SealedReport>::Complete& complete, std::size_t bits) const;
   void SendBits(Epoch epoch, std::uint32_t coordinate, const std::string& bits);
 
   const Route& route_;

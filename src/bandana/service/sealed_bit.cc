@@ -133,6 +133,15 @@ void PublicHalf(EVP_PKEY* key, Byte* out) {
 
 }  // namespace
 
+std::string KeyFingerprint(std::string_view public_key) {
+  std::string input = "bandana sealing key 1";
+  input += public_key;
+  std::string fingerprint(kKeyFingerprintBytes, '\0');
+  BANDANA_CHECK(
+      EVP_Digest(input.data(), input.size(), Bytes(fingerprint.data()), nullptr, EVP_sha256(), nullptr) == 1);
+  return fingerprint;
+}
+
 struct BitSealer::Engine {
   std::string server_bytes;
   Key server;

@@ -23,6 +23,10 @@ namespace bandana::service {
 inline constexpr std::size_t kSealingKeyBytes = 32;
 inline constexpr std::size_t kSealedBitBytes = kSealingKeyBytes + 1 + 16;  ///< ephemeral key, bit, tag
 
+/// Which key it is, for those who must not know the key: SHA-256, from which nobody can guess it.
+inline constexpr std::size_t kKeyFingerprintBytes = 32;
+std::string KeyFingerprint(std::string_view public_key);
+
 /// Both have OpenSSL contexts of their own, which are made once: one object a thread.
 class BitSealer {
  public:

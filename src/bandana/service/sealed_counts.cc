@@ -36,7 +36,7 @@ absl::StatusOr<CountSealer> CountSealer::Create(std::string_view public_key) {
     BANDANA_ASSIGN_OR_RETURN(BitSealer sealer, BitSealer::Create(public_key));
     sealers.push_back(std::move(sealer));
   }
-  return CountSealer(std::move(sealers));
+  return CountSealer(std::move(sealers), KeyFingerprint(public_key));
 }
 
 absl::Status CountSealer::Seal(Epoch epoch, std::span<const std::int64_t> counts, Count bits,
@@ -44,6 +44,8 @@ absl::Status CountSealer::Seal(Epoch epoch, std::span<const std::int64_t> counts
   const auto width = static_cast<std::size_t>(bits);
   std::vector<char> plain(counts.size() * width, 0);
   std::vector<char*> sealed;
+  out.clear_coordinates();
+  out.set_key_fingerprint(fingerprint_);
   SecureSource entropy;
   CoinGen coin(entropy);
   for (std::size_t i = 0; i < counts.size(); ++i) {

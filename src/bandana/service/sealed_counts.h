@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,13 +22,16 @@ class CountSealer {
  public:
   static absl::StatusOr<CountSealer> Create(std::string_view public_key);
 
-  /// Adds to `out`, for each coordinate, `bits` sealed bits of which `counts` are ones, in an order drawn
-  /// from the operating system's entropy. An error if a count is not from 0 to `bits`.
+  /// Sets in `out` the key's fingerprint and, for each coordinate, `bits` sealed bits of which `counts` are
+  /// ones, in an order drawn from the operating system's entropy. An error if a count is not from 0 to
+  /// `bits`.
   absl::Status Seal(Epoch epoch, std::span<const std::int64_t> counts, Count bits, v1::SealedShare& out);
 
  private:
-  explicit CountSealer(std::vector<BitSealer> sealers) : sealers_(std::move(sealers)) {}
+  CountSealer(std::vector<BitSealer> sealers, std::string fingerprint)
+      : sealers_(std::move(sealers)), fingerprint_(std::move(fingerprint)) {}
   std::vector<BitSealer> sealers_;  // one a thread
+  std::string fingerprint_;
 };
 
 class CountOpener {

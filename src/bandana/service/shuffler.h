@@ -48,6 +48,8 @@ struct ShufflerReport {
 /// the
 ///   calibration says.
 /// - kCancelled: `stop`.
+/// - kFailedPrecondition: a client's report may not be mixed with so few, or bits are sealed to different
+/// keys.
 /// - Any other code: the server's reason to refuse this shuffler, or the role's own error.
 absl::StatusOr<ShufflerReport> RunShuffler(const ShufflerParams& params, Node& shuffler);
 absl::StatusOr<ShufflerReport> RunBitShuffler(const ShufflerParams& params, const Route& route);

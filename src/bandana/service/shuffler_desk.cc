@@ -48,6 +48,7 @@ absl::StatusOr<ShufflerReport> ShufflerDesk::Run() {
   if (own_failure) server_.Leave(std::string(failure_.message()));
   server_.HalfClose();
   reader.join();
+  if (params_.stop.stop_requested()) return absl::CancelledError("the shuffler was stopped");
   if (!result_.ok()) return result_;
   report_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return report_;
@@ -108,8 +109,8 @@ absl::StatusOr<std::shared_ptr<AgentLink>> ShufflerDesk::Admit(const v1::FromAge
   }
   BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<AgentLink> link, LinkOfAgent(first.hello(), peer));
   const std::lock_guard lock(mutex_);
-  report_.bytes_in += first.ByteSizeLong();
   if (over_) return absl::FailedPreconditionError("the run is over");
+  report_.bytes_in += first.ByteSizeLong();
   if (started_) return absl::FailedPreconditionError("the run has started already");
   BANDANA_RETURN_IF_ERROR(roster_.Add(link));
   v1::ToAgent welcome;
@@ -136,7 +137,7 @@ absl::Status ShufflerDesk::Take(AgentLink& link, v1::FromAgent& message) {
   report_.bytes_in += message.ByteSizeLong();
   if (!checked.ok()) {
     const std::string what = fmt::format("{} sent {}", link.name(), std::string(checked.message()));
-    if (started_) Fail(absl::AbortedError(what), {});
+    Fail(absl::AbortedError(what), {});
     return absl::Status(checked.code(), what);
   }
   for (v1::Message& share : *message.mutable_shares()->mutable_messages()) {
