@@ -64,6 +64,16 @@ TEST_F(ReleasesTest, AnotherNodeOrEpochIsAnotherDraw) {
   EXPECT_EQ(*Once(kKey, For(7, 0.25)), *first) << "an old release is remembered";
 }
 
+// Otherwise a client would be handed the answer to a question it was not asked.
+TEST_F(ReleasesTest, AnotherQuestionInTheSameEpochIsAnotherReleaseAndCostsAgain) {
+  const auto first = Once({NodeId{7}, 3, 1}, For(7, 0.5));
+  const auto other = Once({NodeId{7}, 3, 2}, For(7, 0.5));
+  ASSERT_TRUE(first.ok() && other.ok());
+  EXPECT_NE(*first, *other);
+  EXPECT_EQ(releases_.odometer().spent().epsilon, 1);
+  EXPECT_EQ(Once({NodeId{7}, 3, 3}, For(7, 0.5)).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 TEST_F(ReleasesTest, WhatTheBudgetCannotPayIsNeverDrawn) {
   ASSERT_TRUE(Once(kKey, For(7, 0.75)).ok());
   EXPECT_EQ(Once({NodeId{7}, 4}, For(7, 0.5)).status().code(), absl::StatusCode::kResourceExhausted);

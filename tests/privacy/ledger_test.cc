@@ -167,7 +167,7 @@ TEST_F(LedgerTest, LinesAreJsonChainedBySha256) {
   EXPECT_THAT(lines[0], HasSubstr(R"("deployment":"a \"small\"\u000adeployment \\ of ours",)"));
   EXPECT_THAT(lines[0], HasSubstr(R"("measure":"approximate-dp","budget":{"epsilon":1,"delta":0.5},)"
                                   R"("deployment_budget":null)"));
-  EXPECT_THAT(lines[1], HasSubstr(R"("node":0,"epoch":1,"guarantee":{"epsilon":0.25,"delta":0.0625},)"
+  EXPECT_THAT(lines[1], HasSubstr(R"("node":0,"epoch":1,"question":"0000000000000000","guarantee":{"epsilon":0.25,"delta":0.0625},)"
                                   R"("loss":{"epsilon":0.25,"delta":0.0625},"units":"1-3",)"
                                   R"("bits":33,"quorum":5,)"
                                   R"("draw":[1,-1,4611686018427387904])"));

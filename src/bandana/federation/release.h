@@ -11,7 +11,7 @@
 namespace bandana {
 
 /// The two ways by which something of a person's data leaves a role. Both charge first, those whose data it
-/// is, and draw once per (node, epoch); no other code can draw privacy noise or say who is charged.
+/// is, and draw once per (node, epoch, question); no other code can draw privacy noise or say who is charged.
 class Release {
  public:
   /// R, at a client, for itself.
@@ -22,9 +22,10 @@ class Release {
     const NodeId self = context.links().self;
     Charge charge;
     if constexpr (P::kChargesClient) charge = {CostOf(privatizer, query), {self}};
-    BANDANA_ASSIGN_OR_RETURN(Report report, context.ReleaseOnce({self, epoch}, charge, [&](NoiseGen& noise) {
-      return privatizer.Randomize(query, input, noise);
-    }));
+    BANDANA_ASSIGN_OR_RETURN(
+        Report report, context.ReleaseOnce({self, epoch, query.fingerprint()}, charge, [&](NoiseGen& noise) {
+          return privatizer.Randomize(query, input, noise);
+        }));
     Access::Origin(report) = self;
     return report;
   }
@@ -42,8 +43,8 @@ class Release {
       BANDANA_ASSIGN_OR_RETURN(const Sealed sealed, privatizer.Seal(sum, noise));
       return Access::MakeReport(Access::Open(sealed));
     };
-    BANDANA_ASSIGN_OR_RETURN(const Report drawn,
-                             context.ReleaseOnce({context.links().self, epoch}, charge, draw));
+    const ReleaseKey key{context.links().self, epoch, Access::QueryOf(sum).fingerprint()};
+    BANDANA_ASSIGN_OR_RETURN(const Report drawn, context.ReleaseOnce(key, charge, draw));
     return privatizer.Open(Access::QueryOf(sum), Access::Seal(Access::Open(drawn)));
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,15 +36,16 @@ struct Charge {
 };
 
 /// Names a release. Drawing the same one twice would give an adversary two noises for one value, so a context
-/// hands out the first draw again.
+/// hands out the first draw again. Another question in the same epoch is another release, and costs again.
 struct ReleaseKey {
   NodeId node;
   Epoch epoch;
+  std::uint64_t question = 0;  ///< the query's fingerprint
   auto operator<=>(const ReleaseKey&) const = default;
 
   template <class Hash>
   friend Hash AbslHashValue(Hash hash, const ReleaseKey& key) {
-    return Hash::combine(std::move(hash), key.node, key.epoch);
+    return Hash::combine(std::move(hash), key.node, key.epoch, key.question);
   }
 };
 

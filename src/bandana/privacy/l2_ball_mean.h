@@ -15,6 +15,7 @@ namespace bandana {
 struct BallQuery {
   Count clients = 0;  ///< and the quorum
   bool operator==(const BallQuery&) const = default;
+  std::uint64_t fingerprint() const { return Fingerprint().Add(clients).value(); }
 };
 
 struct L2BallParams {

@@ -31,6 +31,7 @@ concept Privatizer = requires(const P& p, const typename P::Query& query, const 
                               const Report& report, BasicReportSum<typename P::Query>& sum,
                               const Sealed& sealed, NoiseGen& noise) {
   typename P::Output;
+  { query.fingerprint() } -> std::same_as<std::uint64_t>;
   { p.claims() } -> std::same_as<std::vector<Claim>>;
   { p.guarantee() } -> std::same_as<DpGuarantee>;
   { p.ReportBits(query) } -> std::same_as<absl::StatusOr<Count>>;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "bandana/core/fingerprint.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
 
@@ -15,6 +16,13 @@ struct MeanQuery {
   std::vector<Interval> bounds;  ///< public, one a coordinate; a client's average is clipped to it
   Count clients = 0;             ///< how many are asked, and the quorum: all of them must answer
   bool operator==(const MeanQuery&) const = default;
+
+  std::uint64_t fingerprint() const {
+    Fingerprint fingerprint;
+    fingerprint.Add(clients);
+    for (const Interval& bound : bounds) fingerprint.Add(bound.low).Add(bound.high);
+    return fingerprint.value();
+  }
 };
 
 /// What R hands on: a vector of whole numbers (a mechanism says of what) and whose it is, sealed. Under the

@@ -18,6 +18,7 @@ struct StepQuery {
   std::int64_t step = 0;  ///< from 1
   Count silos = 0;        ///< and the quorum
   bool operator==(const StepQuery&) const = default;
+  std::uint64_t fingerprint() const { return Fingerprint().Add(step).Add(silos).value(); }
 };
 
 /// What is released at one step: the strategy's values, a vector of `dimension` entries each, over all silos.

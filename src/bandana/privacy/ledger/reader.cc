@@ -114,7 +114,7 @@ class Verifier {
     if (entry->seq != seq()) return Here(fmt::format("charge {} where {} belongs", entry->seq, seq()));
     const LedgerEntry& record = entry->record;
     if (!charged_.insert(record.key).second) {
-      return Here(fmt::format("node {} is charged for epoch {} a second time", record.key.node.value,
+      return Here(fmt::format("node {} is charged for the same question of epoch {} a second time", record.key.node.value,
                               record.key.epoch));
     }
     if (const absl::Status paid = accounts_->Add(record.loss, record.units); !paid.ok()) {

@@ -56,9 +56,9 @@ std::string FormatEntryAt(const LedgerEntry& entry, Measure measure, std::uint64
                           std::string_view time) {
   fmt::memory_buffer text;
   fmt::format_to(std::back_inserter(text),
-                 R"({{"seq":{},"time":{},"node":{},"epoch":{},"guarantee":{},"loss":{},"units":"{}",)"
-                 R"("bits":{},"quorum":{},"draw":[)",
-                 seq, Quote(time), entry.key.node.value, entry.key.epoch,
+                 R"({{"seq":{},"time":{},"node":{},"epoch":{},"question":"{:016x}",)"
+                 R"("guarantee":{},"loss":{},"units":"{}","bits":{},"quorum":{},"draw":[)",
+                 seq, Quote(time), entry.key.node.value, entry.key.epoch, entry.key.question,
                  FormatLoss({entry.guarantee.epsilon, entry.guarantee.delta}, Measure::kApproximateDp),
                  FormatLoss(entry.loss, measure), entry.units.ToText(), entry.draw.bits(),
                  entry.draw.quorum());
@@ -211,6 +211,9 @@ absl::StatusOr<Dated<LedgerEntry>> ParseEntry(std::string_view content, Measure 
   scan.Literal(R"({"seq":)").Number(entry.seq).Literal(R"(,"time":)").Text(entry.time);
   scan.Literal(R"(,"node":)").Number(record.key.node.value);
   scan.Literal(R"(,"epoch":)").Number(record.key.epoch);
+  std::string question;
+  scan.Literal(R"(,"question":)").Text(question);
+  std::from_chars(question.data(), question.data() + question.size(), record.key.question, 16);
   scan.Literal(R"(,"guarantee":)").TheLoss(alone, Measure::kApproximateDp);
   scan.Literal(R"(,"loss":)").TheLoss(record.loss, measure);
   scan.Literal(R"(,"units":)").Text(units);
