@@ -170,7 +170,7 @@ inline Fault MissingClientClip() {
     const double far = neighbour == Neighbour::kSecond ? 3 : -3;
     const std::vector<std::vector<RewardSum>> clients = {{{1, far}, {1, far}, {1, far}}};
     BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, audit::ReportsOf(mean, query, clients, noise));
-    BANDANA_ASSIGN_OR_RETURN(const Mean released, audit::ReleaseMean(mean, query, std::move(reports), noise));
+    BANDANA_ASSIGN_OR_RETURN(const Mean released, audit::ReleaseMean(mean, query, reports, noise));
     std::copy(released.entries.begin(), released.entries.end(), view.begin());
     return absl::OkStatus();
   };
@@ -315,8 +315,7 @@ inline Fault UncountedDishonestClients() {
       for (std::uint32_t client = 3; client <= 10; ++client) {
         reports.push_back(Wire::FromUnits(NodeId{client}, Units(query.bounds.size(), 0)));
       }
-      BANDANA_ASSIGN_OR_RETURN(const Mean released,
-                               audit::ReleaseMean(mean, query, std::move(reports), noise));
+      BANDANA_ASSIGN_OR_RETURN(const Mean released, audit::ReleaseMean(mean, query, reports, noise));
       std::copy(released.entries.begin(), released.entries.end(), view.begin());
       return absl::OkStatus();
     };

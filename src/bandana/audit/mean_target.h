@@ -43,8 +43,8 @@ enum class NoiseShape { kSpherical, kLaplace, kUnknown };
 /// The release of a population, as a sum over clients. With one client in the query it is that client's
 /// report.
 template <Privatizer P>
-Target MeanTarget(std::string name, P privatizer, const MeanQuery& query, NoiseShape shape) {
-  Target target{.name = std::move(name), .claim = ClaimOf(privatizer), .dimension = query.bounds.size()};
+Target MeanTarget(const std::string& name, P privatizer, const MeanQuery& query, NoiseShape shape) {
+  Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = query.bounds.size()};
   if (shape == NoiseShape::kSpherical) target.direction = CornerDirection(query);
   if (shape == NoiseShape::kLaplace) {
     target.log_ratio = LaplaceLogRatio(SumOf(Population(query, Neighbour::kFirst)),
@@ -55,8 +55,8 @@ Target MeanTarget(std::string name, P privatizer, const MeanQuery& query, NoiseS
                      std::array{Population(query, Neighbour::kFirst), Population(query, Neighbour::kSecond)}](
                     Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
     const auto& clients = populations[neighbour == Neighbour::kSecond];
-    BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, ReportsOf(privatizer, query, clients, noise));
-    BANDANA_ASSIGN_OR_RETURN(const Mean mean, ReleaseMean(privatizer, query, std::move(reports), noise));
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> reports, ReportsOf(privatizer, query, clients, noise));
+    BANDANA_ASSIGN_OR_RETURN(const Mean mean, ReleaseMean(privatizer, query, reports, noise));
     for (std::size_t i = 0; i < view.size(); ++i) {
       view[i] = mean.entries[i] * static_cast<double>(query.clients);
     }

@@ -59,12 +59,12 @@ absl::StatusOr<std::vector<Report>> MixedReports(const P& privatizer, const Mean
 
 /// Add (or Mix and AddMixed), Seal, Open: what is released of these reports.
 template <Privatizer P>
-absl::StatusOr<Mean> ReleaseMean(const P& privatizer, const MeanQuery& query, std::vector<Report> reports,
-                                 NoiseGen& noise) {
+absl::StatusOr<Mean> ReleaseMean(const P& privatizer, const MeanQuery& query,
+                                 const std::vector<Report>& reports, NoiseGen& noise) {
   ReportSum sum;
   if constexpr (ShufflePrivatizer<P>) {
     BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed,
-                             MixedReports(privatizer, query, std::move(reports), noise));
+                             MixedReports(privatizer, query, reports, noise));
     BANDANA_RETURN_IF_ERROR(privatizer.AddMixed(query, mixed, sum));
   } else {
     for (const Report& report : reports) BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));

@@ -48,7 +48,7 @@ absl::StatusOr<Target> HalfHonest(const std::string& name, DpGuarantee nominal) 
       const NodeId dishonest{static_cast<std::uint32_t>(reports.size() + 1)};
       reports.push_back(Wire::FromUnits(dishonest, std::vector<std::int64_t>(query.bounds.size(), 0)));
     }
-    BANDANA_ASSIGN_OR_RETURN(const Mean mean, ReleaseMean(privatizer, query, std::move(reports), noise));
+    BANDANA_ASSIGN_OR_RETURN(const Mean mean, ReleaseMean(privatizer, query, reports, noise));
     std::copy(mean.entries.begin(), mean.entries.end(), view.begin());
     return absl::OkStatus();
   };
