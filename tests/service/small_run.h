@@ -45,7 +45,7 @@ inline ShuffleSumMean SmallShuffleSum(Transport transport) {
 
 inline ShuffledLaplaceMean SmallShuffledLaplace() {
   return ShuffledLaplaceMean::Create(
-             {.nominal = kBudget, .sampler = Sampler::kExact, .most_clients = kClients})
+             {.nominal = kBudget, .sampler = Sampler::kExact, .honest_fraction = 1, .most_clients = kClients})
       .value();
 }
 

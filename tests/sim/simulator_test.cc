@@ -272,7 +272,8 @@ TEST(NoiseToZeroShuffleTest, ComesNearNone) {
   const DpGuarantee huge{200, 0.1};
   const Setting setting{.budget = huge};
   const Outcome none = Simulate(setting, NoPrivacyMean(Declassify("test")));
-  const Outcome amplified = Simulate(setting, *ShuffledLaplaceMean::Create({huge, Sampler::kFast, 10'000}));
+  const Outcome amplified =
+      Simulate(setting, *ShuffledLaplaceMean::Create({huge, Sampler::kFast, 1, 10'000}));
   ASSERT_TRUE(amplified.status.ok()) << amplified.status;
   EXPECT_LT(amplified.end.regret, 3 * none.end.regret);
 }

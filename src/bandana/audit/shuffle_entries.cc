@@ -60,8 +60,10 @@ MeanQuery OneCoordinate(Count clients) { return {.bounds = {{-1, 1}}, .clients =
 double Value(const Report& report) { return static_cast<double>(Wire::Units(report)[0]) * GridMean::kUnit; }
 
 absl::StatusOr<ShuffledLaplaceMean> LaplacePrivatizer(DpGuarantee nominal) {
-  return ShuffledLaplaceMean::Create(
-      {.nominal = nominal, .sampler = Sampler::kExact, .most_clients = kLaplaceClients});
+  return ShuffledLaplaceMean::Create({.nominal = nominal,
+                                      .sampler = Sampler::kExact,
+                                      .honest_fraction = 1,
+                                      .most_clients = kLaplaceClients});
 }
 
 // All clients but the first are at the first neighbour's end, where its report is lost best among theirs. The

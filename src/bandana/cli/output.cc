@@ -53,6 +53,13 @@ int Fail(const absl::Status& status, const Global& global) {
   return ExitCode(status);
 }
 
+void NoteKeysWithoutEffect(const lab::Spec& spec, const Global& global) {
+  if (global.quiet) return;
+  for (const std::string& key : spec.without_effect) {
+    fmt::print(stderr, "bandana: note: {} has no effect here: nothing that runs takes it\n", key);
+  }
+}
+
 std::string Table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows) {

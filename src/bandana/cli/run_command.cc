@@ -56,6 +56,7 @@ std::string Results(const lab::Json& summary) {
 int RunCommand(const RunArguments& arguments, const Global& global) {
   const absl::StatusOr<lab::Spec> spec = lab::LoadSpec(arguments.spec, arguments.set);
   if (!spec.ok()) return Fail(spec.status(), global);
+  NoteKeysWithoutEffect(*spec, global);
   const std::string out = arguments.out.empty() ? "results/" + Slug(spec->name) : arguments.out;
   std::string command = "bandana run " + Quoted(arguments.spec);
   for (const std::string& assignment : arguments.set) command += " --set " + Quoted(assignment);

@@ -174,6 +174,11 @@ class Reader {
     for (const auto& [key, given] : base_) {
       if (key.starts_with("service.")) spec.service.Set(key, given.value);
       spec.given.insert(key);
+      const auto takes = [&](const Point& point) { return point.settings.Has(key); };
+      if (!key.starts_with("service.") && key != "name" &&
+          std::none_of(spec.points.begin(), spec.points.end(), takes)) {
+        spec.without_effect.push_back(key);
+      }
     }
     return spec;
   }

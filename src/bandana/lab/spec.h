@@ -24,10 +24,11 @@ struct Spec {
   std::string name;
   std::vector<Point> points;
   std::vector<std::string> swept;
-  std::string toml;             ///< resolved: reading it again gives the same spec
-  std::string sha256;           ///< of `toml`
-  Settings service;             ///< the [service] table, which is no part of the experiment
-  std::set<std::string> given;  ///< keys of the base that were not left to their defaults
+  std::string toml;                         ///< resolved: reading it again gives the same spec
+  std::string sha256;                       ///< of `toml`
+  Settings service;                         ///< the [service] table, which is no part of the experiment
+  std::set<std::string> given;              ///< keys of the base that were not left to their defaults
+  std::vector<std::string> without_effect;  ///< those of them that no point takes
 
   std::int64_t replicates() const { return points.front().settings.Integer("replicates"); }
 };

@@ -66,9 +66,9 @@ Option Text(std::string key, std::string accepted, std::string help,
           std::move(accepted), nullptr,           std::move(help), std::move(applies)};
 }
 
-bool Positive(double value) { return value > 0 && std::isfinite(value); }
+bool Positive(double value) { return value > 0 && std::isnormal(value); }
 bool NonNegative(double value) { return value >= 0 && std::isfinite(value); }
-bool Probability(double value) { return value > 0 && value < 1; }
+bool Probability(double value) { return value > 0 && value < 1 && std::isnormal(value); }
 
 std::vector<Option> MakeVocabulary() {
   const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian"});
@@ -150,7 +150,7 @@ std::vector<Option> MakeVocabulary() {
              shuffle_sum),
       Number(
           "privacy.honest_fraction", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
-          "share of a phase's clients whose noise bits count", shuffle_sum),
+          "share of a phase's clients who follow the protocol: only they hide others", shuffled),
       Number(
           "privacy.loss", [](double v) { return v > 0 && v <= 10; }, "a number in (0, 10]", 0.1,
           "noise allowed above a trusted server's, as a share of its standard deviation, for fewer bits",

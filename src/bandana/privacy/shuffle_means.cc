@@ -208,16 +208,23 @@ absl::StatusOr<ShuffledLaplaceMean> ShuffledLaplaceMean::Create(const ShuffledLa
     return InvalidOption("environment.population", static_cast<double>(params.most_clients),
                          "a whole number >= 1");
   }
-  BANDANA_ASSIGN_OR_RETURN(const LocalBudget most, LargestLocalEpsilon(params.nominal, params.most_clients));
+  if (!(params.honest_fraction > 0 && params.honest_fraction <= 1)) {
+    return InvalidOption("privacy.honest_fraction", params.honest_fraction, "a number in (0, 1]");
+  }
+  BANDANA_ASSIGN_OR_RETURN(
+      const LocalBudget most,
+      LargestLocalEpsilon(params.nominal, HonestClients(params.most_clients, params.honest_fraction)));
   return ShuffledLaplaceMean(params, most.epsilon0, std::make_shared<Settings>());
 }
 
 std::vector<Claim> ShuffledLaplaceMean::claims() const {
   const char* proof = "docs/proofs/shuffled-laplace.md";
-  return {ClientClaim("the server, and everyone who sees its releases: it learns the reports, not whose they "
-                      "are. All clients of a phase follow the protocol",
-                      params_.nominal, proof),
-          ClientClaim("the shuffler, and anyone who reads a client's report", {most_epsilon0_, 0}, proof)};
+  return {
+      ClientClaim(fmt::format("the server, and everyone who sees its releases: it learns the reports, not "
+                              "whose they are. {:.4g} % of the clients follow the protocol",
+                              100 * params_.honest_fraction),
+                  params_.nominal, proof),
+      ClientClaim("the shuffler, and anyone who reads a client's report", {most_epsilon0_, 0}, proof)};
 }
 
 absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {
@@ -226,7 +233,9 @@ absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {
         fmt::format("a query to {} clients, of a population of {}", clients, params_.most_clients));
   }
   return settings_->Get(clients, [&]() -> absl::StatusOr<double> {
-    BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, LargestLocalEpsilon(params_.nominal, clients));
+    BANDANA_ASSIGN_OR_RETURN(
+        const LocalBudget budget,
+        LargestLocalEpsilon(params_.nominal, HonestClients(clients, params_.honest_fraction)));
     return std::min(budget.epsilon0, most_epsilon0_);  // which it exceeds by the width of a bracket at most
   });
 }

@@ -71,7 +71,8 @@ class ShuffleSumMean : public Mechanism {
 struct ShuffledLaplaceMeanParams {
   DpGuarantee nominal;  ///< against the server
   Sampler sampler;
-  Count most_clients;  ///< of any query: the shuffler's claim is for the weakest local noise there can be
+  double honest_fraction;  ///< of a phase's clients: others hide nobody
+  Count most_clients;      ///< of any query: the shuffler's claim is for the weakest local noise there can be
 };
 
 /// Clients add Laplace noise to their own averages, less of it the more clients there are; a shuffler

@@ -35,10 +35,11 @@ absl::StatusOr<Address> ParseLoopback(const std::string& key, const std::string&
   const bool bracketed = address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']';
   if (bracketed) address.host = address.host.substr(1, address.host.size() - 2);
   if (!IsLoopback(address.host, bracketed)) {
-    return InvalidInput({.message = "nothing is encrypted yet, so reports must not leave this machine",
-                         .key = key,
-                         .value = text,
-                         .accepted = "127.x.x.x:port, localhost:port or [::1]:port"});
+    return InvalidInput(
+        {.message = "connections are not encrypted yet, so reports must not leave this machine",
+         .key = key,
+         .value = text,
+         .accepted = "127.x.x.x:port, localhost:port or [::1]:port"});
   }
   return address;
 }

@@ -49,7 +49,8 @@ v1::Hello HelloOf(const AgentParams& params) {
 
 absl::Status EndedBy(const std::string& host, const v1::Stop& stop) {
   if (stop.finished()) return absl::OkStatus();
-  return absl::UnavailableError(fmt::format("the {} ended the run: {}", host, stop.reason()));
+  const std::string why = fmt::format("the {} ended the run: {}", host, stop.reason());
+  return stop.over_budget() ? absl::ResourceExhaustedError(why) : absl::UnavailableError(why);
 }
 
 // Reads the shuffler's stream, which says nothing until the run is over. If it ends before, the server is

@@ -137,6 +137,11 @@ absl::Status Coordinator::AdmitLink(const std::shared_ptr<AgentLink>& link) {
 
 absl::Status Coordinator::Take(AgentLink& link, v1::FromAgent& message) {
   if (message.has_leave()) {
+    if (message.leave().reason() == absl::StatusCodeToString(absl::StatusCode::kResourceExhausted)) {
+      const std::lock_guard lock(mutex_);
+      EndRun(absl::ResourceExhaustedError(
+          fmt::format("a budget is spent at {}; its own report says whose", link.name())));
+    }
     return absl::AbortedError(
         link.is_shuffler()
             ? fmt::format("it cannot go on: {}", message.leave().reason())
@@ -323,6 +328,7 @@ void Coordinator::SendStops() {
     v1::ToAgent message;
     message.mutable_stop()->set_finished(result_.ok());
     message.mutable_stop()->set_reason(std::string(result_.message()));
+    message.mutable_stop()->set_over_budget(absl::IsResourceExhausted(result_));
     Push(link, std::move(message));
     link.outbox.Close();
   };

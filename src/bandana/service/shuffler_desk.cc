@@ -65,9 +65,10 @@ void ShufflerDesk::ReadServer() {
   while (server_.Read(message)) {
     const std::lock_guard lock(mutex_);
     if (message.has_stop()) {
-      End(message.stop().finished()
-              ? absl::OkStatus()
-              : absl::UnavailableError("the server ended the run: " + message.stop().reason()));
+      const std::string why = "the server ended the run: " + message.stop().reason();
+      End(message.stop().finished()      ? absl::OkStatus()
+          : message.stop().over_budget() ? absl::ResourceExhaustedError(why)
+                                         : absl::UnavailableError(why));
     } else if (absl::Status status = TakeDelivery(message.delivery()); !status.ok()) {
       Fail(std::move(status), {});
     }
@@ -218,6 +219,7 @@ void ShufflerDesk::SendStops() {
     v1::ToAgent stop;
     stop.mutable_stop()->set_finished(result_.ok());
     stop.mutable_stop()->set_reason(std::string(result_.message()));
+    stop.mutable_stop()->set_over_budget(absl::IsResourceExhausted(result_));
     Push(*link, std::move(stop));
     link->outbox.Close();
   }

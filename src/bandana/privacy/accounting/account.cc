@@ -22,6 +22,7 @@ namespace {
 
 using Pld = PrivacyLossDistribution;
 using calibration::ProductUp;
+using calibration::QuotientUp;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLeast = 1e-9;
@@ -84,12 +85,12 @@ Release Resolve(const std::string& mechanism, const std::map<std::string, double
                 double fineness) {
   const auto get = [&](const char* name) { return parameters.at(name); };
   const auto whole = [&](const char* name) { return static_cast<std::int64_t>(parameters.at(name)); };
-  if (mechanism == "gaussian") return FromGaussian(get("sensitivity") / get("sigma") * kRoundUp, fineness);
+  if (mechanism == "gaussian") return FromGaussian(QuotientUp(get("sensitivity"), get("sigma")), fineness);
   if (mechanism == "gdp") return FromGaussian(get("mu"), fineness);
   if (mechanism == "zcdp") return FromZcdp(get("rho"));
   if (mechanism == "pure-dp") return FromPure(get("epsilon"), fineness);
   if (mechanism == "discrete-gaussian") {
-    const double mu = get("sensitivity") / get("sigma") * kRoundUp;
+    const double mu = QuotientUp(get("sensitivity"), get("sigma"));
     Release release = FromZcdp(mu * mu / 2 * kRoundUp);
     const double shift = std::floor(get("sensitivity"));
     if (get("dimension") == 1 && shift >= 1 && shift < 0x1p31 && get("sigma") <= kMostDiscreteScale) {
@@ -99,7 +100,7 @@ Release Resolve(const std::string& mechanism, const std::map<std::string, double
     return release;
   }
   if (mechanism == "laplace") {
-    const double epsilon = get("sensitivity") / get("scale") * kRoundUp;
+    const double epsilon = QuotientUp(get("sensitivity"), get("scale"));
     Release release = FromPure(epsilon, fineness);
     if (get("dimension") == 1) {
       release.renyi = RenyiCurve::Laplace((1 - 1e-15) / epsilon);
@@ -108,7 +109,7 @@ Release Resolve(const std::string& mechanism, const std::map<std::string, double
     return release;
   }
   if (mechanism == "discrete-laplace") {
-    const double epsilon = get("sensitivity") / get("scale") * kRoundUp;
+    const double epsilon = QuotientUp(get("sensitivity"), get("scale"));
     Release release = FromPure(epsilon, fineness);
     if (get("dimension") == 1 && std::min(get("scale"), get("sensitivity")) <= kMostDiscreteScale) {
       release.loss = std::make_shared<Pld>(

@@ -73,10 +73,10 @@ bool Delivers(double epsilon, double delta, double noise_multiplier) {
 }
 
 absl::Status Validate(const DpGuarantee& guarantee) {
-  if (!(guarantee.epsilon > 0 && std::isfinite(guarantee.epsilon))) {
+  if (!(guarantee.epsilon > 0 && std::isnormal(guarantee.epsilon))) {
     return InvalidOption("privacy.epsilon", guarantee.epsilon, "a finite number > 0");
   }
-  if (!(guarantee.delta > 0 && guarantee.delta < 1)) {
+  if (!(guarantee.delta > 0 && guarantee.delta < 1 && std::isnormal(guarantee.delta))) {
     return InvalidOption("privacy.delta", guarantee.delta, "a number in (0, 1)");
   }
   return absl::OkStatus();

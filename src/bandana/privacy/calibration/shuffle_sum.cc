@@ -28,17 +28,18 @@ constexpr double kMostNoiseBits = 0x1p62;
 constexpr double kMostBitsCounted = 0x1p53;
 constexpr double kMostBits = 65536;  // a coordinate, in the search for a setting within the loss
 constexpr double kLeastDelta = 1e-25;
+constexpr double kMostEpsilon = 100;  // beyond it nothing is promised that is worth the search
 
 absl::Status Validate(const ShuffleSumParams& params) {
   const auto [epsilon, delta] = params.guarantee;
   if (!(params.clients >= 1 && params.clients <= Count{1} << 40)) {
     return InvalidOption("clients", std::to_string(params.clients), "a whole number in [1, 2^40]");
   }
-  if (!(params.dimension >= 1 && params.dimension <= 1'000'000)) {
-    return InvalidOption("dimension", std::to_string(params.dimension), "a whole number in [1, 10^6]");
+  if (!(params.dimension >= 1 && params.dimension <= 100'000)) {
+    return InvalidOption("dimension", std::to_string(params.dimension), "a whole number in [1, 10^5]");
   }
-  if (!(epsilon >= std::numeric_limits<double>::min() && std::isfinite(epsilon))) {
-    return InvalidOption("privacy.epsilon", epsilon, "a finite number > 0");
+  if (!(epsilon >= std::numeric_limits<double>::min() && epsilon <= kMostEpsilon)) {
+    return InvalidOption("privacy.epsilon", epsilon, "a number in (0, 100]");
   }
   if (!(delta >= kLeastDelta && delta < 1)) {
     return InvalidOption("privacy.delta", delta, "a number in [1e-25, 1)");
