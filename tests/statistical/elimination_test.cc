@@ -44,7 +44,8 @@ struct Case {
   Count clients = 8;
 };
 
-double LossRate(const Case& setting, std::uint64_t seed) {
+template <class P>
+double LossRate(const Case& setting, std::uint64_t seed, const P& mean) {
   const auto problem = NearTie();
   std::vector<ArmId> active(3);
   std::iota(active.begin(), active.end(), 0);
@@ -57,9 +58,6 @@ double LossRate(const Case& setting, std::uint64_t seed) {
     query.bounds.push_back(setting.truth.BoundsFor(pulls.back().count));
   }
   const PhaseRegression regression(problem->actions(), *design, pulls);
-  const auto mean =
-      CentralGaussianMean::Create({{setting.epsilon, 0.1}, Calibration::kTight, Sampler::kFast});
-  EXPECT_TRUE(mean.ok());
   test::Noise noise(seed);
   std::vector<RewardSum> rewards(pulls.size());
   int lost = 0;
@@ -74,19 +72,28 @@ double LossRate(const Case& setting, std::uint64_t seed) {
     ReportSum sum;
     for (std::uint32_t client = 1; client <= setting.clients; ++client) {
       EXPECT_TRUE(population->Answer(NodeId{client}, 1, pulls, rewards).ok());
-      const auto report = mean->Randomize(query, Raw<RewardSums>(rewards), noise.gen);
-      EXPECT_TRUE(mean->Add(query, Wire::FromUnits(NodeId{client}, Wire::Units(*report)), sum).ok());
+      const auto report = mean.Randomize(query, Raw<RewardSums>(rewards), noise.gen);
+      EXPECT_TRUE(mean.Add(query, Wire::FromUnits(NodeId{client}, Wire::Units(*report)), sum).ok());
     }
-    const auto averages = mean->Open(query, *mean->Seal(sum, noise.gen));
+    const auto averages = mean.Open(query, *mean.Seal(sum, noise.gen));
     EXPECT_TRUE(averages.ok());
     PhaseErrors errors{setting.clients, averages->noise(), setting.believed};
-    for (NoiseLaw& law : errors.privacy) law.proxy *= setting.noise_factor;
+    for (NoiseLaw& law : errors.privacy) {
+      law.proxy *= setting.noise_factor;
+      law.laplace_scale *= setting.noise_factor;
+    }
     const auto survivors =
         regression.EliminateExactly(regression.Estimate(averages->value().entries), active, errors, kLevel);
     lost += std::find(survivors.active.begin(), survivors.active.end(), problem->best()) ==
             survivors.active.end();
   }
   return static_cast<double>(lost) / kRuns;
+}
+
+double LossRate(const Case& setting, std::uint64_t seed) {
+  return LossRate(
+      setting, seed,
+      *CentralGaussianMean::Create({{setting.epsilon, 0.1}, Calibration::kTight, Sampler::kFast}));
 }
 
 ClipRule Gaussian(double reward_sd, double client_sd, std::optional<double> bound = std::nullopt) {
@@ -122,6 +129,25 @@ TEST(EliminationTest, TheBestActionIsLostNoMoreOftenThanPromised) {
       EXPECT_GT(rate, 0) << setting.name << ": nothing is ever lost, the test sees nothing";
     }
   }
+}
+
+// Laplace noise has widths by Chernoff's bound, which is no equality: less is lost than promised, but not
+// nothing.
+TEST(EliminationTest, LaplaceNoiseLosesNoMoreEither) {
+  constexpr LaplaceParams kPrivate{0.5, Calibration::kTight, Sampler::kFast};
+  const auto central = *CentralLaplaceMean::Create(kPrivate);
+  const auto local = *LocalLaplaceMean::Create(kPrivate);
+  const Case honest{"privacy", Gaussian(0.05, 0), Gaussian(0.05, 0)};
+  const Case mixed{"all three", Gaussian(0.5, 0.3), Gaussian(0.5, 0.3)};
+  const Case understated{"understated", Gaussian(0.05, 0), Gaussian(0.05, 0), 0.25};
+  const double most = kMost + 5 * std::sqrt(kMost * (1 - kMost) / kRuns);
+  for (const Case& setting : {honest, mixed}) {
+    EXPECT_LE(LossRate(setting, 60, central), most) << setting.name;
+    EXPECT_LE(LossRate(setting, 61, local), most) << setting.name;
+    EXPECT_GT(LossRate(setting, 62, central), 0) << setting.name;
+  }
+  EXPECT_GT(LossRate(understated, 63, central), most);
+  EXPECT_GT(LossRate(understated, 64, local), most);
 }
 
 TEST(EliminationTest, WidthsThatUnderstateAPartAreCaught) {

@@ -43,8 +43,8 @@ absl::Status Run(const SiloPrefixSum& privatizer, const Records& first, NoiseGen
     AuditContext silo(NodeId{1}, noise), analyzer(kServerNode, noise);
     BANDANA_RETURN_IF_ERROR(
         privatizer.Append(Raw<StepRecords>(step == 1 ? StepRecords(first) : StepRecords()), stream));
-    BANDANA_ASSIGN_OR_RETURN(const Report report, Release::FromClient(silo, privatizer, epoch, query,
-                                                                      Raw<SiloStream*>(&stream)));
+    BANDANA_ASSIGN_OR_RETURN(const Report report,
+                             Release::FromClient(silo, privatizer, epoch, query, Raw<SiloStream*>(&stream)));
     BasicReportSum<StepQuery> sum;
     BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));
     BANDANA_ASSIGN_OR_RETURN(const Released<StepValues> released,

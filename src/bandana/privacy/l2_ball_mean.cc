@@ -120,8 +120,9 @@ absl::StatusOr<L2BallMean> L2BallMean::Create(const L2BallParams& params) {
   if (!(setting.cap_mass >= kLeastCap)) {
     return InvalidOption(
         "privacy.epsilon", params.epsilon,
-        fmt::format("a smaller one, or the randomizer duchi: a report would take {:.2g} directions on average",
-                    1 / setting.cap_mass));
+        fmt::format(
+            "a smaller one, or the randomizer duchi: a report would take {:.2g} directions on average",
+            1 / setting.cap_mass));
   }
   if (!(setting.scale * params.radius <= kLongest)) {
     return InvalidOption("radius", params.radius,

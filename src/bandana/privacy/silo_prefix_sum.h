@@ -31,8 +31,8 @@ struct StepValues {
 using StepRecords = std::span<const std::vector<double>>;
 
 /// A silo's own data, a whole number of grid units a step and coordinate, sealed: only the mechanism that
-/// filled it reads it, each step once, from the first on. There is one of each, so it cannot be copied or moved: two
-/// noises for one step would give its values away.
+/// filled it reads it, each step once, from the first on. There is one of each, so it cannot be copied or
+/// moved: two noises for one step would give its values away.
 class SiloStream {
  public:
   SiloStream() = default;

@@ -9,6 +9,7 @@
 
 #include "bandana/core/status.h"
 #include "bandana/federation/drive.h"
+#include "bandana/federation/release.h"
 #include "bandana/federation/topology.h"
 #include "bandana/privacy/wire.h"
 #include "bandana/service/codec.h"
@@ -154,12 +155,18 @@ class AgentRun {
   }
 
  private:
+  struct Answer {
+    std::string question;
+    Message share;
+  };
+
   absl::Status HandleDelivery(const v1::Delivery& delivery) {
     BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(delivery.message()));
     const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&message.body);
     if (plan == nullptr || message.from != kServerNode) {
       return absl::InvalidArgumentError("the server sent something other than a plan of its own");
     }
+    question_ = Release::QuestionOf((*plan)->query);
     for (const std::uint32_t to : delivery.to()) {
       if (params_.stop.stop_requested() || reports_to_.over())
         return absl::OkStatus();  // the next read tells
@@ -177,8 +184,12 @@ class AgentRun {
   absl::Status HandlePlan(NodeId client, const Plan& plan, const Message& message) {
     const auto known = answers_.find({client, plan.epoch});
     if (known != answers_.end()) {
+      if (known->second.question != question_) {
+        return absl::InvalidArgumentError(fmt::format(
+            "the server asked client {} two different questions in epoch {}", client.value, plan.epoch));
+      }
       ++report_.repeats;
-      return AddToBatch(known->second, plan.query);
+      return AddToBatch(known->second.share, plan.query);
     }
     std::unique_ptr<Player>& player = players_[client];
     if (player == nullptr) player = make_player_(client);
@@ -186,7 +197,7 @@ class AgentRun {
     BANDANA_RETURN_IF_ERROR(DriveMessage(*player, context, message, environment_, rewards_));
     BANDANA_RETURN_IF_ERROR(sent_);
     const auto answer = answers_.find({client, plan.epoch});
-    return answer == answers_.end() ? absl::OkStatus() : AddToBatch(answer->second, plan.query);
+    return answer == answers_.end() ? absl::OkStatus() : AddToBatch(answer->second.share, plan.query);
   }
 
   void Send(NodeId from, NodeId to, Payload payload) {
@@ -202,7 +213,7 @@ class AgentRun {
       return;
     }
     ++report_.shares;
-    it->second = {from, from, 0, next_seq_++, std::move(payload)};
+    it->second = {question_, {from, from, 0, next_seq_++, std::move(payload)}};
   }
 
   absl::Status AddToBatch(const Message& message, const MeanQuery& query) {
@@ -214,6 +225,7 @@ class AgentRun {
     v1::SealedShare& sealed = *added.mutable_sealed_share();  // in the place of what was encoded
     sealed.set_epoch(share.epoch);
     sealed.set_quorum(share.report.quorum());
+    sealed.set_question(share.report.question());
     batch_bytes_ += static_cast<std::size_t>(bits) * share.report.size() * kSealedBitBytes;
     return sealer_->Seal(share.epoch, Wire::Units(share.report), bits, sealed);
   }
@@ -236,7 +248,8 @@ class AgentRun {
   Topology topology_;
   std::optional<CountSealer> sealer_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Player>> players_;
-  std::map<ReleaseKey, Message> answers_;  // by client and epoch: a plan that comes again gets the same one
+  std::string question_;                                // of the plan at hand
+  std::map<std::pair<NodeId, Epoch>, Answer> answers_;  // a plan that comes again gets the same one
   std::vector<RewardSum> rewards_;
   v1::FromAgent batch_;
   std::size_t batch_bytes_ = 0;  // of sealed bits

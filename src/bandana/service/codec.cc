@@ -26,6 +26,7 @@ void EncodeQuery(const MeanQuery& query, v1::MeanQuery& out) {
     added.set_high(bound.high);
   }
   out.set_clients(query.clients);
+  out.set_cohort(query.cohort);
 }
 
 void EncodeBody(const Plan& plan, v1::Plan& out) {
@@ -44,6 +45,7 @@ void EncodeBody(const Share& share, v1::Share& out) {
   const std::vector<std::int64_t>& units = Wire::Units(share.report);
   out.mutable_report()->Add(units.begin(), units.end());
   out.set_quorum(share.report.quorum());
+  out.set_question(share.report.question());
   out.set_bits(share.report.bits());
 }
 
@@ -65,7 +67,7 @@ void EncodeBody(const Mixed& mixed, v1::Mixed& out) {
 
 absl::StatusOr<MeanQuery> DecodeQuery(const v1::MeanQuery& in) {
   if (in.clients() < 1) return Malformed(fmt::format("a question to {} clients", in.clients()));
-  MeanQuery query{.clients = in.clients()};
+  MeanQuery query{.clients = in.clients(), .cohort = in.cohort()};
   query.bounds.reserve(static_cast<std::size_t>(in.bounds_size()));
   for (const v1::Interval& bound : in.bounds()) query.bounds.push_back({bound.low(), bound.high()});
   return query;
@@ -94,7 +96,8 @@ absl::StatusOr<Share> DecodeBody(NodeId origin, const v1::Share& in) {
   if (in.quorum() < 0) return Malformed(fmt::format("a share with a quorum of {}", in.quorum()));
   if (in.bits() < 0) return Malformed(fmt::format("a share of {} bits", in.bits()));
   return Share{in.epoch(), in.hops(),
-               Wire::FromUnits(origin, {in.report().begin(), in.report().end()}, in.bits(), in.quorum())};
+               Wire::FromUnits(origin, {in.report().begin(), in.report().end()}, in.bits(), in.quorum(),
+                               in.question())};
 }
 
 absl::StatusOr<std::shared_ptr<const Roll>> DecodeBody(const v1::Roll& in) {
@@ -197,7 +200,10 @@ absl::Status CheckSealed(const v1::SealedShare& in) {
 }
 
 SealedReport TakeSealed(v1::SealedShare& in) {
-  SealedReport report{.among = in.quorum(), .key_fingerprint = in.key_fingerprint()};
+  SealedReport report{.coordinates = {},
+                      .among = in.quorum(),
+                      .asked = in.question(),
+                      .key_fingerprint = in.key_fingerprint()};
   report.coordinates.reserve(static_cast<std::size_t>(in.coordinates_size()));
   for (std::string& bits : *in.mutable_coordinates()) report.coordinates.push_back(std::move(bits));
   return report;

@@ -27,9 +27,11 @@ absl::StatusOr<Message> Decode(const v1::Message& in);
 struct SealedReport {
   std::vector<std::string> coordinates;  ///< each a whole number of sealed bits, at least one
   Count among = 0;
+  std::string asked;            ///< a digest of the query
   std::string key_fingerprint;  ///< of whom they are sealed to
 
   Count quorum() const { return among; }
+  const std::string& question() const { return asked; }
 };
 
 /// The same checks as far as there is something to see.

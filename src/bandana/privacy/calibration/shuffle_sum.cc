@@ -74,7 +74,8 @@ class ShiftedBinomial {
     last_ = std::min(last_, n_);
     stride_ = std::ceil(deviation / kOutcomes);
     if (p_ != 0.5) {
-      mean_error_ = std::max(BinomialMeanError(first_ - shift_, n_, p_), BinomialMeanError(last_ + shift_, n_, p_));
+      mean_error_ =
+          std::max(BinomialMeanError(first_ - shift_, n_, p_), BinomialMeanError(last_ + shift_, n_, p_));
     }
     if (stride_ > 1) return;
     for (double x = first_; x <= last_; ++x) logs_.push_back(LogBinomial(x, n_, p_, q_));
@@ -100,8 +101,7 @@ class ShiftedBinomial {
         continue;
       }
       const double log_there = Log(there);
-      atoms.push_back(
-          {log_worst - log_there + Error(log_worst) + Error(log_there), mass});
+      atoms.push_back({log_worst - log_there + Error(log_worst) + Error(log_there), mass});
     }
     // Beyond the ends: infinite where losses are large, the last one seen where they are small.
     const double below = first_ > 0 ? std::exp(LogBinomialTailBound(first_ - 1, n_, p_, q_)) : 0;
@@ -131,7 +131,7 @@ class ShiftedBinomial {
   double first_;  // outcomes that are looked at one by one, or
   double last_;   // by strides
   double stride_;
-  double mean_error_ = 0;  // where n p is rounded
+  double mean_error_ = 0;     // where n p is rounded
   std::vector<double> logs_;  // from first_ on, if stride_ is 1
 };
 
