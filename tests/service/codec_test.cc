@@ -80,8 +80,9 @@ RC_GTEST_PROP(Codec, KeepsEveryShare, (std::uint32_t from, std::uint64_t seq)) {
   const Count bits = *rc::gen::inRange<Count>(0, std::numeric_limits<Count>::max());
   const Count quorum = *rc::gen::inRange<Count>(0, std::numeric_limits<Count>::max());
   const Slot slot = *rc::gen::inRange<Slot>(0, std::numeric_limits<Slot>::max());
-  const auto result = ThroughWire({NodeId{from}, NodeId{~from}, slot, seq,
-                                   Share{epoch, hops, Wire::FromUnits(NodeId{~from}, units, bits, quorum)}});
+  const auto result =
+      ThroughWire({NodeId{from}, NodeId{~from}, slot, seq,
+                   Share{epoch, hops, Wire::FromUnits(NodeId{~from}, units, bits, quorum, "asked")}});
   RC_ASSERT(result.ok());
   RC_ASSERT(result->from == NodeId{from});
   RC_ASSERT(result->origin == NodeId{~from});
@@ -93,6 +94,7 @@ RC_GTEST_PROP(Codec, KeepsEveryShare, (std::uint32_t from, std::uint64_t seq)) {
   RC_ASSERT(Wire::Units(share.report) == units);
   RC_ASSERT(share.report.bits() == bits);
   RC_ASSERT(share.report.quorum() == quorum);
+  RC_ASSERT(share.report.question() == "asked");
 }
 
 RC_GTEST_PROP(Codec, KeepsEveryRoll, ()) {
@@ -102,6 +104,7 @@ RC_GTEST_PROP(Codec, KeepsEveryRoll, ()) {
       rc::gen::inRange<std::uint32_t>(1, std::numeric_limits<std::uint32_t>::max())));
   for (const std::uint32_t client : clients) roll.clients.push_back(NodeId{client});
   roll.query.clients = static_cast<Count>(clients.size());
+  roll.query.cohort = "who";
   const auto result = ThroughWire({kServerNode, kServerNode, 0, 1, std::make_shared<const Roll>(roll)});
   RC_ASSERT(result.ok());
   const Roll& copy = *std::get<std::shared_ptr<const Roll>>(result->body);

@@ -5,7 +5,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "bandana/federation/cohort.h"
+#include "bandana/federation/release.h"
 #include "bandana/service/protocol.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/federation.grpc.pb.h"
@@ -40,6 +43,13 @@ class RawAgent {
     return message;
   }
 
+  /// What a share to a plan must name.
+  static std::string QuestionOf(const v1::MeanQuery& in) {
+    MeanQuery query{.clients = in.clients(), .cohort = in.cohort()};
+    for (const v1::Interval& bound : in.bounds()) query.bounds.push_back({bound.low(), bound.high()});
+    return Release::QuestionOf(query);
+  }
+
   /// Every client's bits are so many zero bytes.
   static v1::FromAgent SealedAnswer(const v1::Delivery& delivery, std::size_t bytes) {
     v1::FromAgent answer;
@@ -49,6 +59,7 @@ class RawAgent {
       message.set_origin(client);
       message.mutable_sealed_share()->set_epoch(delivery.message().plan().epoch());
       message.mutable_sealed_share()->set_key_fingerprint(std::string(32, 'k'));
+      message.mutable_sealed_share()->set_question(QuestionOf(delivery.message().plan().query()));
       for (int i = 0; i < delivery.message().plan().pulls_size(); ++i) {
         message.mutable_sealed_share()->add_coordinates(std::string(bytes, '\0'));
       }
@@ -64,6 +75,7 @@ class RawAgent {
       message.set_from(client);
       message.set_origin(client);
       message.mutable_share()->set_epoch(delivery.message().plan().epoch());
+      message.mutable_share()->set_question(QuestionOf(delivery.message().plan().query()));
       for (int i = 0; i < delivery.message().plan().pulls_size(); ++i)
         message.mutable_share()->add_report(units);
     }
@@ -144,14 +156,26 @@ class RawServer final : public v1::Federation::Service {
     message.mutable_delivery()->add_to(0xffffffff);
     v1::Roll& roll = *message.mutable_delivery()->mutable_message()->mutable_roll();
     roll.set_epoch(1);
-    for (const std::uint32_t client : clients) roll.add_clients(client);
+    std::vector<NodeId> cohort;
+    for (const std::uint32_t client : clients) {
+      roll.add_clients(client);
+      cohort.push_back(NodeId{client});
+    }
     roll.mutable_query()->set_clients(roll.clients_size());
+    roll.mutable_query()->set_cohort(CohortOf(cohort));
     for (int i = 0; i < 4; ++i) {
       v1::Interval& bound = *roll.mutable_query()->add_bounds();
       bound.set_low(-2);
       bound.set_high(2);
     }
     return message;
+  }
+
+  /// A plan to some of the clients of a roll.
+  static v1::Delivery PlanOf(const v1::ToAgent& roll, std::initializer_list<std::uint32_t> clients) {
+    v1::Delivery plan = PlanTo(clients).delivery();
+    *plan.mutable_message()->mutable_plan()->mutable_query() = roll.delivery().message().roll().query();
+    return plan;
   }
 
   static v1::ToAgent Stop(bool finished, const std::string& reason) {

@@ -303,12 +303,13 @@ class PlayedServer {
 };
 
 TEST_P(ShuffleFailures, AReportIsNotMixedAmongFewerThanItAsksFor) {
-  PlayedServer server(RawServer::RollOf({11, 12}));
+  const v1::ToAgent roll = RawServer::RollOf({11, 12});
+  PlayedServer server(roll);
   Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
   RawAgent agent(shuffler.address());
   agent.Write(RawAgent::Hello(1, kClients));
   ASSERT_TRUE(agent.Read().has_welcome());
-  const v1::Delivery plan = RawServer::PlanTo({11, 12}).delivery();
+  const v1::Delivery plan = RawServer::PlanOf(roll, {11, 12});
   v1::FromAgent shares =
       route_.sealed() ? RawAgent::SealedAnswer(plan, kSealedBitBytes) : RawAgent::Answer(plan, 0);
   for (v1::Message& share : *shares.mutable_shares()->mutable_messages()) {
@@ -325,13 +326,31 @@ TEST_P(ShuffleFailures, AReportIsNotMixedAmongFewerThanItAsksFor) {
   EXPECT_THAT(server.Left(), says);
 }
 
+// The same draw in two mixes would cancel the noise of the others.
+TEST_P(ShuffleFailures, AnAnswerToAnotherQuestionIsNotMixed) {
+  const v1::ToAgent roll = RawServer::RollOf({11, 12});
+  PlayedServer server(roll);
+  Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
+  RawAgent agent(shuffler.address());
+  agent.Write(RawAgent::Hello(1, kClients));
+  ASSERT_TRUE(agent.Read().has_welcome());
+  const v1::Delivery elsewhere = RawServer::PlanOf(RawServer::RollOf({11, 13}), {11, 12});
+  agent.Write(route_.sealed() ? RawAgent::SealedAnswer(elsewhere, kSealedBitBytes)
+                              : RawAgent::Answer(elsewhere, 0));
+  server.Go();
+  const auto says = HasSubstr("client 11 answers another question than the roll of epoch 1 asks");
+  ExpectError(shuffler.Result(), StatusCode::kFailedPrecondition, says);
+  EXPECT_THAT(server.Left(), says);
+}
+
 // By a key for each agent, a server could tell whose bits are whose.
 TEST_P(SealedFailures, BitsThatAreSealedToDifferentKeysAreNotMixed) {
-  PlayedServer server(RawServer::RollOf({11, 12, 1011}));
+  const v1::ToAgent roll = RawServer::RollOf({11, 12, 1011});
+  PlayedServer server(roll);
   Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
   const auto bits = route_.bits_per_coordinate({std::vector<Interval>(4), 3}).value();
   const auto answer = [&](std::initializer_list<std::uint32_t> clients, char key) {
-    v1::FromAgent shares = RawAgent::SealedAnswer(RawServer::PlanTo(clients).delivery(),
+    v1::FromAgent shares = RawAgent::SealedAnswer(RawServer::PlanOf(roll, clients),
                                                   static_cast<std::size_t>(bits) * kSealedBitBytes);
     for (v1::Message& share : *shares.mutable_shares()->mutable_messages()) {
       share.mutable_sealed_share()->set_key_fingerprint(std::string(kKeyFingerprintBytes, key));
@@ -364,6 +383,7 @@ TEST_P(ShuffleFailures, ABadRollEndsTheRun) {
       {"client 2001", RawServer::RollOf({2001})},
       {"a roll of 2 clients, and its query is to 1",
        roll([](v1::Message& m) { m.mutable_roll()->mutable_query()->set_clients(1); })},
+      {"not of the cohort", roll([](v1::Message& m) { m.mutable_roll()->mutable_query()->set_cohort("x"); })},
       {"other than a roll", roll([](v1::Message& m) { m.set_from(7); })},
       {"other than a roll", RawServer::PlanTo({11})},
       {"malformed", v1::ToAgent()},
