@@ -167,10 +167,11 @@ TEST_F(LedgerTest, LinesAreJsonChainedBySha256) {
   EXPECT_THAT(lines[0], HasSubstr(R"("deployment":"a \"small\"\u000adeployment \\ of ours",)"));
   EXPECT_THAT(lines[0], HasSubstr(R"("measure":"approximate-dp","budget":{"epsilon":1,"delta":0.5},)"
                                   R"("deployment_budget":null)"));
-  EXPECT_THAT(lines[1], HasSubstr(R"("node":0,"epoch":1,"question":"","guarantee":{"epsilon":0.25,"delta":0.0625},)"
-                                  R"("loss":{"epsilon":0.25,"delta":0.0625},"units":"1-3",)"
-                                  R"("bits":33,"quorum":5,)"
-                                  R"("draw":[1,-1,4611686018427387904])"));
+  EXPECT_THAT(lines[1],
+              HasSubstr(R"("node":0,"epoch":1,"question":"","guarantee":{"epsilon":0.25,"delta":0.0625},)"
+                        R"("loss":{"epsilon":0.25,"delta":0.0625},"units":"1-3",)"
+                        R"("bits":33,"quorum":5,)"
+                        R"("draw":[1,-1,4611686018427387904])"));
   EXPECT_THAT(lines[2], HasSubstr(R"("units":"1,9")"));
   EXPECT_EQ(Slurp(head_path_), "{\"seq\":3,\"hash\":\"" + previous + "\"}\n");
   EXPECT_EQ(Verify(path_)->head.hash, previous);
@@ -272,6 +273,7 @@ TEST_F(LedgerTest, OneWriterAtATime) {
   const absl::Status second = OpenStatus();
   EXPECT_EQ(second.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.message()), HasSubstr("another process"));
+  EXPECT_EQ(InputErrorOf(second)->file, path_);
   EXPECT_TRUE(Verify(path_).ok()) << "reading needs no lock";
   ledger.reset();
   EXPECT_TRUE(OpenStatus().ok());
@@ -334,8 +336,20 @@ TEST_F(LedgerTest, DoesNotTouchAFileThatIsNoLedger) {
     EXPECT_EQ(Slurp(path_), text);
   }
   EXPECT_EQ(Verify(folder_ / "none").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(Ledger::Open(folder_ / "none/ledger", Header(), Durability::kEach).status().code(),
-            absl::StatusCode::kUnavailable);
+  for (const std::string& path : {folder_ / "none/ledger", folder_ / ".", std::string()}) {
+    const absl::Status status = Ledger::Open(path, Header(), Durability::kEach).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_EQ(InputErrorOf(status)->file, path);
+  }
+}
+
+TEST_F(LedgerTest, AHeadMissesALedgerThatIsGone) {
+  WriteSmall();
+  std::filesystem::remove(path_);
+  const absl::Status status = Verify(path_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("all lines were removed"));
+  EXPECT_EQ(InputErrorOf(status)->file, path_);
 }
 
 TEST_F(LedgerTest, OtherMeasuresAddUpInTheirOwn) {

@@ -44,12 +44,18 @@ refused() {
 refused target missing --
 refused target central-gausian central-gaussian -- central-gausian
 refused target dp-dpe-everyone -- dp-dpe --model everyone
-refused epsilon nan 'a finite number > 0' -- central-gaussian --epsilon nan
+refused --seed -1 -- central-gaussian --seed -1
+refused --seed 18446744073709551616 -- central-gaussian --seed 18446744073709551616
+refused --seed -- central-gaussian --seed ''
+refused --draws -- central-gaussian --draws ''
+refused --epsilon -- central-gaussian --epsilon ''
+refused '--epsilon = nan' 'a finite number > 0' -- central-gaussian --epsilon nan
 refused epsilon inf -- central-gaussian --epsilon inf
 refused epsilon -1 -- central-gaussian --epsilon -1
-refused delta 0 'a number in (0, 1)' -- central-gaussian --delta 0
-refused draws 10 1000 -- central-gaussian --draws 10
+refused '--delta = 0' 'a number in (0, 1)' -- central-gaussian --delta 0
+refused '--draws = 10' 1000 -- central-gaussian --draws 10
 refused confidence 1 -- central-gaussian --confidence 1
+refused '--confidence = 0.9999999999999' -- central-gaussian --confidence 0.9999999999999
 refused confidence nan -- central-gaussian --confidence nan
 refused --all -- central-gaussian --all
 

@@ -73,15 +73,18 @@ spec central 20_000 6_000 >central.toml
 serve central --set service.ledger=server.ledger
 "$BANDANA" server central.toml --insecure-seed --set service.ledger=server.ledger >second.out 2>second.err && status=0 || status=$?
 [[ $status == 4 ]] || fail "a second server on one ledger: exit $status, not 4"
-says second.err 'another process'
+says second.err 'server.ledger: another process'
 join central 1-6000 --set service.ledger=agent.ledger
 ends "$server" 0 'server with a ledger'
+says central.err '-DP against '
+says central.err 'VOID'
 ends "$agent" 0 'agent with a ledger'
 ledger 0 verify agent.ledger
 says ledger.out ' 0 releases'
 ledger 0 verify server.ledger
 ledger 0 show server.ledger --json
 head=$(python3 -c 'import json; print(json.load(open("ledger.out"))["head"]["hash"])')
+grep -q "; ledger head [0-9]* $head\$" central.err || fail "the server ends without the ledger's head: $(<central.err)"
 python3 - <<'PY' || fail 'ledger show and the run differ'
 import json
 shown = json.load(open("ledger.out"))
@@ -103,6 +106,10 @@ says ledger.out "left to it"
 says ledger.out "charge "
 ledger 0 show server.ledger --client 4294967295 --json
 says ledger.out '"charges": []'
+says ledger.out 'no charge to client 4294967295 in this ledger'
+ledger 0 show server.ledger --client 4294967295
+says ledger.out 'no charge to client 4294967295 in this ledger'
+! grep -q 'left to it' ledger.out || fail "a client that was never charged has an account: $(<ledger.out)"
 
 # The recipe of the documentation agrees.
 sed -n '/^```python$/,/^```$/p' "$BANDANA_SOURCE/docs/ledger.md" | grep -v '^```' >recipe.py
@@ -152,6 +159,38 @@ status=0
 "$BANDANA" server central.toml --set service.ledger=x --set service.deployment_epsilon=1 >other.out 2>other.err || status=$?
 [[ $status == 2 && ! -e x ]] || fail "half a budget: exit $status, not 2"
 says other.err service.deployment_delta
+
+# A path at which there can be no ledger is the user's to mend.
+mkdir folder
+# /sys: even root cannot write there.
+for path in '' folder folder/ nowhere/x.ledger central.toml/x.ledger /sys/x.ledger; do
+  status=0
+  "$BANDANA" server central.toml --set "service.ledger=$path" --json >other.out 2>other.err || status=$?
+  [[ $status == 2 ]] || fail "service.ledger=$path: exit $status, not 2: $(<other.out)"
+  python3 - "$path" <<'PY' || fail "service.ledger=$path: $(<other.out)"
+import json, sys
+error = json.load(open("other.out"))["error"]
+assert error["file"] == "central.toml" and error["key"] == "service.ledger" and error["accepted"], error
+assert (error["value"] or "") == sys.argv[1], error
+PY
+done
+
+# A disk that is full, here a limit of 2 KiB a file: exit 4, and the file is named.
+(
+  trap '' XFSZ
+  ulimit -f 2
+  exec "$BANDANA" server central.toml --insecure-seed --json --set service.ledger=full.ledger --events full.events >full.out 2>full.err
+) &
+server=$!
+children+=("$server")
+until address=$(grep -om1 '127\.0\.0\.1:[0-9]*' full.events 2>/dev/null); do
+  kill -0 "$server" 2>/dev/null || { fail "the server ended: $(<full.out)"; break; }
+  sleep 0.01
+done
+join central 1-6000
+ends "$server" 4 'server on a full disk'
+ends "$agent" 4 'its agent'
+says full.out '"file": "full.ledger"'
 
 # Over the deployment's budget: exit 3, and what was paid for stays.
 serve central --set service.ledger=small.ledger --set service.deployment_epsilon=20 --set service.deployment_delta=0.5
@@ -227,6 +266,7 @@ sed -i '3{h;d};4{G}' server.ledger && tampered 'lines swapped' 3
 sed -i 4p server.ledger && tampered 'a line repeated' 5
 sed -i '$d' server.ledger && tampered 'the last line removed' "$lines"
 : >server.ledger && tampered 'emptied' 1
+rm server.ledger && tampered 'removed' 1
 ledger 0 verify server.ledger --head "$head"
 ledger 1 verify server.ledger --head "$(printf 'a%.0s' {1..64})"
 says ledger.err 'noted hash'
@@ -243,9 +283,14 @@ says ledger.err none.ledger
 ledger 2 verify .
 ledger 2 verify server.ledger --head abc
 says ledger.err --head
+ledger 2 verify server.ledger --head ''
+says ledger.err --head
 ledger 2 frobnicate server.ledger
 says ledger.err 'show, verify, export'
 ledger 2 show server.ledger --client -1
+ledger 2 show server.ledger --client 0
+says ledger.err 'from 1 to'
+ledger 2 show server.ledger --client ''
 ledger 2 show server.ledger --client x
 ledger 2 show server.ledger --head "$head"
 ledger 2 verify server.ledger --client 1

@@ -98,7 +98,7 @@ shuffler = json.loads(open(model + ".shuffler.events").readlines()[-1])
 assert shuffler["event"] == "done" and shuffler["shares"] == clients and shuffler["mixes"] == len(served), shuffler
 agent = json.load(open(model + ".701-2000.out"))
 # Each client keeps its own account.
-assert (events[-1]["spent"]["epsilon"], agent["spent"]["epsilon"]) == (0, 20), (events[-1], agent)
+assert (events[-1]["spent"], agent["spent"]["epsilon"]) == (None, 20), (events[-1], agent)
 PY
 done
 
@@ -154,6 +154,7 @@ refused() { # PART ARGUMENT...
   [[ $status == 2 ]] || fail "$*: exit $status, not 2: $(<refused.err)"
   says refused.err "$part"
 }
+refused "service.ledger: a shuffler keeps no ledger" shuffler counts.toml --set service.server=127.0.0.1:1 --set service.ledger=x
 refused service.server shuffler counts.toml
 refused service.shuffler agent counts.toml --set service.server=127.0.0.1:1 --set service.clients=1-5
 sed 's/model = "shuffle"/model = "central"/; /transport/d' counts.toml >central.toml

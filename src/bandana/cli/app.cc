@@ -1,11 +1,15 @@
 #include "bandana/cli/app.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -22,6 +26,27 @@ void AddSet(CLI::App& command, std::vector<std::string>& set) {
   command.add_option("--set", set, "key=value, over the file; may be repeated")->expected(1)->take_all();
 }
 
+// Unlike an option that is bound to the optional itself, an empty value is not taken for none.
+template <class T>
+CLI::Option* AddOptional(CLI::App& command, const std::string& flag, std::optional<T>& value,
+                         const std::string& help) {
+  return command.add_option_function<T>(flag, [&value](const T& given) { value = given; }, help);
+}
+
+// CLI11 wraps what is negative or too large.
+const CLI::Validator& IsSeed() {
+  static const auto& validator = *new CLI::Validator(
+      [](std::string& text) {
+        std::uint64_t seed = 0;
+        const char* end = text.data() + text.size();
+        const auto [parsed, error] = std::from_chars(text.data(), end, seed);
+        if (error == std::errc() && parsed == end) return std::string();
+        return fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", text);
+      },
+      "");
+  return validator;
+}
+
 CLI::App* AddAudit(CLI::App& app, AuditArguments& audit) {
   CLI::App* command = app.add_subcommand(
       "audit", "attack a mechanism or a whole algorithm; empirical epsilon with confidence");
@@ -29,11 +54,12 @@ CLI::App* AddAudit(CLI::App& app, AuditArguments& audit) {
   command->add_flag("--all", audit.all, "every target there is");
   command->add_flag("--list", audit.list, "the targets");
   command->add_option("--model", audit.model, "whom the clients trust, for an algorithm (default: central)");
-  command->add_option("--epsilon", audit.epsilon, "the setting attacked (default: the target's)");
-  command->add_option("--delta", audit.delta, "the setting attacked (default: the target's)");
-  command->add_option("--draws", audit.draws, "under each neighbour (default: the target's)");
+  AddOptional(*command, "--epsilon", audit.epsilon, "the setting attacked (default: the target's)");
+  AddOptional(*command, "--delta", audit.delta, "the setting attacked (default: the target's)");
+  AddOptional(*command, "--draws", audit.draws, "under each neighbour (default: the target's)");
   command->add_option("--confidence", audit.confidence, "of all verdicts together (default: 0.999999)");
-  command->add_option("--seed", audit.seed, "of the noise: the same findings every time (default: 1)");
+  command->add_option("--seed", audit.seed, "of the noise: the same findings every time (default: 1)")
+      ->check(IsSeed());
   command->add_flag("--secure", audit.secure, "noise from the operating system's entropy, as in service");
   command->add_option("--threads", audit.threads, "default: one a core; findings do not depend on it")
       ->check(CLI::Range(1, 4096));
@@ -133,9 +159,10 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember({"counts", "bits"}));
   demo_command->add_option("--epsilon", demo.epsilon, "budget of one client (default: 1)");
   demo_command->add_option("--agents", demo.agents, "agent processes (default: 3)")->check(CLI::Range(1, 64));
-  demo_command->add_option(
-      "--insecure-seed", demo.insecure_seed,
-      "draw all noise from this seed, then check the run against the simulator, bit for bit");
+  demo_command
+      ->add_option("--insecure-seed", demo.insecure_seed,
+                   "draw all noise from this seed, then check the run against the simulator, bit for bit")
+      ->check(IsSeed());
 
   RunArguments run;
   CLI::App* run_command = app.add_subcommand("run", "run an experiment and write its results and report");
@@ -164,8 +191,8 @@ int Main(int argc, char** argv) {
       app.add_subcommand("ledger", "what was spent, by whom, and that nothing was altered");
   ledger_command->add_option("action", ledger.action, "show, verify or export")->required();
   ledger_command->add_option("file", ledger.file, "the ledger")->required();
-  ledger_command->add_option("--client", ledger.client, "show: this client's account and charges");
-  ledger_command->add_option("--head", ledger.head, "verify: a head that was noted, of any time");
+  AddOptional(*ledger_command, "--client", ledger.client, "show: this client's account and charges");
+  AddOptional(*ledger_command, "--head", ledger.head, "verify: a head that was noted, of any time");
   ledger_command->add_option("--format", ledger.format, "export: csv (default) or json");
   ledger_command->add_option("--out", ledger.out, "export: a file (default: stdout)");
 

@@ -110,10 +110,10 @@ absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, con
   std::vector<audit::Target> targets;  // all are made before the first is attacked: errors do not wait
   for (const Entry* entry : entries) {
     const bool pure = entry->nominal.delta == 0;
-    BANDANA_ASSIGN_OR_RETURN(
-        audit::Target target,
-        audit::MakeTarget(*entry, arguments.epsilon, pure && arguments.all ? std::nullopt : arguments.delta));
-    targets.push_back(std::move(target));
+    absl::StatusOr<audit::Target> target =
+        audit::MakeTarget(*entry, arguments.epsilon, pure && arguments.all ? std::nullopt : arguments.delta);
+    if (!target.ok()) return NamedAsFlag(target.status());
+    targets.push_back(*std::move(target));
   }
   audit::AuditOptions options{
       .false_alarm = (1 - arguments.confidence) / static_cast<double>(targets.size()),
@@ -122,13 +122,19 @@ absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, con
       .threads = arguments.threads > 0 ? arguments.threads
                                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
       .stop = &Interrupted()};
+  constexpr double kLeastFalseAlarm = 1e-12;
+  if (options.false_alarm < kLeastFalseAlarm) {
+    const double most = 1 - kLeastFalseAlarm * static_cast<double>(targets.size());
+    return InvalidOption("--confidence", arguments.confidence, fmt::format("a number in (0, {})", most));
+  }
   InstallInterrupt();
   std::vector<Finding> findings;
   lab::Progress progress("targets", targets.size(), 0, global.quiet);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     options.draws = arguments.draws.value_or(entries[i]->draws);
-    BANDANA_ASSIGN_OR_RETURN(Finding finding, audit::Audit(targets[i], options));
-    findings.push_back(std::move(finding));
+    absl::StatusOr<Finding> finding = audit::Audit(targets[i], options);
+    if (!finding.ok()) return NamedAsFlag(finding.status());
+    findings.push_back(*std::move(finding));
     progress.Update(i + 1);
   }
   return findings;

@@ -30,6 +30,7 @@ struct Sensitivity {
   double value;
   std::int64_t dimension = 1;
   bool symmetric = false;
+  const char* meaning = "l1: the range of one number";  ///< of Laplace noise
 };
 
 constexpr char kOrShape[] = "a finite number > 0; or --shape, --dimension, --bound and --neighbours";
@@ -64,7 +65,9 @@ absl::StatusOr<Sensitivity> SensitivityOf(const TypedFlags& flags, const std::st
     value = VectorSensitivity(vector, dimension, bound, norm, neighbours);
   }
   if (!value.ok()) return NamedAsFlag(value.status(), {{"squared_norm", "bound"}});
-  return Sensitivity{*value, dimension, shape == "symmetric"};
+  return Sensitivity{*value, dimension, shape == "symmetric",
+                     neighbours == Neighbours::kReplaceOne ? "the l1 diameter of the shape"
+                                                           : "the largest l1 norm in the shape"};
 }
 
 // The largest epsilon0 for which the closed form, which grows with it, gives the guarantee; at least epsilon.
@@ -83,11 +86,8 @@ absl::StatusOr<LocalBudget> LargestByClosedForm(const DpGuarantee& guarantee, st
     const double middle = low + (high - low) / 2;
     (gives(middle) ? low : high) = middle;
   }
-  return LocalBudget{low, guarantee, AmplificationMethod::kNumerical};
-}
-
-std::string ShownOrNone(const absl::StatusOr<double>& value) {
-  return value.ok() ? fmt::format("{:.6g}", *value) : "does not apply";
+  BANDANA_ASSIGN_OR_RETURN(const double delivered, NumericalAmplification(low, n, guarantee.delta));
+  return LocalBudget{low, {delivered, guarantee.delta}, AmplificationMethod::kNumerical};
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateLaplace(const TypedFlags& flags, Cali
   if (!setting.ok()) return NamedAsFlag(setting.status(), renamed);
   answer.figures = {{"scale", setting->scale, "of the Laplace noise in each entry"},
                     {"stddev", setting->stddev, "sqrt2 scale"},
-                    {"sensitivity", sensitivity.value, "l1: the range of one number"}};
+                    {"sensitivity", sensitivity.value, sensitivity.meaning}};
   answer.delivered = {setting->delivered_epsilon, 0};
   if (!flags.Has("--unit")) return answer;
 
@@ -299,8 +299,15 @@ absl::StatusOr<CalibrationAnswer> CalibrateShuffleSum(const TypedFlags& flags, C
       {"gaussian_stddev", setting->gaussian_stddev * range, "what a trusted server's Gaussian would add"},
       {"honest_fraction", honest_fraction, "the share of clients whose noise counts for privacy"}};
   if (tight) {
-    answer.figures.push_back({"loss", loss, "how much more error than the trusted server's was allowed"});
-    answer.figures.push_back({"within_loss", setting->within_loss, "whether it is kept"});
+    const bool all_honest = honest_fraction == 1;
+    answer.figures.push_back({"loss", loss,
+                              all_honest
+                                  ? "how much more error than the trusted server's was allowed"
+                                  : "more error allowed than gaussian_stddev sqrt(n / honest clients): "
+                                    "dishonest clients' noise is left aside"});
+    answer.figures.push_back(
+        {"within_loss", setting->within_loss,
+         all_honest ? "whether it is kept" : "whether it is kept, dishonest clients' noise left aside"});
   } else {
     answer.figures.push_back({"span", setting->span, "share of the levels that the range takes"});
   }
@@ -339,7 +346,11 @@ absl::StatusOr<CalibrationAnswer> CalibrateAmplification(const TypedFlags& flags
   answer.figures = {{"epsilon0", epsilon0, "what each client's randomizer spends"},
                     {"n", n, "reports that are shuffled together"},
                     {"closed_form", closed.ok() ? Json(*closed) : Json(nullptr), ""}};
-  if (tight) answer.more = fmt::format("The closed form: epsilon = {}.\n", ShownOrNone(closed));
+  if (tight) {
+    answer.more = closed.ok()
+                      ? fmt::format("The closed form: epsilon = {:.6g}.\n", *closed)
+                      : "The closed form does not apply: epsilon0 is above ln(n / (16 ln(2 / delta))).\n";
+  }
   answer.delivered = {*epsilon, delta};
   return answer;
 }

@@ -23,7 +23,9 @@ std::string Shown(const Json& value) {
 }
 
 std::string Shown(const DpGuarantee& guarantee) {
-  return fmt::format("({:.6g}, {:.3g})-DP", guarantee.epsilon, guarantee.delta);
+  std::string delta = fmt::format("{:.3g}", guarantee.delta);
+  if (delta == "1" && guarantee.delta < 1) delta = fmt::format("{}", guarantee.delta);
+  return fmt::format("({:.6g}, {})-DP", guarantee.epsilon, delta);
 }
 
 // Not met: the paper's formula says more than it gives.

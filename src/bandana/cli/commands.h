@@ -67,7 +67,7 @@ struct LedgerArguments {
   std::string action;  ///< show, verify or export
   std::string file;
   std::optional<std::int64_t> client;
-  std::string head;
+  std::optional<std::string> head;
   std::string format;
   std::string out;
 };

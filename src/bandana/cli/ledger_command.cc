@@ -104,6 +104,11 @@ int Show(const LedgerArguments& arguments, const Global& global) {
   const Accounts& accounts = state->accounts;
   const Limits& limits = accounts.limits();
   const std::optional<NodeId> largest = accounts.LargestSpender();
+  const bool never_charged = client && of_client.empty();
+  std::vector<std::string> notes = Notes(*state);
+  if (never_charged) {
+    notes.insert(notes.begin(), fmt::format("no charge to client {} in this ledger", client->value));
+  }
   if (global.json) {
     lab::Json json = HeaderJson(state->header);
     json["file"] = arguments.file;
@@ -113,7 +118,7 @@ int Show(const LedgerArguments& arguments, const Global& global) {
     json["largest"] = largest ? AccountJson(*largest, accounts) : lab::Json(nullptr);
     json["total"] = ToJson(accounts.total(), limits.measure);
     json["head"] = ToJson(state->head);
-    json["notes"] = Notes(*state);
+    json["notes"] = notes;
     if (client) {
       json["client"] = AccountJson(*client, accounts);
       for (const Dated<LedgerEntry>& entry : of_client) {
@@ -138,7 +143,7 @@ int Show(const LedgerArguments& arguments, const Global& global) {
   };
   std::vector<std::vector<std::string>> rows = {{"", std::string(AmountOf(limits.measure)), "delta"}};
   rows.push_back(row("budget of a client", limits.per_unit));
-  if (const std::optional<NodeId> who = client ? client : largest) {
+  if (const std::optional<NodeId> who = client ? client : largest; who && !never_charged) {
     const Accounts::Account account = accounts.Of(*who);
     rows.push_back(
         row(fmt::format("spent by client {}{}", who->value, client ? "" : ", the most"), account.spent));
@@ -151,20 +156,21 @@ int Show(const LedgerArguments& arguments, const Global& global) {
   }
   fmt::print("{}\n", Table(rows));
   for (const Dated<LedgerEntry>& entry : of_client) {
-    fmt::print("charge {}  {}  node {}, epoch {}: {} {}, delta {}, with {} other clients\n", entry.seq,
+    fmt::print("charge {}  {}  node {}, epoch {}: {} {}, delta {}, with {} other client{}\n", entry.seq,
                entry.time, entry.record.key.node.value, entry.record.key.epoch, AmountOf(limits.measure),
-               entry.record.loss.amount, entry.record.loss.delta, entry.record.units.count() - 1);
+               entry.record.loss.amount, entry.record.loss.delta, entry.record.units.count() - 1,
+               entry.record.units.count() == 2 ? "" : "s");
   }
   fmt::print("head {} {}\n", state->head.seq, state->head.hash);
-  for (const std::string& note : Notes(*state)) fmt::print("note: {}\n", note);
+  for (const std::string& note : notes) fmt::print("note: {}\n", note);
   return 0;
 }
 
 int VerifyLedger(const LedgerArguments& arguments, const Global& global) {
   ReadOptions options;
-  if (!arguments.head.empty()) {
-    if (!IsHash(arguments.head)) {
-      return Fail(InvalidOption("--head", arguments.head, "64 digits 0-9a-f, as ledger show prints them"),
+  if (arguments.head) {
+    if (!IsHash(*arguments.head)) {
+      return Fail(InvalidOption("--head", *arguments.head, "64 digits 0-9a-f, as ledger show prints them"),
                   global);
     }
     options.noted_head = arguments.head;
@@ -272,12 +278,12 @@ absl::Status CheckFlags(const LedgerArguments& arguments) {
                          .accepted = "with ledger " + action});
   };
   BANDANA_RETURN_IF_ERROR(only(arguments.client.has_value(), "--client", "show"));
-  BANDANA_RETURN_IF_ERROR(only(!arguments.head.empty(), "--head", "verify"));
+  BANDANA_RETURN_IF_ERROR(only(arguments.head.has_value(), "--head", "verify"));
   BANDANA_RETURN_IF_ERROR(only(!arguments.format.empty(), "--format", "export"));
   BANDANA_RETURN_IF_ERROR(only(!arguments.out.empty(), "--out", "export"));
-  if (arguments.client && !(*arguments.client >= 0 && *arguments.client <= kMostClients)) {
+  if (arguments.client && !(*arguments.client >= 1 && *arguments.client <= kMostClients)) {
     return InvalidOption("--client", fmt::format("{}", *arguments.client),
-                         fmt::format("a whole number from 0 to {}", kMostClients));
+                         fmt::format("a whole number from 1 to {}", kMostClients));
   }
   if (!arguments.format.empty() && arguments.format != "csv" && arguments.format != "json") {
     return InvalidOption("--format", arguments.format, "csv, json");

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "bandana/cli/commands.h"
 #include "bandana/cli/interrupt.h"
@@ -105,6 +106,7 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
     return nullptr;
   }
   const std::string path = service.Text("service.ledger");
+  if (path.empty()) return missing("service.ledger", "empty");
   const Claim claim =
       claims.empty() ? Claim{.unit = "nobody", .neighbours = "none", .proof = "none"} : claims.front();
   LedgerHeader header{.deployment = config.spec.name,
@@ -117,7 +119,16 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
     header.limits.deployment =
         Loss{service.Number("service.deployment_epsilon"), service.Number("service.deployment_delta")};
   }
-  BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, Ledger::Open(path, header, durability));
+  absl::StatusOr<std::unique_ptr<Ledger>> opened = Ledger::Open(path, header, durability);
+  if (const auto error = InputErrorOf(opened.status());
+      absl::IsInvalidArgument(opened.status()) && error && error->file == path) {
+    return InvalidInput({.message = error->message,
+                         .file = config.spec.file,
+                         .key = "service.ledger",
+                         .value = path,
+                         .accepted = "a file that can be written, in a folder that exists"});
+  }
+  BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, std::move(opened));
   if (ledger->torn_bytes() > 0) {
     fmt::print(stderr,
                "bandana: {}: dropped {} bytes of a charge that was being written when its writer ended; "
@@ -126,6 +137,20 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
                path, ledger->torn_bytes());
   }
   return ledger;
+}
+
+// A server's last word, in one line.
+std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims, const Ledger* ledger) {
+  std::vector<std::string> parts;
+  for (const Claim& claim : claims) {
+    parts.push_back(fmt::format("({:.6g}, {:.3g})-DP against {}", claim.guarantee.epsilon,
+                                claim.guarantee.delta, claim.adversary));
+  }
+  std::string text = claims.empty() ? "done: no privacy is claimed"
+                                    : fmt::format("delivered: {}", absl::StrJoin(parts, "; "));
+  if (config.insecure_seed && !claims.empty()) text += fmt::format("; VOID: {}", kInsecureSeedVoids);
+  if (ledger != nullptr) text += fmt::format("; ledger head {} {}", ledger->head().seq, ledger->head().hash);
+  return text;
 }
 
 // Refuses at the start what no query could be: with all clients a report takes the fewest bits.
@@ -191,11 +216,14 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
                     {"reals", report.reals},
                     {"bytes_in", report.bytes_in},
                     {"bytes_out", report.bytes_out},
-                    {"spent", ToJson(report.spent)},
+                    {"spent", P::kChargesAnalyzer ? ToJson(report.spent) : lab::Json(nullptr)},
                     {"seconds", report.seconds},
                     {"active", server.policy().active()}};
   done["void"] = config.insecure_seed ? lab::Json(kInsecureSeedVoids) : lab::Json(nullptr);
   events.Write("done", done);
+  if (!global.quiet && !global.json) {
+    fmt::print(stderr, "{}\n", Delivered(config, privatizer.claims(), ledger.get()));
+  }
   return done;
 }
 
@@ -232,7 +260,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
                    {"shares", report.shares},
                    {"bytes_in", report.bytes_in},
                    {"bytes_out", report.bytes_out},
-                   {"spent", ToJson(report.spent)},
+                   {"spent", P::kChargesClient ? ToJson(report.spent) : lab::Json(nullptr)},
                    {"seconds", report.seconds}};
 }
 
@@ -246,6 +274,13 @@ absl::StatusOr<lab::Json> Shuffle(const RoleConfig& config, const P& privatizer,
                          .value = config.settings.Text("privacy.model"),
                          .accepted = "shuffle"});
   } else {
+    for (const char* key : {"service.ledger", "service.deployment_epsilon", "service.deployment_delta"}) {
+      if (!config.spec.service.Has(key)) continue;
+      return InvalidInput({.message = "a shuffler keeps no ledger: reports are charged at their clients",
+                           .file = config.spec.file,
+                           .key = key,
+                           .accepted = "in the configuration of an agent or a server"});
+    }
     BANDANA_ASSIGN_OR_RETURN(const std::string listen, config.Service("listen"));
     BANDANA_ASSIGN_OR_RETURN(const std::string server, config.Service("server"));
     BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(config, privatizer));

@@ -12,13 +12,32 @@
 #include <utility>
 
 #include "bandana/core/status.h"
+#include "bandana/privacy/ledger/file_error.h"
 #include "fmt/format.h"
 
 namespace bandana {
 namespace {
 
 absl::Status SystemError(const std::string& path, std::string_view what) {
-  return absl::UnavailableError(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
+  return FileError(absl::StatusCode::kUnavailable, path, fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+// Why no file can be opened at a path, as opposed to a machine that has run out of something.
+bool IsOfThePath(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENXIO:
+      return true;
+    default:
+      return false;
+  }
 }
 
 absl::Status WriteAll(int descriptor, std::string_view bytes, std::uint64_t at, const std::string& path) {
@@ -36,11 +55,16 @@ absl::Status WriteAll(int descriptor, std::string_view bytes, std::uint64_t at, 
 
 absl::StatusOr<DurableFile> DurableFile::Open(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0 && IsOfThePath(errno)) {
+    return InvalidInput({.message = fmt::format("cannot be opened for writing: {}", std::strerror(errno)),
+                         .file = path,
+                         .accepted = "a file that can be written, in a folder that exists"});
+  }
   if (descriptor < 0) return SystemError(path, "cannot be opened for writing");
   DurableFile file(path, descriptor);
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return SystemError(path, "cannot be locked");
-    return absl::UnavailableError(path + ": another process is writing it");
+    return FileError(absl::StatusCode::kUnavailable, path, "another process is writing it");
   }
   struct stat info{};
   if (fstat(descriptor, &info) != 0) return SystemError(path, "cannot be examined");
@@ -72,7 +96,7 @@ absl::Status DurableFile::CheckUntouched() const {
   const bool same = stat(path_.c_str(), &named) == 0 && mine.st_dev == named.st_dev &&
                     mine.st_ino == named.st_ino && static_cast<std::uint64_t>(mine.st_size) == size_;
   if (same) return absl::OkStatus();
-  return absl::AbortedError(path_ + ": someone else has changed, moved or replaced it");
+  return FileError(absl::StatusCode::kAborted, path_, "someone else has changed, moved or replaced it");
 }
 
 absl::Status DurableFile::Append(std::string_view bytes) {

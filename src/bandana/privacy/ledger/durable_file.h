@@ -9,10 +9,12 @@
 
 namespace bandana {
 
-/// A file that one process at a time appends to. Errors of the operating system are kUnavailable.
+/// A file that one process at a time appends to. Errors of the operating system are kUnavailable; all name
+/// the file in InputErrorOf(status).
 class DurableFile {
  public:
-  /// Makes it, readable by its owner alone, if there is none. kUnavailable if another process has it open.
+  /// Makes it, readable by its owner alone, if there is none. kUnavailable if another process has it open,
+  /// kInvalidArgument if the path is none of a file that can be written.
   static absl::StatusOr<DurableFile> Open(const std::string& path);
 
   DurableFile(DurableFile&& other) noexcept;

@@ -4,6 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "bandana/core/status.h"
+#include "bandana/privacy/ledger/file_error.h"
 #include "bandana/privacy/ledger/reader.h"
 #include "fmt/format.h"
 
@@ -26,8 +27,9 @@ std::string Describe(const std::optional<Loss>& loss, Measure measure) {
 absl::Status CheckSame(const std::string& path, const LedgerHeader& there, const LedgerHeader& here) {
   const auto differs = [&](std::string_view what, const std::string& a, const std::string& b) {
     if (a == b) return absl::OkStatus();
-    return absl::FailedPreconditionError(fmt::format(
-        "{}: the ledger of another deployment: its {} is '{}', this one's is '{}'", path, what, a, b));
+    return FileError(
+        absl::StatusCode::kFailedPrecondition, path,
+        fmt::format("the ledger of another deployment: its {} is '{}', this one's is '{}'", what, a, b));
   };
   const auto measure = [](const LedgerHeader& header) { return header.limits.measure; };
   BANDANA_RETURN_IF_ERROR(differs("name", there.deployment, here.deployment));

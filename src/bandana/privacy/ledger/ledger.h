@@ -28,7 +28,7 @@ class Ledger {
   };
 
   /// Opens a ledger, or begins one.
-  /// - kInvalidArgument: a budget that is none.
+  /// - kInvalidArgument: a budget that is none; a path at which no file can be written.
   /// - kFailedPrecondition: the file is the ledger of another deployment or configuration.
   /// - kDataLoss: it does not verify (privacy/ledger/reader.h). Only an incomplete last line is mended: it
   ///   was being written when its writer ended, so nothing of it had left; see torn_bytes().

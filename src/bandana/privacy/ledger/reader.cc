@@ -9,28 +9,31 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/cord.h"
 #include "bandana/core/status.h"
+#include "bandana/privacy/ledger/file_error.h"
 #include "fmt/format.h"
 
 namespace bandana {
 namespace {
 
 absl::Status Fault(const std::string& file, std::uint64_t line, std::string message) {
-  const absl::Status fields =
-      InvalidInput({.message = std::move(message), .file = file, .line = static_cast<int>(line)});
-  absl::Status fault = absl::DataLossError(fields.message());
-  fields.ForEachPayload(
-      [&](absl::string_view type, const absl::Cord& payload) { fault.SetPayload(type, payload); });
-  return fault;
+  return FileError(absl::StatusCode::kDataLoss, file, std::move(message), static_cast<int>(line));
+}
+
+std::string AllRemoved(const std::string& path, const LedgerHead& head) {
+  return fmt::format("missing: {} names line {}; all lines were removed", HeadPath(path), head.seq + 1);
 }
 
 absl::StatusOr<std::ifstream> OpenFile(const std::string& path) {
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return absl::NotFoundError(path + ": no such ledger");
+  if (stat(path.c_str(), &info) != 0) {
+    BANDANA_ASSIGN_OR_RETURN(const std::optional<LedgerHead> head, ReadHead(path));
+    if (head) return Fault(path, 1, AllRemoved(path, *head));
+    return FileError(absl::StatusCode::kNotFound, path, "no such ledger");
+  }
   if (!S_ISREG(info.st_mode)) return InvalidInput({.message = "not a file", .file = path});
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::UnavailableError(path + ": cannot be read");
+  if (!file) return FileError(absl::StatusCode::kUnavailable, path, "cannot be read");
   return file;
 }
 
@@ -62,10 +65,8 @@ class Verifier {
   absl::StatusOr<LedgerState> Finish(std::uint64_t torn_bytes) && {
     if (lines_ == 0) {
       return Fault(path_, 1,
-                   written_ && written_->seq > 0
-                       ? fmt::format("missing: {} names line {}; all lines were removed", HeadPath(path_),
-                                     written_->seq + 1)
-                       : "no whole line: it is no ledger, or was never begun");
+                   written_ && written_->seq > 0 ? AllRemoved(path_, *written_)
+                                                 : "no whole line: it is no ledger, or was never begun");
     }
     if (written_ && written_->seq > seq()) {
       return Fault(path_, lines_ + 1,
@@ -114,8 +115,8 @@ class Verifier {
     if (entry->seq != seq()) return Here(fmt::format("charge {} where {} belongs", entry->seq, seq()));
     const LedgerEntry& record = entry->record;
     if (!charged_.insert(record.key).second) {
-      return Here(fmt::format("node {} is charged for the same question of epoch {} a second time", record.key.node.value,
-                              record.key.epoch));
+      return Here(fmt::format("node {} is charged for the same question of epoch {} a second time",
+                              record.key.node.value, record.key.epoch));
     }
     if (const absl::Status paid = accounts_->Add(record.loss, record.units); !paid.ok()) {
       return Here("over budget: " + std::string(paid.message()));
@@ -151,7 +152,8 @@ absl::StatusOr<std::optional<LedgerHead>> ReadHead(const std::string& ledger) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     struct stat info{};
-    if (stat(path.c_str(), &info) == 0) return absl::UnavailableError(path + ": cannot be read");
+    if (stat(path.c_str(), &info) == 0)
+      return FileError(absl::StatusCode::kUnavailable, path, "cannot be read");
     return std::nullopt;
   }
   std::ostringstream text;
@@ -176,7 +178,7 @@ absl::StatusOr<LedgerState> ReadLedger(
     }
     BANDANA_RETURN_IF_ERROR(verifier.TakeLine(line, visit));
   }
-  if (file.bad()) return absl::UnavailableError(path + ": cannot be read to its end");
+  if (file.bad()) return FileError(absl::StatusCode::kUnavailable, path, "cannot be read to its end");
   return std::move(verifier).Finish(torn_bytes);
 }
 

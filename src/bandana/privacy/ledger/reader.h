@@ -39,7 +39,7 @@ struct ReadOptions {
 /// Reads and verifies a ledger, whether or not someone is writing it, and calls `visit` for every charge in
 /// order. Nothing is changed.
 ///
-/// - kNotFound: no such file.
+/// - kNotFound: no such file, and no HeadPath that misses it.
 /// - kDataLoss: something does not verify; file and line are in InputErrorOf(status). Found are lines
 /// altered,
 ///   removed, inserted, repeated or reordered; lines missing at the end (by HeadPath); a release charged
