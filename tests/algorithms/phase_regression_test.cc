@@ -211,7 +211,8 @@ TEST(PhaseRegressionTest, EveryPartOfTheErrorWidens) {
   EXPECT_GT(widest([](PhaseErrors& errors) { errors.rule.client_sd *= 1.1; }), base);
   EXPECT_GT(widest([](PhaseErrors& errors) {
               for (NoiseLaw& law : errors.privacy) law.proxy *= 1.1;
-            }), base);
+            }),
+            base);
   EXPECT_GT(widest([](PhaseErrors& errors) { errors.rule.fixed_bound = 1.1; }), base);
   EXPECT_LT(widest([](PhaseErrors& errors) { errors.clients += 1; }), base);
   EXPECT_GT(widest([](PhaseErrors&) {}, 0.001), base);

@@ -111,12 +111,23 @@ TEST(ResultsTest, RowsAreTidyAndInOrder) {
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(Read(folder.csv()), kHeader);
   EXPECT_EQ(Read(folder.out() + "/spec.toml"), spec.toml);
-  ASSERT_TRUE(
-      results
-          ->Append({{.t = 1, .regret = 0.5},
-                    {.t = 10, .regret = 1.25, .clients = 2, .reals = 6, .bits = 384, .rounds = 1, .best_action_rate = 0.5},
-                    {.t = 100, .regret = 3, .clients = 9, .reals = 60, .bits = 700, .rounds = 3, .best_action_rate = 1}})
-          .ok());
+  ASSERT_TRUE(results
+                  ->Append({{.t = 1, .regret = 0.5},
+                            {.t = 10,
+                             .regret = 1.25,
+                             .clients = 2,
+                             .reals = 6,
+                             .bits = 384,
+                             .rounds = 1,
+                             .best_action_rate = 0.5},
+                            {.t = 100,
+                             .regret = 3,
+                             .clients = 9,
+                             .reals = 60,
+                             .bits = 700,
+                             .rounds = 3,
+                             .best_action_rate = 1}})
+                  .ok());
   ASSERT_TRUE(results->Append(PlainReplicate(0.1)).ok());
   EXPECT_EQ(Read(folder.csv()), std::string(kHeader) +
                                     "0,dp-dpe,0,1,0.5,0,0,0,0,0\n"
