@@ -141,7 +141,9 @@ TEST_F(ShuffledCollectorTest, SendsPlansToClientsAndTheRollToTheShuffler) {
   EXPECT_EQ(context_.sent[4].first, kShufflerNode);
   const auto& roll = std::get<std::shared_ptr<const Roll>>(context_.sent[4].second);
   EXPECT_EQ(roll->clients, clients_);
-  EXPECT_EQ(roll->query, plan_->query);
+  EXPECT_EQ(roll->query.cohort, CohortOf(clients_)) << "or a draw could be mixed twice";
+  EXPECT_EQ(roll->query.bounds, plan_->query.bounds);
+  EXPECT_EQ(std::get<std::shared_ptr<const Plan>>(context_.sent[0].second)->query, roll->query);
 }
 
 TEST_F(ShuffledCollectorTest, WithoutAShufflerNothingIsSent) {

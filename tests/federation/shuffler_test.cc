@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bandana/privacy/shuffle_means.h"
@@ -43,10 +45,20 @@ class ShufflerTest : public ::testing::Test {
     Roll roll{epoch, kQuery, {}};
     roll.query.clients = static_cast<Count>(clients.size());
     for (const std::uint32_t client : clients) roll.clients.push_back(NodeId{client});
+    roll.query.cohort = CohortOf(roll.clients);
+    questions_.try_emplace(epoch, Release::QuestionOf(roll.query));
     return Take(from, std::make_shared<const Roll>(std::move(roll)));
   }
+  // As the clients of the epoch's first roll were asked; before it, as 1 to 5 are.
+  std::string Asked(Epoch epoch) const {
+    if (const auto it = questions_.find(epoch); it != questions_.end()) return it->second;
+    MeanQuery query = kQuery;
+    query.cohort = CohortOf({NodeId{1}, NodeId{2}, NodeId{3}, NodeId{4}, NodeId{5}});
+    return Release::QuestionOf(query);
+  }
   absl::Status Send(std::uint32_t client, Epoch epoch = 1, std::int64_t value = 7, Count quorum = kClients) {
-    return Take(NodeId{client}, Share{epoch, 0, Wire::FromUnits(NodeId{client}, Units(2, value), 0, quorum)});
+    return Take(NodeId{client},
+                Share{epoch, 0, Wire::FromUnits(NodeId{client}, Units(2, value), 0, quorum, Asked(epoch))});
   }
   // Each coordinate's total over what was sent to the server.
   Units Totals() const {
@@ -57,6 +69,7 @@ class ShufflerTest : public ::testing::Test {
     return totals;
   }
 
+  std::map<Epoch, std::string> questions_;
   const P privatizer_ = Made<P>();
   Shuffler<P> shuffler_{privatizer_};
   HandContext context_{Topology::ShuffledStar(1000), kShufflerNode};
@@ -129,7 +142,8 @@ TYPED_TEST(ShufflerTest, ARollLargerThanTheReportsQuorumIsRefusedToo) {
 TYPED_TEST(ShufflerTest, ReportsOfAnotherSizeAreRefused) {
   ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5}).ok());
   for (const std::uint32_t client : {1, 2, 3, 4}) ASSERT_TRUE(this->Send(client).ok());
-  EXPECT_FALSE(this->Take(NodeId{5}, Share{1, 0, Wire::FromUnits(NodeId{5}, Units(3, 1), 0, kClients)}).ok());
+  const Report large = Wire::FromUnits(NodeId{5}, Units(3, 1), 0, kClients, this->Asked(1));
+  EXPECT_FALSE(this->Take(NodeId{5}, Share{1, 0, large}).ok());
   EXPECT_TRUE(this->context_.sent.empty());
 }
 
@@ -141,6 +155,23 @@ TYPED_TEST(ShufflerTest, EpochsAreKeptApart) {
   for (const std::uint32_t client : {1, 2, 3}) ASSERT_TRUE(this->Send(client, 2).ok());
   ASSERT_EQ(this->context_.sent.size(), 1u);
   EXPECT_EQ(std::get<Mixed>(this->context_.sent[0].second).epoch, 2);
+}
+
+// A draw that entered two mixes would lose the noise of those in both; one that answers another question is
+// known by its looks.
+TYPED_TEST(ShufflerTest, AReportForAnotherCohortOrQuestionIsRefused) {
+  ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 6}).ok());
+  for (const std::uint32_t client : {1, 2, 3, 4}) ASSERT_TRUE(this->Send(client).ok());
+  const Report replayed = Wire::FromUnits(NodeId{6}, Units(2, 7), 0, kClients, this->Asked(99));
+  EXPECT_EQ(this->Take(NodeId{6}, Share{1, 0, replayed}).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(this->context_.sent.empty());
+}
+
+TYPED_TEST(ShufflerTest, ARollOfOthersThanItsQueryNamesIsRefused) {
+  Roll roll{1, kQuery, {NodeId{1}, NodeId{2}, NodeId{3}, NodeId{4}, NodeId{5}}};
+  roll.query.cohort = CohortOf({NodeId{1}, NodeId{2}, NodeId{3}, NodeId{4}, NodeId{6}});
+  EXPECT_EQ(this->Take(kServerNode, std::make_shared<const Roll>(roll)).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TYPED_TEST(ShufflerTest, OnlyTheServerCallsARoll) {

@@ -78,7 +78,9 @@ TEST(CheckTest, Numbers) {
        {Real(0), Real(1), Real(-1e-6), Real(1.5), Real(kNan), Real(kInf), Whole(0), Whole(1)}) {
     Refuses("privacy.delta", bad);
   }
-  Takes("privacy.delta", Real(5e-324));
+  Takes("privacy.delta", Real(3e-308));
+  Refuses("privacy.delta", Real(5e-324));
+  Refuses("privacy.epsilon", Real(1e-320));
   Takes("environment.theta_norm", Whole(1), Real(1));
   Refuses("environment.theta_norm", Real(1.0000001));
   Takes("environment.client_sd", Whole(0), Real(0));

@@ -237,7 +237,7 @@ TYPED_TEST(ShuffleMeanTest, QueriesThatMeanNothingAreErrorsWhateverTheData) {
 }
 
 TYPED_TEST(ShuffleMeanTest, NoiseThatGoesToNothingLeavesTheMeans) {
-  const auto mean = Made<TypeParam>({500, 0.1});
+  const auto mean = Made<TypeParam>({100, 0.1});
   const Errors errors = test::DrawErrors(mean, kQuery, Averages(), 8, 1);
   for (std::size_t j = 0; j < 2; ++j) {
     EXPECT_LT(errors.laws[j].stddev(), 0.2);
@@ -312,7 +312,7 @@ TEST(ShuffleSumMeanTest, BitsOnTheWireAreThoseOfTheTransport) {
 }
 
 TEST(ShuffleSumMeanTest, NoRewardMovesACountOutsideItsRange) {
-  const auto mean = Sum({500, 0.1});
+  const auto mean = Sum({100, 0.1});
   const auto setting = *mean.SettingFor(kQuery);
   test::Noise noise(2);
   for (const double wild : test::kWild) {

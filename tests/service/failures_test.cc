@@ -271,8 +271,8 @@ TEST(OverBudget, EndsTheRunAndTellsNoMoreThanThat) {
   AgentParams params = SmallAgentParams(service.address(), 1, kClients);
   params.budget_per_client = {0.5, 1e-6};
   ExpectError(RunSmallAgent(params, privatizer), StatusCode::kResourceExhausted, HasSubstr("budget of 0.5"));
-  ExpectError(service.Result(), StatusCode::kUnavailable,
-              AllOf(HasSubstr("RESOURCE_EXHAUSTED"), testing::Not(HasSubstr("0.5"))));
+  ExpectError(service.Result(), StatusCode::kResourceExhausted,
+              AllOf(HasSubstr("a budget is spent"), testing::Not(HasSubstr("0.5"))));
 }
 
 TEST(RepeatedPlan, GetsTheJournaledShare) {

@@ -196,7 +196,7 @@ says full.out '"file": "full.ledger"'
 serve central --set service.ledger=small.ledger --set service.deployment_epsilon=20 --set service.deployment_delta=0.5
 join central 1-6000
 ends "$server" 3 'server over budget'
-ends "$agent" 4 'its agent'
+ends "$agent" 3 'its agent'
 says central.err 'deployment together would have spent epsilon'
 ledger 0 verify small.ledger
 says ledger.out ' 2 releases'
