@@ -41,7 +41,7 @@ class ShufflerTest : public ::testing::Test {
   absl::Status Take(NodeId from, Payload body) {
     return shuffler_.OnMessage(context_, HandContext::From(from, std::move(body)));
   }
-  absl::Status Call(Epoch epoch, std::vector<std::uint32_t> clients, NodeId from = kServerNode) {
+  absl::Status Call(Epoch epoch, const std::vector<std::uint32_t>& clients, NodeId from = kServerNode) {
     Roll roll{epoch, kQuery, {}};
     roll.query.clients = static_cast<Count>(clients.size());
     for (const std::uint32_t client : clients) roll.clients.push_back(NodeId{client});

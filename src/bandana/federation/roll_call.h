@@ -45,7 +45,7 @@ class RollCall {
 
   /// A client's report, which may come before its roll. Of one that comes again, or that no roll asks for,
   /// nothing is kept.
-  Outcome Take(Epoch epoch, NodeId client, R report) {
+  Outcome Take(Epoch epoch, NodeId client, R&& report) {
     if (done_.contains(epoch)) return std::nullopt;
     Batch& batch = batches_[epoch];
     if (batch.roll == nullptr || batch.wanted.contains(client)) {

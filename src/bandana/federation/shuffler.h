@@ -28,7 +28,7 @@ class Shuffler final : public Node {
     }
     const auto* share = std::get_if<Share>(&message.body);
     if (share == nullptr) return absl::InvalidArgumentError("a shuffler takes rolls and shares alone");
-    return Mix(context, roll_call_.Take(share->epoch, message.origin, share->report));
+    return Mix(context, roll_call_.Take(share->epoch, message.origin, Report(share->report)));
   }
 
   bool finished() const override { return roll_call_.empty(); }

@@ -16,6 +16,9 @@ function cards(points) {
   return [...found.values()].sort((a, b) => Boolean(b[0].privacy.void) - Boolean(a[0].privacy.void));
 }
 
+/// Who an adversary is, without what it sees and on what conditions: the paragraph above the table has all of it.
+const who = (adversary) => (adversary || 'unnamed adversary').split(/[,:;.]/)[0];
+
 export const banner = (why, names) => h('div', { class: 'void', role: 'alert' }, h('strong', {}, 'Privacy claim void. '), h('span', {}, why), names && h('div', { class: 'small' }, names));
 
 export function voids(data) {
@@ -57,7 +60,7 @@ export function privacy(data) {
         h('thead', {}, h('tr', {}, h('th', {}, 'Point'), h('th', {}, 'Asked'), delivered.length > 1 && h('th', {}, 'Against'), h('th', {}, 'Delivered'), h('th', {}, 'Probabilities change by at most'))),
         h('tbody', {}, list.map((p) => p.privacy.delivered.map((d, i) => h('tr', {},
           i === 0 && h('td', { rowspan: delivered.length }, p.name), i === 0 && h('td', { rowspan: delivered.length }, pair(p.privacy.nominal)),
-          delivered.length > 1 && h('td', {}, d.adversary), guarantee(p, d)))))));
+          delivered.length > 1 && h('td', {}, who(d.adversary)), guarantee(p, d)))))));
       return h('article', { class: 'card', 'data-privacy': 'claimed' }, why && banner(why),
         h('h3', {}, list.length === 1 ? list[0].name : groups.length <= 4 ? groups.join('; ') : count(list.length, 'point')),
         why && h('p', { class: 'promise' }, 'The numbers below do not hold for the reason above.'),
