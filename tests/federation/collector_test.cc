@@ -122,7 +122,7 @@ class ShuffledCollectorTest : public ::testing::Test {
       const auto report = privatizer_.Randomize(plan_->query, Raw<RewardSums>(rewards), noise_.gen);
       reports.push_back(Wire::FromUnits(NodeId{client}, Wire::Units(*report), 0, report->quorum()));
     }
-    return {epoch, *privatizer_.Mix(plan_->query, reports, coins_.gen)};
+    return {epoch, *privatizer_.Mix(plan_->query, reports)};
   }
 
   const ShuffledLaplaceMean privatizer_ = *ShuffledLaplaceMean::Create({{1, 1e-6}, Sampler::kExact, 1, 1000});
@@ -131,7 +131,6 @@ class ShuffledCollectorTest : public ::testing::Test {
   HandContext context_{Topology::ShuffledStar(10), kServerNode};
   Collector<ShuffledLaplaceMean> collector_{privatizer_};
   test::Noise noise_{1};
-  test::Coins coins_{1};
 };
 
 TEST_F(ShuffledCollectorTest, SendsPlansToClientsAndTheRollToTheShuffler) {

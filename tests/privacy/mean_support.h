@@ -54,9 +54,7 @@ absl::StatusOr<Released<Mean>> ReleaseMean(const P& privatizer, const MeanQuery&
   BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, ReportsOf(privatizer, query, clients, noise));
   ReportSum sum;
   if constexpr (ShufflePrivatizer<P>) {
-    Coins coins(1);
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed,
-                             privatizer.Mix(query, std::move(reports), coins.gen));
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed, privatizer.Mix(query, std::move(reports)));
     BANDANA_RETURN_IF_ERROR(privatizer.AddMixed(query, mixed, sum));
   } else {
     for (const Report& report : reports) BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));

@@ -80,10 +80,9 @@ class ShuffleMeanTest : public ::testing::Test {
   }
   absl::StatusOr<std::vector<Report>> Mix(const P& mean, std::vector<Report> reports,
                                           const MeanQuery& query = kQuery) {
-    return mean.Mix(query, std::move(reports), coins_.gen);
+    return mean.Mix(query, std::move(reports));
   }
   test::Noise noise_{1};
-  test::Coins coins_{1};
 };
 using ShuffleMeans = ::testing::Types<ShuffleSumMean, ShuffledLaplaceMean>;
 TYPED_TEST_SUITE(ShuffleMeanTest, ShuffleMeans);
@@ -197,8 +196,7 @@ TYPED_TEST(ShuffleMeanTest, NamesAndOrderAreOffAfterMixing) {
     other.push_back(Wire::FromUnits(NodeId{static_cast<std::uint32_t>(2 * i + 5)}, Wire::Units(reports[i]),
                                     static_cast<Count>(i), kClients));
   }
-  test::Coins coins(99);
-  const auto again = mean.Mix(kQuery, other, coins.gen);
+  const auto again = mean.Mix(kQuery, other);
   ASSERT_TRUE(again.ok()) << again.status();
   ASSERT_EQ(mixed->size(), again->size());
   for (std::size_t i = 0; i < mixed->size(); ++i) {
@@ -332,16 +330,15 @@ TEST(ShuffleSumMeanTest, AClientThatLiesMovesTheTotalByItsRangeAtMost) {
   const auto mean = Sum();
   const auto setting = *mean.SettingFor(kQuery);
   test::Noise noise(3);
-  test::Coins coins(3);
   std::vector<Report> reports = *test::ReportsOf(mean, kQuery, Averages(), noise.gen);
-  const Units honest = Wire::Units(mean.Mix(kQuery, reports, coins.gen)->front());
+  const Units honest = Wire::Units(mean.Mix(kQuery, reports)->front());
   const std::int64_t most = setting.levels + setting.noise_bits;
   for (const std::int64_t lie : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(), most + 1,
                                  std::numeric_limits<std::int64_t>::max()}) {
     const Units before = Wire::Units(reports[4]);
     std::vector<Report> lied = reports;
     lied[4] = Wire::FromUnits(NodeId{5}, Units(3, lie), 0, kClients);
-    const auto mixed = mean.Mix(kQuery, lied, coins.gen);
+    const auto mixed = mean.Mix(kQuery, lied);
     ASSERT_TRUE(mixed.ok()) << mixed.status();
     for (std::size_t j = 0; j < 3; ++j) {
       EXPECT_EQ(Wire::Units(mixed->front())[j], honest[j] - before[j] + (lie < 0 ? 0 : most));
@@ -425,11 +422,10 @@ TEST(ShuffledLaplaceMeanTest, TheNoiseIsTheLocalEpsilons) {
 TEST(ShuffledLaplaceMeanTest, MixedReportsAreSortedAndWhole) {
   const auto mean = Amplified();
   test::Noise noise(6);
-  test::Coins coins(6);
   const std::vector<Report> reports = *test::ReportsOf(mean, kQuery, Averages(), noise.gen);
   std::vector<Units> sent, mixed;
   for (const Report& report : reports) sent.push_back(Wire::Units(report));
-  const std::vector<Report> made = *mean.Mix(kQuery, reports, coins.gen);
+  const std::vector<Report> made = *mean.Mix(kQuery, reports);
   for (const Report& report : made) mixed.push_back(Wire::Units(report));
   EXPECT_FALSE(std::is_sorted(sent.begin(), sent.end()));
   std::sort(sent.begin(), sent.end());

@@ -48,23 +48,13 @@ absl::StatusOr<std::vector<Report>> ReportsOf(const P& privatizer, const MeanQue
   return reports;
 }
 
-/// Mix: what the shuffler hands on. Its coins are the run's too.
-template <ShufflePrivatizer P>
-absl::StatusOr<std::vector<Report>> MixedReports(const P& privatizer, const MeanQuery& query,
-                                                 std::vector<Report> reports, NoiseGen& noise) {
-  PhiloxSource bits({.seed = noise(), .stream = Stream::kExploration});
-  CoinGen coin(bits);
-  return privatizer.Mix(query, std::move(reports), coin);
-}
-
 /// Add (or Mix and AddMixed), Seal, Open: what is released of these reports.
 template <Privatizer P>
 absl::StatusOr<Mean> ReleaseMean(const P& privatizer, const MeanQuery& query,
                                  const std::vector<Report>& reports, NoiseGen& noise) {
   ReportSum sum;
   if constexpr (ShufflePrivatizer<P>) {
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed,
-                             MixedReports(privatizer, query, reports, noise));
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed, privatizer.Mix(query, reports));
     BANDANA_RETURN_IF_ERROR(privatizer.AddMixed(query, mixed, sum));
   } else {
     for (const Report& report : reports) BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));

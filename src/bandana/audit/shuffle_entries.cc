@@ -86,8 +86,7 @@ absl::StatusOr<Target> ShuffledLaplaceServer(const std::string& name, DpGuarante
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
     const auto& clients = populations[neighbour == Neighbour::kSecond];
     BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, ReportsOf(privatizer, query, clients, noise));
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed,
-                             MixedReports(privatizer, query, std::move(reports), noise));
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed, privatizer.Mix(query, std::move(reports)));
     view[0] = view[1] = 0;
     for (const Report& report : mixed) {
       const double y = Value(report);

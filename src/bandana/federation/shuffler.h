@@ -41,8 +41,7 @@ class Shuffler final : public Node {
     std::vector<Report> reports;
     reports.reserve(collected.size());
     for (auto& [client, report] : collected) reports.push_back(std::move(report));
-    BANDANA_ASSIGN_OR_RETURN(std::vector<Report> mixed,
-                             privatizer_->Mix(roll->query, std::move(reports), context.coin(roll->epoch)));
+    BANDANA_ASSIGN_OR_RETURN(std::vector<Report> mixed, privatizer_->Mix(roll->query, std::move(reports)));
     context.Send(*context.links().upstream, Mixed{roll->epoch, std::move(mixed)});
     return absl::OkStatus();
   }

@@ -49,8 +49,8 @@ concept Privatizer = requires(const P& p, const typename P::Query& query, const 
 template <class P>
 concept ShufflePrivatizer =
     Privatizer<P> && requires(const P& p, const typename P::Query& query, std::vector<Report> reports,
-                              BasicReportSum<typename P::Query>& sum, CoinGen& coin) {
-      { p.Mix(query, std::move(reports), coin) } -> std::same_as<absl::StatusOr<std::vector<Report>>>;
+                              BasicReportSum<typename P::Query>& sum) {
+      { p.Mix(query, std::move(reports)) } -> std::same_as<absl::StatusOr<std::vector<Report>>>;
       { p.AddMixed(query, reports, sum) } -> std::same_as<absl::Status>;
     };
 

@@ -147,8 +147,8 @@ absl::StatusOr<Report> ShuffleSumMean::Randomize(const MeanQuery& query, const R
   return MakeReport(std::move(counts), bits, query.clients);
 }
 
-absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query, std::vector<Report> reports,
-                                                        CoinGen&) const {
+absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query,
+                                                        std::vector<Report> reports) const {
   BANDANA_RETURN_IF_ERROR(CheckPromises(query, reports));
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
   const std::int64_t most = setting.levels + setting.noise_bits;
@@ -257,7 +257,7 @@ absl::StatusOr<Report> ShuffledLaplaceMean::Randomize(const MeanQuery& query, co
 }
 
 absl::StatusOr<std::vector<Report>> ShuffledLaplaceMean::Mix(const MeanQuery& query,
-                                                             std::vector<Report> reports, CoinGen&) const {
+                                                             std::vector<Report> reports) const {
   BANDANA_RETURN_IF_ERROR(CheckPromises(query, reports));
   ReportSum once;  // nobody is in it twice, and nobody is missing
   for (const Report& report : reports) {

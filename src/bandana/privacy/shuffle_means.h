@@ -51,8 +51,7 @@ class ShuffleSumMean : public Mechanism {
 
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
-  absl::StatusOr<std::vector<Report>> Mix(const MeanQuery& query, std::vector<Report> reports,
-                                          CoinGen& coin) const;
+  absl::StatusOr<std::vector<Report>> Mix(const MeanQuery& query, std::vector<Report> reports) const;
   absl::Status AddMixed(const MeanQuery& query, const std::vector<Report>& mixed, ReportSum& sum) const;
 
   /// An error: a report that no shuffler has mixed must not reach an analyzer.
@@ -94,8 +93,7 @@ class ShuffledLaplaceMean : public GridMean {
 
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
-  absl::StatusOr<std::vector<Report>> Mix(const MeanQuery& query, std::vector<Report> reports,
-                                          CoinGen& coin) const;
+  absl::StatusOr<std::vector<Report>> Mix(const MeanQuery& query, std::vector<Report> reports) const;
   absl::Status AddMixed(const MeanQuery& query, const std::vector<Report>& mixed, ReportSum& sum) const;
 
   /// An error: a report that no shuffler has mixed must not reach an analyzer.
