@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   const lab::Settings& service = config.spec.service;
   const bool has_epsilon = service.Has("service.deployment_epsilon");
   const bool has_delta = service.Has("service.deployment_delta");
-  const auto missing = [&](std::string key, std::string why) {
+  const auto missing = [&](const std::string& key, std::string why) {
     return InvalidInput({.message = std::move(why),
                          .file = config.spec.file,
                          .key = key,
@@ -299,7 +299,7 @@ absl::StatusOr<lab::Json> Shuffle(const RoleConfig& config, const P& privatizer,
     BANDANA_ASSIGN_OR_RETURN(
         const service::ShufflerReport report,
         route.sealed() ? service::RunBitShuffler(params, route) : service::RunShuffler(params, role));
-    const lab::Json done = {
+    lab::Json done = {
         {"role", "shuffler"},          {"shares", report.shares},       {"mixes", report.mixes},
         {"bytes_in", report.bytes_in}, {"bytes_out", report.bytes_out}, {"seconds", report.seconds}};
     events.Write("done", done);

@@ -148,7 +148,7 @@ absl::StatusOr<Report> ShuffleSumMean::Randomize(const MeanQuery& query, const R
 }
 
 absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query,
-                                                        std::vector<Report> reports) const {
+                                                        const std::vector<Report>& reports) const {
   BANDANA_RETURN_IF_ERROR(CheckPromises(query, reports));
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
   const std::int64_t most = setting.levels + setting.noise_bits;

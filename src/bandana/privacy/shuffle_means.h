@@ -51,7 +51,7 @@ class ShuffleSumMean : public Mechanism {
 
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
-  absl::StatusOr<std::vector<Report>> Mix(const MeanQuery& query, std::vector<Report> reports) const;
+  absl::StatusOr<std::vector<Report>> Mix(const MeanQuery& query, const std::vector<Report>& reports) const;
   absl::Status AddMixed(const MeanQuery& query, const std::vector<Report>& mixed, ReportSum& sum) const;
 
   /// An error: a report that no shuffler has mixed must not reach an analyzer.

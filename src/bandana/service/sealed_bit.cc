@@ -66,7 +66,7 @@ std::array<Byte, 8> AssociatedData(Epoch epoch, std::uint32_t coordinate) {
   std::array<Byte, 8> data;
   for (int i = 0; i < 4; ++i) {
     data[static_cast<std::size_t>(i)] = static_cast<Byte>(static_cast<std::uint32_t>(epoch) >> (8 * i));
-    data[static_cast<std::size_t>(4 + i)] = static_cast<Byte>(coordinate >> (8 * i));
+    data[std::size_t{4} + static_cast<std::size_t>(i)] = static_cast<Byte>(coordinate >> (8 * i));
   }
   return data;
 }
@@ -77,6 +77,7 @@ void DeriveKey(EVP_KDF_CTX* kdf, Secret& shared, const Byte* ephemeral, std::str
   std::array<Byte, kLabel.size() + kBoth * kSealingKeyBytes> info;
   Byte* end = std::copy(kLabel.begin(), kLabel.end(), info.begin());
   end = std::copy_n(ephemeral, kSealingKeyBytes, end);
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): sizes are checked, none is a C string
   std::copy_n(Bytes(server.data()), kSealingKeyBytes, end);
   const OSSL_PARAM params[] = {
       OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, shared.data(), shared.size()),
@@ -96,6 +97,7 @@ void StartCipher(EVP_CIPHER_CTX* cipher, Secret& key, int encrypt, Epoch epoch, 
 }
 
 Key PublicKey(std::string_view bytes) {
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): sizes are checked, none is a C string
   return Key(EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nullptr, Bytes(bytes.data()), bytes.size()));
 }
 
@@ -226,6 +228,7 @@ absl::StatusOr<bool> BitOpener::Open(Epoch epoch, std::uint32_t coordinate, std:
   Secret shared;
   Secret key;
   if (ephemeral == nullptr || !Agree(engine_->agree.get(), ephemeral.get(), shared)) return refuse();
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): sizes are checked, none is a C string
   DeriveKey(engine_->kdf.get(), shared, Bytes(sealed.data()), engine_->bytes, key);
   EVP_CIPHER_CTX* cipher = engine_->cipher.get();
   StartCipher(cipher, key, 0, epoch, coordinate);
@@ -235,6 +238,7 @@ absl::StatusOr<bool> BitOpener::Open(Epoch epoch, std::uint32_t coordinate, std:
   Byte plain = 0;
   Byte none = 0;
   int written = 0;
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): sizes are checked, none is a C string
   BANDANA_CHECK(EVP_CipherUpdate(cipher, &plain, &written, Bytes(sealed.data()) + kSealingKeyBytes, 1) == 1);
   if (EVP_CipherFinal_ex(cipher, &none, &written) != 1) {
     ERR_clear_error();
