@@ -324,6 +324,64 @@ inline Fault UncountedDishonestClients() {
   return {"uncounted dishonest clients", made(0.2), made(1)};
 }
 
+/// Eleven clients' draws in two sums of ten, the first client in the first sum alone: the same draws in both,
+/// so that the noise of nine cancels in the difference; or new ones, as for another cohort a client makes.
+inline Fault DrawsMixedTwice() {
+  const auto made = [](bool again) {
+    const auto mean = *ShuffleSumMean::Create({.nominal = kFaultClaim,
+                                               .calibration = Calibration::kTight,
+                                               .sampler = Sampler::kExact,
+                                               .transport = Transport::kBits,
+                                               .honest_fraction = 1,
+                                               .loss = 0.05});
+    const MeanQuery query = audit::AuditQuery(10);
+    const std::size_t size = query.bounds.size();
+    Target target = audit::MeanTarget("two mixes", mean, query, audit::NoiseShape::kUnknown);
+    target.dimension = 2 * size;
+    target.direction = std::vector<double>(2 * size, 1);
+    for (std::size_t i = size; i < 2 * size; ++i) target.direction[i] = again ? -1 : 0;
+    target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
+      std::vector<std::vector<RewardSum>> clients(11, audit::CornerClient(query, Neighbour::kFirst));
+      clients[0] = audit::CornerClient(query, neighbour);
+      BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, audit::ReportsOf(mean, query, clients, noise));
+      const auto release = [&](std::size_t first, std::span<double> to) -> absl::Status {
+        const std::vector<Report> ten(reports.begin() + static_cast<std::ptrdiff_t>(first),
+                                      reports.begin() + static_cast<std::ptrdiff_t>(first) + 10);
+        BANDANA_ASSIGN_OR_RETURN(const Mean released, audit::ReleaseMean(mean, query, ten, noise));
+        std::copy(released.entries.begin(), released.entries.end(), to.begin());
+        return absl::OkStatus();
+      };
+      BANDANA_RETURN_IF_ERROR(release(0, view.first(size)));
+      if (!again) {
+        BANDANA_ASSIGN_OR_RETURN(reports, audit::ReportsOf(mean, query, clients, noise));
+      }
+      return release(1, view.last(size));
+    };
+    return target;
+  };
+  return {"draws mixed twice", made(false), made(true)};
+}
+
+/// A stream's noise for one released value, where a record of the first of seven steps enters three.
+inline Fault StreamAsOneRelease() {
+  Target sound = *audit::MakeTarget(**audit::FindEntry("silo-tree"), kFaultClaim.epsilon, kFaultClaim.delta);
+  Target broken = Changed(sound, [centre = sound.direction](Neighbour neighbour, std::span<double> view) {
+    const double end = neighbour == Neighbour::kSecond ? 1 : -1;  // where the record is
+    for (std::size_t i = 0; i < view.size(); ++i) {
+      view[i] = end * centre[i] + (view[i] - end * centre[i]) / std::sqrt(3);
+    }
+  });
+  return {"a stream as one release", std::move(sound), std::move(broken)};
+}
+
+/// Duchi et al.'s coin for twice the epsilon.
+inline Fault TooBoldACoin() {
+  const auto made = [](double epsilon) {
+    return *audit::MakeTarget(**audit::FindEntry("l2-ball-duchi"), epsilon, {});
+  };
+  return {"too bold a coin", made(1), Claiming(made(2), made(1).claim->guarantee)};
+}
+
 /// A shuffler that keeps the reports in order: the adversary knows whose each one is.
 inline Fault MissingShuffle() {
   const auto made = [](const char* name) { return *audit::MakeTarget(**audit::FindEntry(name), {}, {}); };
@@ -368,7 +426,7 @@ inline std::vector<Fault> AllFaults() {
   for (Fault (*fault)() :
        {SensitivityOffByTwo, SensitivityOneForRangeTwo, SensitivityOfOneCoordinate, MissingServerClip,
         MissingClientClip, ReusedNoise, SeededGenerator, DataDependentTrigger, UncountedDishonestClients,
-        MissingShuffle, FloatingPointNoise}) {
+        MissingShuffle, DrawsMixedTwice, StreamAsOneRelease, TooBoldACoin, FloatingPointNoise}) {
     faults.push_back(fault());
   }
   return faults;

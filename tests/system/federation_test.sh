@@ -2,60 +2,11 @@
 # A server and two agents as processes of their own: the decisions of the simulator, bit for bit; and what goes wrong.
 
 set -euo pipefail
+here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/system/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-says() { grep -qF -- "$2" "$1" || fail "$1 does not say '$2': $(<"$1")"; }
-
-spec() { # MODEL HORIZON POPULATION
-  cat <<TOML
-horizon = $2
-seed = 11
-[environment]
-dimension = 4
-actions = 40
-client_sd = 0.1
-population = $3
-[algorithm]
-name = "dp-dpe"
-[privacy]
-model = "$1"
-epsilon = 8
-delta = 1e-6
-[service]
-listen = "127.0.0.1:0"
-TOML
-}
-
-# serve NAME ARGUMENT...: a server in the background; its pid in $server, its address in $address.
-serve() {
-  local name=$1
-  shift
-  rm -f "$name.events"
-  "$BANDANA" server "$name.toml" --events "$name.events" "$@" >"$name.out" 2>"$name.err" &
-  server=$!
-  children+=("$server")
-  until address=$(grep -om1 '127\.0\.0\.1:[0-9]*' "$name.events" 2>/dev/null); do
-    kill -0 "$server" 2>/dev/null || { fail "$name: the server ended: $(<"$name.err")"; return; }
-    sleep 0.01
-  done
-}
-
-# join NAME CLIENTS ARGUMENT...: an agent in the background; its pid in $agent.
-join() {
-  local name=$1 clients=$2
-  shift 2
-  "$BANDANA" agent "$name.toml" --set "service.server=$address" --set "service.clients=$clients" "$@" \
-    >"$name.$clients.out" 2>"$name.$clients.err" &
-  agent=$!
-  children+=("$agent")
-}
-
-# ends PID CODE WHAT
-ends() {
-  local status=0
-  wait "$1" || status=$?
-  [[ $status == "$2" ]] || fail "$3: exit $status, not $2"
-}
+source "$here/lib.sh"
+# shellcheck source=tests/system/deployment.sh
+source "$here/deployment.sh"
 
 for model in none central local; do
   spec $model 20_000 6_000 >$model.toml

@@ -3,62 +3,14 @@
 # commands find.
 
 set -euo pipefail
+here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/system/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$here/lib.sh"
+# shellcheck source=tests/system/deployment.sh
+source "$here/deployment.sh"
 : "${BANDANA_SOURCE:?path of the source}"
-says() { grep -qF -- "$2" "$1" || fail "$1 does not say '$2': $(<"$1")"; }
 
-spec() { # MODEL HORIZON POPULATION
-  cat <<TOML
-name = "ledger test"
-horizon = $2
-seed = 11
-[environment]
-dimension = 4
-actions = 40
-client_sd = 0.1
-population = $3
-[algorithm]
-name = "dp-dpe"
-[privacy]
-model = "$1"
-epsilon = 8
-delta = 1e-6
-[service]
-listen = "127.0.0.1:0"
-TOML
-}
-
-# serve NAME ARGUMENT...: a server in the background; its pid in $server, its address in $address.
-serve() {
-  local name=$1
-  shift
-  rm -f "$name.events"
-  "$BANDANA" server "$name.toml" --insecure-seed --events "$name.events" "$@" >"$name.out" 2>"$name.err" &
-  server=$!
-  children+=("$server")
-  until address=$(grep -om1 '127\.0\.0\.1:[0-9]*' "$name.events" 2>/dev/null); do
-    kill -0 "$server" 2>/dev/null || { fail "$name: the server ended: $(<"$name.err")"; return; }
-    sleep 0.01
-  done
-}
-
-# join NAME CLIENTS ARGUMENT...: an agent in the background; its pid in $agent.
-join() {
-  local name=$1 clients=$2
-  shift 2
-  "$BANDANA" agent "$name.toml" --insecure-seed --set "service.server=$address" \
-    --set "service.clients=$clients" "$@" >"$name.$clients.out" 2>"$name.$clients.err" &
-  agent=$!
-  children+=("$agent")
-}
-
-# ends PID CODE WHAT
-ends() {
-  local status=0
-  wait "$1" || status=$?
-  [[ $status == "$2" ]] || fail "$3: exit $status, not $2"
-}
+role_flags=(--insecure-seed)
 
 # ledger CODE ARGUMENT...: output in ledger.out, errors in ledger.err.
 ledger() {
@@ -91,7 +43,7 @@ shown = json.load(open("ledger.out"))
 phases = [json.loads(line) for line in open("central.events") if '"phase"' in line]
 assert shown["releases"] == len(phases) > 5, shown
 assert shown["clients"] == sum(phase["clients"] for phase in phases), shown
-assert shown["deployment"] == "ledger test" and shown["neighbours"] == "replace-one"
+assert shown["deployment"] == "system test" and shown["neighbours"] == "replace-one"
 assert shown["largest"]["spent"] == shown["budget"], shown
 assert shown["largest"]["left"] == {"epsilon": 0, "delta": 0}, shown
 assert shown["budget"]["epsilon"] <= 8 and shown["total"]["epsilon"] > 8 * (len(phases) - 1)

@@ -3,9 +3,11 @@
 # simulator, bit for bit, for both transports and for shuffled Laplace; and what goes wrong.
 
 set -euo pipefail
+here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/system/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-says() { grep -qF -- "$2" "$1" || fail "$1 does not say '$2': $(<"$1")"; }
+source "$here/lib.sh"
+# shellcheck source=tests/system/deployment.sh
+source "$here/deployment.sh"
 
 spec() { # PRIVACY-LINE HORIZON
   cat <<TOML
@@ -28,45 +30,14 @@ listen = "127.0.0.1:0"
 TOML
 }
 
-# listens NAME ROLE ARGUMENT...: a role in the background; its pid in $pid, its address in $listening.
-listens() {
-  local name=$1 role=$2
-  shift 2
-  rm -f "$name.$role.events"
-  "$BANDANA" "$role" "$name.toml" --events "$name.$role.events" "$@" >"$name.$role.out" 2>"$name.$role.err" &
-  pid=$!
-  children+=("$pid")
-  until listening=$(grep -om1 '127\.0\.0\.1:[0-9]*' "$name.$role.events" 2>/dev/null); do
-    kill -0 "$pid" 2>/dev/null || { fail "$name: the $role ended: $(<"$name.$role.err")"; return; }
-    sleep 0.01
-  done
-}
-
 # serve NAME ARGUMENT...: server and shuffler; $server, $address, $shuffler, $middle.
 serve() {
   local name=$1
   shift
-  listens "$name" server "$@"
+  listens "$name" server "$name.server" "$@"
   server=$pid address=$listening
-  listens "$name" shuffler --set "service.server=$address" "$@"
+  listens "$name" shuffler "$name.shuffler" --set "service.server=$address" "$@"
   shuffler=$pid middle=$listening
-}
-
-# join NAME CLIENTS ARGUMENT...: an agent in the background; its pid in $agent.
-join() {
-  local name=$1 clients=$2
-  shift 2
-  "$BANDANA" agent "$name.toml" --set "service.server=$address" --set "service.shuffler=$middle" \
-    --set "service.clients=$clients" "$@" >"$name.$clients.out" 2>"$name.$clients.err" &
-  agent=$!
-  children+=("$agent")
-}
-
-# ends PID CODE WHAT
-ends() {
-  local status=0
-  wait "$1" || status=$?
-  [[ $status == "$2" ]] || fail "$3: exit $status, not $2"
 }
 
 spec 'transport = "counts"' 2_000 >counts.toml

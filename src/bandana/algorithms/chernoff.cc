@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bandana/core/check.h"
+#include "bandana/core/golden_section.h"
 
 namespace bandana {
 
@@ -36,30 +37,8 @@ double ChernoffBound(double squared_proxy, std::span<const double> weights, std:
   };
   // Quasi-convex in t, since the log moment K is convex: golden sections close in on the best exponent, where
   // ln(1 / level) = t K'(t) - K(t) >= variance t^2 / 2, as K'' >= variance.
-  constexpr double kGolden = 0.61803398874989485;
-  constexpr int kSections = 20;
-  double low = 0;
-  double high = std::min(1 / steepest, std::sqrt(2 * log_inverse_level / variance));
-  double left = high - kGolden * (high - low);
-  double right = low + kGolden * (high - low);
-  double at_left = bound(left);
-  double at_right = bound(right);
-  for (int i = 0; i < kSections; ++i) {
-    if (at_left < at_right) {
-      high = right;
-      right = left;
-      at_right = at_left;
-      left = high - kGolden * (high - low);
-      at_left = bound(left);
-    } else {
-      low = left;
-      left = right;
-      at_left = at_right;
-      right = low + kGolden * (high - low);
-      at_right = bound(right);
-    }
-  }
-  return std::min(at_left, at_right);
+  const double high = std::min(1 / steepest, std::sqrt(2 * log_inverse_level / variance));
+  return bound(GoldenSection(bound, 0, high, 1e-4 * high));
 }
 
 }  // namespace bandana

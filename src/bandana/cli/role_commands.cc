@@ -314,42 +314,39 @@ int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, cons
   return 0;
 }
 
-}  // namespace
-
-int ServerCommand(const RoleArguments& arguments, const Global& global) {
+// What every role has around it: its configuration, its events, an end by Ctrl-C, its exit code.
+template <class Play>
+int RunRole(const RoleArguments& arguments, const Global& global, Play play) {
   const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
   if (!config.ok()) return Fail(config.status(), global);
+  NoteKeysWithoutEffect(config->spec, global);
   Events events;
   if (const absl::Status status = events.Open(arguments.events); !status.ok()) return Fail(status, global);
-  const StopOnInterrupt stop;
-  return Finish(lab::WithPrivatizer(config->settings,
-                                    [&](const auto& privatizer) {
-                                      return Serve(*config, privatizer, events, global, stop.token());
-                                    }),
-                *config, global);
-}
-
-int ShufflerCommand(const RoleArguments& arguments, const Global& global) {
-  const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
-  if (!config.ok()) return Fail(config.status(), global);
-  Events events;
-  if (const absl::Status status = events.Open(arguments.events); !status.ok()) return Fail(status, global);
-  const StopOnInterrupt stop;
-  return Finish(lab::WithPrivatizer(config->settings,
-                                    [&](const auto& privatizer) {
-                                      return Shuffle(*config, privatizer, events, global, stop.token());
-                                    }),
-                *config, global);
-}
-
-int AgentCommand(const RoleArguments& arguments, const Global& global) {
-  const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
-  if (!config.ok()) return Fail(config.status(), global);
   const StopOnInterrupt stop;
   return Finish(lab::WithPrivatizer(
                     config->settings,
-                    [&](const auto& privatizer) { return Participate(*config, privatizer, stop.token()); }),
+                    [&](const auto& privatizer) { return play(*config, privatizer, events, stop.token()); }),
                 *config, global);
+}
+
+}  // namespace
+
+int ServerCommand(const RoleArguments& arguments, const Global& global) {
+  return RunRole(arguments, global, [&](const auto& config, const auto& privatizer, auto& events, auto stop) {
+    return Serve(config, privatizer, events, global, stop);
+  });
+}
+
+int ShufflerCommand(const RoleArguments& arguments, const Global& global) {
+  return RunRole(arguments, global, [&](const auto& config, const auto& privatizer, auto& events, auto stop) {
+    return Shuffle(config, privatizer, events, global, stop);
+  });
+}
+
+int AgentCommand(const RoleArguments& arguments, const Global& global) {
+  return RunRole(arguments, global, [](const auto& config, const auto& privatizer, auto&, auto stop) {
+    return Participate(config, privatizer, stop);
+  });
 }
 
 }  // namespace bandana::cli

@@ -6,10 +6,10 @@
 #include <complex>
 #include <deque>
 #include <limits>
-#include <numbers>
 #include <vector>
 
 #include "bandana/core/check.h"
+#include "bandana/core/golden_section.h"
 #include "bandana/privacy/accounting/fft.h"
 #include "bandana/privacy/accounting/privacy_loss_distribution.h"
 
@@ -95,29 +95,7 @@ Chernoff TailThreshold(const std::vector<Item>& items, double sign, double tail)
     const double lambda = std::exp(log_lambda);
     return (LogMomentOfSum(items, sign * lambda) - std::log(tail)) / lambda;
   };
-  double low = std::log(1e-3 / total_reach);
-  double high = std::log(1e3 / reach);
-  constexpr double kGolden = std::numbers::phi - 1;
-  double left = high - kGolden * (high - low);
-  double right = low + kGolden * (high - low);
-  double at_left = threshold(left);
-  double at_right = threshold(right);
-  while (high - low > 0.01) {
-    if (at_left <= at_right) {
-      high = right;
-      right = left;
-      at_right = at_left;
-      left = high - kGolden * (high - low);
-      at_left = threshold(left);
-    } else {
-      low = left;
-      left = right;
-      at_left = at_right;
-      right = low + kGolden * (high - low);
-      at_right = threshold(right);
-    }
-  }
-  const double best = (low + high) / 2;
+  const double best = GoldenSection(threshold, std::log(1e-3 / total_reach), std::log(1e3 / reach), 0.01);
   return {sign * threshold(best), sign * std::exp(best)};
 }
 
