@@ -34,7 +34,7 @@ Finding Attack(const Target& target, std::int64_t draws, std::uint64_t seed) {
   return finding.value_or(Finding{});
 }
 
-std::string TestName(std::string name) {
+std::string TestName(const std::string& name) {
   std::string plain;
   for (const char c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {

@@ -18,6 +18,7 @@ namespace bandana {
 namespace {
 
 constexpr double kNormSlack = 1 + 1e-9;
+constexpr double kMeanSlack = 1e-9;  // of a mean that was computed in another order
 
 void FillNormal(Eigen::Ref<Vector> vector, CoinGen& coin) {
   for (double& entry : vector) entry = StandardNormal(coin);
@@ -67,6 +68,7 @@ LinearProblem::LinearProblem(ActionMatrix actions, Vector theta)
   Eigen::Index best;
   means_.maxCoeff(&best);
   best_ = static_cast<ArmId>(best);
+  optimum_ = means_[best_];
 }
 
 absl::StatusOr<LinearProblem> LinearProblem::Create(ActionMatrix actions, Vector theta) {
@@ -84,6 +86,16 @@ absl::StatusOr<LinearProblem> LinearProblem::Create(ActionMatrix actions, Vector
     return absl::InvalidArgumentError(fmt::format("theta has norm {}, accepted is at most 1", theta.norm()));
   }
   return LinearProblem(std::move(actions), std::move(theta));
+}
+
+absl::StatusOr<LinearProblem> LinearProblem::Create(ActionMatrix actions, Vector theta, double optimum) {
+  BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, Create(std::move(actions), std::move(theta)));
+  if (!(problem.optimum_ <= optimum + kMeanSlack)) {
+    return absl::InvalidArgumentError(
+        fmt::format("an optimum of {}, where an action has mean {}", optimum, problem.optimum_));
+  }
+  problem.optimum_ = std::max(problem.optimum_, optimum);
+  return problem;
 }
 
 absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& params, std::uint64_t seed,

@@ -29,6 +29,10 @@ class LinearProblem {
   /// Checks that actions are finite, non-empty, not all zero, and of norm at most 1, theta too.
   static absl::StatusOr<LinearProblem> Create(ActionMatrix actions, Vector theta);
 
+  /// The same for actions that stand for a larger set (a net, a class of policies): regret is against
+  /// `optimum`, the set's largest mean, which must not be below that of an action.
+  static absl::StatusOr<LinearProblem> Create(ActionMatrix actions, Vector theta, double optimum);
+
   /// The instance of a replicate: the same for everything that is compared on it.
   static absl::StatusOr<LinearProblem> Draw(const LinearProblemParams& params, std::uint64_t seed,
                                             std::uint32_t replicate);
@@ -40,8 +44,9 @@ class LinearProblem {
   const ActionMatrix& actions() const { return actions_; }
   const Vector& theta() const { return theta_; }
   const Vector& means() const { return means_; }
-  ArmId best() const { return best_; }
-  double Gap(ArmId arm) const { return means_[best_] - means_[arm]; }
+  ArmId best() const { return best_; }  ///< of the actions
+  double optimum() const { return optimum_; }
+  double Gap(ArmId arm) const { return optimum_ - means_[arm]; }
 
  private:
   LinearProblem(ActionMatrix actions, Vector theta);
@@ -49,6 +54,7 @@ class LinearProblem {
   Vector theta_;
   Vector means_;
   ArmId best_;
+  double optimum_;
 };
 
 /// One action a line, numbers separated by commas; empty lines and lines that start with # are skipped.

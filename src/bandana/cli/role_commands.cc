@@ -332,19 +332,21 @@ int RunRole(const RoleArguments& arguments, const Global& global, Play play) {
 }  // namespace
 
 int ServerCommand(const RoleArguments& arguments, const Global& global) {
-  return RunRole(arguments, global, [&](const auto& config, const auto& privatizer, auto& events, auto stop) {
-    return Serve(config, privatizer, events, global, stop);
-  });
+  return RunRole(arguments, global,
+                 [&](const auto& config, const auto& privatizer, auto& events, const auto& stop) {
+                   return Serve(config, privatizer, events, global, stop);
+                 });
 }
 
 int ShufflerCommand(const RoleArguments& arguments, const Global& global) {
-  return RunRole(arguments, global, [&](const auto& config, const auto& privatizer, auto& events, auto stop) {
-    return Shuffle(config, privatizer, events, global, stop);
-  });
+  return RunRole(arguments, global,
+                 [&](const auto& config, const auto& privatizer, auto& events, const auto& stop) {
+                   return Shuffle(config, privatizer, events, global, stop);
+                 });
 }
 
 int AgentCommand(const RoleArguments& arguments, const Global& global) {
-  return RunRole(arguments, global, [](const auto& config, const auto& privatizer, auto&, auto stop) {
+  return RunRole(arguments, global, [](const auto& config, const auto& privatizer, auto&, const auto& stop) {
     return Participate(config, privatizer, stop);
   });
 }
