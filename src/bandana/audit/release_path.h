@@ -24,6 +24,8 @@ class AuditContext final : public Context {
   CoinGen& coin(Epoch) override;
 
  private:
+  bool remembers() const override { return false; }
+
   absl::StatusOr<Report> ReleaseOnce(const ReleaseKey&, const Charge&,
                                      absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
     return draw(noise_);
