@@ -62,6 +62,24 @@ absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<cons
   return absl::OkStatus();
 }
 
+bool LinearPopulation::AnswersCrowds() const {
+  return params_.client_sd == 0 && params_.reward.support().has_value() && params_.path == Path::kSums;
+}
+
+absl::Status LinearPopulation::AnswerCrowd(NodeId first, Count clients, Epoch epoch, ArmId arm,
+                                           std::vector<RewardSum>& rewards) {
+  BANDANA_CHECK(AnswersCrowds());
+  BANDANA_CHECK(first.value >= 1 && clients >= 1 && Count{first.value} + clients - 1 <= params_.size);
+  if (!(arm >= 0 && arm < params_.problem->actions().rows())) {
+    return absl::InvalidArgumentError(fmt::format("there is no action {}", arm));
+  }
+  PhiloxSource bits({params_.seed, params_.replicate, first, epoch, Stream::kReward});
+  CoinGen coin(bits);
+  const double mean = std::clamp(params_.problem->means()[arm], means_.low, means_.high);
+  params_.reward.DrawCrowd(mean, clients, coin, rewards);
+  return absl::OkStatus();
+}
+
 bool LinearPopulation::InRange(double mean) const {
   constexpr double kRounding = 1e-9;  // norms are checked to as much
   return mean >= means_.low - kRounding && mean <= means_.high + kRounding;

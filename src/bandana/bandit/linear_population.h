@@ -32,6 +32,11 @@ class LinearPopulation final : public Environment {
   absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
                       std::span<RewardSum> rewards) override;
 
+  /// Clients without a spread of their own whose rewards have bounds.
+  bool AnswersCrowds() const override;
+  absl::Status AnswerCrowd(NodeId first, Count clients, Epoch epoch, ArmId arm,
+                           std::vector<RewardSum>& rewards) override;
+
  private:
   explicit LinearPopulation(Params params);
   void DrawParameter(NodeId client);

@@ -77,6 +77,17 @@ double RewardModel::DrawSum(double mean, Count count, CoinGen& coin) const {
   return n * mean + (1 - std::abs(mean)) * UniformSum(count, coin);
 }
 
+void RewardModel::DrawCrowd(double mean, Count count, CoinGen& coin, std::vector<RewardSum>& sums) const {
+  const std::optional<Interval> ends = support();
+  if (!ends.has_value() || kind == RewardKind::kUniform) {
+    sums.assign({{count, DrawSum(mean, count, coin)}});
+    return;
+  }
+  const Count high = Binomial(count, (mean - ends->low) / (ends->high - ends->low), coin);
+  const Count low = count - high;
+  sums.assign({{low, ends->low * static_cast<double>(low)}, {high, ends->high * static_cast<double>(high)}});
+}
+
 double RewardModel::Draw(double mean, CoinGen& coin) const {
   switch (kind) {
     case RewardKind::kGaussian:

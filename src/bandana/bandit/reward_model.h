@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "bandana/core/generators.h"
@@ -32,6 +33,10 @@ struct RewardModel {
 
   /// The sum of `count` rewards, in one draw or a few whatever the count, exact in distribution.
   double DrawSum(double mean, Count count, CoinGen& coin) const;
+
+  /// The same by the values that a reward takes: of each how many, and their sum. All in one where it takes
+  /// more than two.
+  void DrawCrowd(double mean, Count count, CoinGen& coin, std::vector<RewardSum>& sums) const;
 
   /// One reward: the slow path that DrawSum is held against.
   double Draw(double mean, CoinGen& coin) const;
