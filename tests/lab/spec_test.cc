@@ -516,7 +516,6 @@ TEST(SpecErrorTest, MissingKeys) {
     EXPECT_FALSE(error.accepted.empty());
   }
   EXPECT_EQ(Refused("").key, "horizon");
-  EXPECT_EQ(Refused(std::string(kBase), {"algorithm.clients=fixed"}).key, "algorithm.fixed_clients");
   EXPECT_EQ(Refused(std::string(kBase), {"environment.contexts=file"}).key, "environment.file");
 }
 
