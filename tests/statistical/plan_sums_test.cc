@@ -130,8 +130,8 @@ std::vector<double> Regrets(const Law& law, Path path, std::uint64_t seed, int r
                                                 .replicate = replicate,
                                                 .path = path});
     EXPECT_TRUE(population.ok());
-    auto server =
-        Server::Create(DpDpeRules(params, problem->actions()), std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), none);
+    auto server = Server::Create(DpDpeRules(params, problem->actions()),
+                                 std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), none);
     EXPECT_TRUE(server.ok());
     Recorder recorder(*problem, {});
     const sim::SimParams sim{.seed = seed,
