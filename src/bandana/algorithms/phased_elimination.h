@@ -236,7 +236,10 @@ class EliminationClient final : public Player {
     if (part_ == Report::kWhole) {
       return Release::FromClient(context, *privatizer_, plan_->epoch, plan_->query, rewards);
     }
-    return Release::PartFromClient(context, *privatizer_, plan_->epoch, plan_->query, part_, rewards);
+    if constexpr (DealingPrivatizer<P>) {
+      return Release::PartFromClient(context, *privatizer_, plan_->epoch, plan_->query, part_, rewards);
+    }
+    return absl::InvalidArgumentError("this mechanism answers whole queries alone");
   }
 
   const P* privatizer_;

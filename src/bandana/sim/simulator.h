@@ -174,7 +174,7 @@ class Simulator {
       const ArmId arm = plan.pulls[static_cast<std::size_t>(task.part)].arm;
       BANDANA_RETURN_IF_ERROR(environment_.AnswerCrowd(first, task.clients, plan.epoch, arm, rewards_));
       absl::StatusOr<Report> report = Release::FromCrowd(context, privatizer, plan.epoch, plan.query,
-                                                         task.part, Raw<RewardSums>(rewards_));
+                                                         task.part, first, Raw<RewardSums>(rewards_));
       if (report.ok()) {
         context.Send(*context.links().upstream, Share{plan.epoch, 0, *std::move(report)});
         return absl::OkStatus();
