@@ -641,7 +641,7 @@ TEST(LedgerCrashTest, KilledAtAnyMomentNothingIsChargedTwiceOrLeavesUnpaid) {
   header.limits.per_unit = {1e9, 0};
   constexpr double kCost = 0.25;
   const auto release = [&](Ledger& ledger, Epoch epoch, std::int64_t salt) {
-    return ledger.Once({NodeId{0}, epoch}, {{kCost, 0}, {kCost, 0}}, {NodeId{1}, NodeId{2}},
+    return ledger.Once({NodeId{0}, epoch}, {{kCost, 0}, {kCost, 0}}, UnitRanges::From(NodeId{1}, 2),
                        [&]() -> absl::StatusOr<Report> {
                          return Wire::FromUnits(NodeId{0}, Units(200, salt * 1'000'000 + epoch));
                        });

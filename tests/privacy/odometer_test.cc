@@ -84,6 +84,22 @@ TEST(OdometerTest, AChargeOnNobodyIsFree) {
   EXPECT_EQ(odometer.units(), 0u);
 }
 
+TEST(OdometerTest, TenMillionNeighboursAreAsCheapAsOne) {
+  Odometer odometer(kBudget);
+  constexpr Count kMany = 10'000'000;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    ASSERT_TRUE(odometer.Add({{0.75, 0.25}, UnitRanges::From(NodeId{1 + i * kMany}, kMany)}).ok());
+  }
+  EXPECT_EQ(odometer.units(), 400u * kMany);
+  EXPECT_EQ(odometer.spent(), (DpGuarantee{0.75, 0.25}));
+  const absl::Status one = odometer.Add({{0.5, 0}, UnitRanges::From(NodeId{kMany - 3}, 5)});
+  EXPECT_EQ(one.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(odometer.Add({{0.25, 0.25}, UnitRanges::From(NodeId{kMany - 3}, 5)}).ok());
+  EXPECT_FALSE(odometer.Add({{0.25, 0}, UnitRanges::From(NodeId{1}, 2 * kMany)}).ok());
+  EXPECT_TRUE(odometer.Add({{0.25, 0.25}, UnitRanges::From(NodeId{1}, kMany - 4)}).ok());
+  EXPECT_EQ(odometer.spent(), (DpGuarantee{1, 0.5}));
+}
+
 // Sixteenths, so that sums of doubles are exact.
 RC_GTEST_PROP(OdometerTest, AgreesWithPlainBookkeeping, ()) {
   Odometer odometer(kBudget);

@@ -122,7 +122,7 @@ class SimulatorTest : public ::testing::Test {
     } else if constexpr (std::is_same_v<P, ShuffleSumMean>) {
       return *P::Create({kBudget, Calibration::kTight, sampler, Transport::kBits, 1, 0.1});
     } else if constexpr (std::is_same_v<P, ShuffledLaplaceMean>) {
-      return *P::Create({kBudget, sampler, 1, 10'000});
+      return *P::Create({kBudget, Calibration::kTight, sampler, 1, 10'000});
     } else if constexpr (kIsLaplace<P>) {
       return *P::Create({kBudget.epsilon, Calibration::kTight, sampler});
     } else {

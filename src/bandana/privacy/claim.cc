@@ -2,14 +2,6 @@
 
 namespace bandana {
 
-std::vector<Claim> AsDealt(std::vector<Claim> claims) {
-  for (Claim& claim : claims) {
-    claim.unit = "one client's one reward";
-    claim.proof = "docs/proofs/dealt.md";
-  }
-  return claims;
-}
-
 std::vector<Claim> AsJoint(std::vector<Claim> claims) {
   for (Claim& claim : claims) {
     claim.adversary =

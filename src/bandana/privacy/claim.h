@@ -29,9 +29,6 @@ inline Claim ClientClaim(std::string adversary, DpGuarantee guarantee, std::stri
           .proof = std::move(proof)};
 }
 
-/// The same promises for answers to dealt queries, of one reward a client (docs/proofs/dealt.md).
-std::vector<Claim> AsDealt(std::vector<Claim> claims);
-
 /// The same promises where a client's reward depends on its context, which stays with it: joint differential
 /// privacy, against everyone but the client itself (docs/proofs/known-contexts.md).
 std::vector<Claim> AsJoint(std::vector<Claim> claims);

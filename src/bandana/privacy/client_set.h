@@ -33,7 +33,7 @@ class ClientSet {
     std::vector<UnitRanges::Range> ranges;
     clients_.VisitAll(
         [&](std::uint32_t first, std::uint32_t last, std::monostate) { ranges.push_back({first, last}); });
-    return UnitRanges::Of(ranges);
+    return UnitRanges::FromRanges(ranges);
   }
 
  private:

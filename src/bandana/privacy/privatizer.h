@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -74,5 +75,20 @@ concept DealingPrivatizer = Privatizer<P> && requires(const P& p, const typename
   { p.RandomizePart(query, 0, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
   { p.RandomizeCrowd(query, 0, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
 };
+
+/// Its promises for answers to dealt queries, of one reward a client (docs/proofs/dealt.md), and what they
+/// rest on beyond those for other queries, kDealtAssumption.
+template <DealingPrivatizer P>
+std::vector<Claim> DealtClaims(const P& privatizer) {
+  std::vector<Claim> claims = privatizer.claims();
+  for (Claim& claim : claims) {
+    claim.unit = "one client's one reward";
+    claim.proof = "docs/proofs/dealt.md";
+  }
+  if constexpr (requires { P::kDealtAssumption; }) {
+    if (!claims.empty()) claims.front().adversary += std::string("; ") + P::kDealtAssumption;
+  }
+  return claims;
+}
 
 }  // namespace bandana

@@ -39,6 +39,7 @@ class ShuffleSumMean : public Mechanism {
   using Output = Mean;
   static constexpr bool kChargesClient = true;  // what it sends is out of its hands
   static constexpr bool kChargesAnalyzer = false;
+  static constexpr char kDealtAssumption[] = "so many of those who answer each coordinate";
 
   static absl::StatusOr<ShuffleSumMean> Create(const ShuffleSumMeanParams& params);
 
@@ -101,6 +102,7 @@ class ShuffledLaplaceMean : public GridMean {
  public:
   static constexpr bool kChargesClient = true;
   static constexpr bool kChargesAnalyzer = false;
+  static constexpr char kDealtAssumption[] = "who was dealt which coordinate is the shuffler's secret";
 
   static absl::StatusOr<ShuffledLaplaceMean> Create(const ShuffledLaplaceMeanParams& params);
 

@@ -44,7 +44,7 @@ UnitRanges UnitRanges::From(NodeId first, Count count) {
   return result;
 }
 
-UnitRanges UnitRanges::Of(std::span<const Range> ranges) {
+UnitRanges UnitRanges::FromRanges(std::span<const Range> ranges) {
   UnitRanges result;
   for (const Range& range : ranges) {
     BANDANA_CHECK(range.first <= range.last);

@@ -31,7 +31,7 @@ class UnitRanges {
   static UnitRanges From(NodeId first, Count count);
 
   /// Ranges in ascending order that do not overlap.
-  static UnitRanges Of(std::span<const Range> ranges);
+  static UnitRanges FromRanges(std::span<const Range> ranges);
 
   /// kInvalidArgument if a unit is named twice.
   static absl::StatusOr<UnitRanges> Of(std::vector<NodeId> units);
