@@ -507,6 +507,7 @@ std::vector<Atom> WarmStart(const ActiveRows& rows, const Leverages& leverages,
     left += a.weight;
     if (basis.cols() < r) takes(leverages.Coordinates(a.row));
   }
+  if (basis.cols() == 0) atoms.clear();
   const double share = static_cast<double>(basis.cols()) / static_cast<double>(r);
   for (Atom& a : atoms) a.weight *= share / left;
   for (const Index pivot : pivots) {
