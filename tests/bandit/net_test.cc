@@ -357,8 +357,8 @@ TEST(NetProblemTest, RegretIsAgainstTheWholeSet) {
     ASSERT_TRUE(coarse.ok() && fine.ok() && sampled.ok());
     EXPECT_EQ(coarse->theta(), fine->theta()) << "paired";
     EXPECT_EQ(coarse->theta(), sampled->theta());
-    EXPECT_EQ(coarse->optimum(), fine->optimum());
-    EXPECT_EQ(coarse->optimum(), sampled->optimum());
+    EXPECT_NEAR(coarse->optimum(), fine->optimum(), 1e-15);
+    EXPECT_NEAR(coarse->optimum(), sampled->optimum(), 1e-15);
     EXPECT_NEAR(coarse->optimum(), SetOptimum(set, coarse->theta()), 1e-15);
     EXPECT_LE(fine->Gap(fine->best()), 0.5 * NetLoss(set, 0.1) + 1e-15);
     EXPECT_LT(sampled->actions().rows(), 500);

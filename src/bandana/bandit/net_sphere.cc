@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 /// Above it the lattice has always far fewer, and counting bands takes long.
-constexpr int kMostBandDimensions = 6;
+constexpr int kMostBandDimensions = 5;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// The angle between unit vectors at this chord.
