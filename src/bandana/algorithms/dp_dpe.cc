@@ -113,7 +113,11 @@ absl::Status DpDpePolicy::Learn(const Plan& plan, const Released<Mean>& averages
   PhaseRegression::Survivors survivors =
       params_.width == Width::kExact
           ? regression.EliminateExactly(estimate, active_,
-                                        {plan.query.clients, averages.noise(), params_.clip}, level_)
+                                        {.clients = std::vector<Count>(plan.pulls.size(), plan.query.clients),
+                                         .privacy = averages.noise(),
+                                         .rule = params_.clip,
+                                         .bounds = plan.query.bounds},
+                                        level_)
           : regression.EliminateBy(2 * PaperWidth(plan, privacy_stddev), estimate, active_);
   if (survivors.active.size() != active_.size()) design_.reset();
   active_ = std::move(survivors.active);

@@ -29,7 +29,7 @@ std::int64_t GaussianNoise::Draw(std::uint64_t scale, NoiseGen& noise) const {
 }
 
 NoiseLaw GaussianNoise::Law(std::uint64_t scale, Count draws) const {
-  return {.proxy = static_cast<double>(scale) * std::sqrt(static_cast<double>(draws))};
+  return {.proxy = static_cast<double>(scale) * std::sqrt(static_cast<double>(draws)), .normal = true};
 }
 
 }  // namespace bandana

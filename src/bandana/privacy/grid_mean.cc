@@ -111,7 +111,8 @@ absl::StatusOr<Released<Mean>> GridMean::MintMean(const MeanQuery& query, const 
   }
   const NoiseLaw scaled{.proxy = law.proxy * kUnit / clients,
                         .laplace_scale = law.laplace_scale * kUnit / clients,
-                        .laplace_terms = law.laplace_terms};
+                        .laplace_terms = law.laplace_terms,
+                        .normal = law.normal};
   return Mint(std::move(mean), std::vector<NoiseLaw>(units.size(), scaled));
 }
 
