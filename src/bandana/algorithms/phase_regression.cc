@@ -61,7 +61,7 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
   const PhaseWidths widths(geometry_, errors, level);
   const Ranking ranking = Rank(actions_, estimate, active);
   const ArmId best = active[ranking.best];
-  Survivors survivors;
+  Survivors survivors{.active = {}, .widest = 0, .best = best};
   constexpr std::size_t kBlock = 256;
   ActionMatrix differences;
   std::vector<PhaseWidths::Ends> ends;
@@ -105,7 +105,7 @@ std::vector<Interval> PhaseRegression::MeanBounds(const Vector& estimate, std::s
 PhaseRegression::Survivors PhaseRegression::EliminateBy(double width, const Vector& estimate,
                                                         std::span<const ArmId> active) const {
   const Ranking ranking = Rank(actions_, estimate, active);
-  Survivors survivors{{}, width};
+  Survivors survivors{.active = {}, .widest = width, .best = active[ranking.best]};
   for (std::size_t i = 0; i < active.size(); ++i) {
     const double lead = ranking.values[ranking.best] - ranking.values[static_cast<Eigen::Index>(i)];
     if (!(lead > width)) survivors.active.push_back(active[i]);

@@ -36,6 +36,7 @@ class PhaseRegression {
   struct Survivors {
     std::vector<ArmId> active;
     double widest = 0;  ///< the largest width that was compared with
+    ArmId best = 0;     ///< empirically
   };
   Survivors EliminateExactly(const Vector& estimate, std::span<const ArmId> active, const PhaseErrors& errors,
                              double level) const;
@@ -57,7 +58,7 @@ class PhaseRegression {
   Eigen::Index PlaceOf(ArmId arm) const;
 
   const ActionMatrix& actions_;
-  const Matrix& basis_;
+  Matrix basis_;
   PhaseGeometry geometry_;
 };
 

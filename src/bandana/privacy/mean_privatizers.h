@@ -28,6 +28,8 @@ class NoPrivacyMean : public GridMean {
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 };
 
 /// The trusted server adds noise to the clients' sum (P1, Theorem 4.2). Unit: one client's whole
@@ -51,6 +53,8 @@ class CentralMean : public GridMean {
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
   explicit CentralMean(Noise noise) : noise_(std::move(noise)) {}
@@ -77,6 +81,8 @@ class LocalMean : public GridMean {
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
   explicit LocalMean(Noise noise) : noise_(std::move(noise)) {}
