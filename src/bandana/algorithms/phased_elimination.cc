@@ -107,17 +107,57 @@ absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
   }
   rounds_played_ = rules_.horizon - left;
   if (!whole) return plan;
-  const bool dealt = rules_.clients == nullptr;
-  plan.query.clients = dealt ? RoundsOf(plan) : rules_.clients(epoch_);
-  for (const Pull& pull : plan.pulls) {
-    plan.query.bounds.push_back(rules_.clip.BoundsFor(dealt ? 1 : pull.count));
-    if (dealt) plan.query.dealt.push_back(pull.count);
+  if (rules_.clients != nullptr) {
+    plan.query.clients = rules_.clients(epoch_);
+  } else {
+    plan.query.clients = RoundsOf(plan);
+    for (const Pull& pull : plan.pulls) plan.query.dealt.push_back(pull.count);
   }
+  BANDANA_RETURN_IF_ERROR(ClipPlan(plan));
   return plan;
 }
 
+// All but the noise.
+PhaseErrors EliminationPolicy::ErrorsOf(const Plan& plan) const {
+  const bool dealt = !plan.query.dealt.empty();
+  return {.sampling = dealt ? Sampling::kDeal : Sampling::kWatch,
+          .clients = dealt ? plan.query.dealt : std::vector<Count>(plan.pulls.size(), plan.query.clients),
+          .rule = rules_.clip,
+          .misspecification = rules_.misspecification,
+          .bounds = plan.query.bounds,
+          .means = means_};
+}
+
+absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
+  means_.clear();
+  const bool chosen = rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips() && plan.query.dealt.empty();
+  if (chosen && known_.has_value()) {
+    std::vector<ArmId> arms;
+    for (const Pull& pull : plan.pulls) arms.push_back(pull.arm);
+    // All of these together take no more than one pair's level.
+    const double level = rules_.level / (2 * static_cast<double>(arms.size()));
+    means_ = known_->regression.MeanBounds(known_->estimate, arms, known_->errors, level);
+    for (Interval& mean : means_) {
+      mean = {std::clamp(mean.low, -kMeanBound, kMeanBound), std::clamp(mean.high, -kMeanBound, kMeanBound)};
+    }
+  }
+  if (chosen) {
+    const PhaseRegression regression(*actions_, *design_, plan.pulls);
+    BANDANA_ASSIGN_OR_RETURN(plan.query.bounds,
+                             regression.ChooseBounds(ErrorsOf(plan), rules_.level, rules_.forecast));
+  } else {
+    const bool dealt = !plan.query.dealt.empty();
+    for (const Pull& pull : plan.pulls) {
+      plan.query.bounds.push_back(rules_.clip.BoundsFor(dealt ? 1 : pull.count));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& averages) {
-  const PhaseRegression regression(*actions_, *design_, plan.pulls);
+  PhaseRegression regression(*actions_, *design_, plan.pulls);
+  PhaseErrors errors = ErrorsOf(plan);
+  errors.privacy = averages.noise();
   Vector estimate = regression.Estimate(averages.value().entries);
   const PhaseFacts facts{.epoch = plan.epoch,
                          .target = rules_.rounds(plan.epoch),
@@ -130,10 +170,10 @@ absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& av
                          .privacy_stddev = averages.noise_stddev()};
   PhaseRegression::Survivors survivors =
       rules_.width == Width::kExact
-          ? regression.EliminateExactly(estimate, active_,
-                                        {plan.query.clients, averages.noise(), rules_.clip}, rules_.level)
+          ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
           : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
   best_ = survivors.best;
+  known_ = {std::move(regression), estimate, std::move(errors)};
   if (survivors.active.size() != active_.size()) design_.reset();
   active_ = std::move(survivors.active);
   history_.push_back({.epoch = plan.epoch,

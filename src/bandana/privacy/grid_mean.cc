@@ -202,7 +202,8 @@ absl::StatusOr<Released<Mean>> GridMean::MintMean(const MeanQuery& query, const 
     mean.entries[i] = (static_cast<double>(units[i]) - in_sum.mean) * kUnit / clients;
     laws[i] = {.proxy = in_sum.law.proxy * kUnit / clients,
                .laplace_scale = in_sum.law.laplace_scale * kUnit / clients,
-               .laplace_terms = in_sum.law.laplace_terms};
+               .laplace_terms = in_sum.law.laplace_terms,
+               .normal = in_sum.law.normal};
   }
   return Mint(std::move(mean), std::move(laws));
 }
