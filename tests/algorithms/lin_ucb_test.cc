@@ -31,14 +31,6 @@ std::shared_ptr<const LinearProblem> DrawnProblem(Count dimension, Count actions
   return std::make_shared<const LinearProblem>(*std::move(problem));
 }
 
-std::shared_ptr<const ActionMatrix> ActionsOf(const std::shared_ptr<const LinearProblem>& problem) {
-  return {problem, &problem->actions()};
-}
-
-std::shared_ptr<const ActionMatrix> Shared(ActionMatrix actions) {
-  return std::make_shared<const ActionMatrix>(std::move(actions));
-}
-
 LinUcbParams Params(Count horizon) {
   return {.horizon = horizon,
           .beta = std::nullopt,
@@ -47,7 +39,7 @@ LinUcbParams Params(Count horizon) {
           .client_sd = 0.1};
 }
 
-LinUcbPolicy Policy(const LinUcbParams& params, const std::shared_ptr<const ActionMatrix>& actions) {
+LinUcbPolicy Policy(const LinUcbParams& params, const ActionMatrix& actions) {
   auto policy = LinUcbPolicy::Create(params, actions);
   EXPECT_TRUE(policy.ok()) << policy.status();
   return *std::move(policy);
@@ -105,7 +97,7 @@ TEST(LinUcbPolicyTest, DecidesAsTheDefinitionDoes) {
                                                         {8, 60, 300, ActionLaw::kOrthant}}) {
     const auto problem = DrawnProblem(dimension, actions, 3, law);
     const LinUcbParams params = Params(10'000);
-    LinUcbPolicy policy = Policy(params, ActionsOf(problem));
+    LinUcbPolicy policy = Policy(params, problem->actions());
     const double longest = problem->actions().rowwise().norm().maxCoeff();
     Naive naive(problem->actions(), std::sqrt(0.25 + 0.01 * longest * longest), 1e-4);
     test::Coins coins(5);
@@ -134,7 +126,7 @@ TEST(LinUcbPolicyTest, DecidesAsTheDefinitionDoes) {
 TEST(LinUcbPolicyTest, TiesGoToTheSmallestIndex) {
   ActionMatrix actions(6, 2);
   actions << 0.5, 0, 1, 0, 0, 1, 1, 0, 0, 1, -1, 0;
-  LinUcbPolicy policy = Policy(Params(100), Shared(actions));
+  LinUcbPolicy policy = Policy(Params(100), actions);
   EXPECT_EQ(policy.ChooseArm(), 1);
   policy.Learn(1, 0.0);
   EXPECT_EQ(policy.ChooseArm(), 2) << "the first axis is known better now";
@@ -145,7 +137,7 @@ TEST(LinUcbPolicyTest, TiesGoToTheSmallestIndex) {
 TEST(LinUcbPolicyTest, ActionsInASubspaceAndAZeroAction) {
   ActionMatrix actions(3, 3);
   actions << 0, 0, 0, 0.6, 0.8, 0, 0.3, 0.4, 0;
-  LinUcbPolicy policy = Policy(Params(3000), Shared(actions));
+  LinUcbPolicy policy = Policy(Params(3000), actions);
   Count other = 0;
   while (!policy.finished()) {
     const ArmId arm = policy.ChooseArm();
@@ -158,7 +150,7 @@ TEST(LinUcbPolicyTest, ActionsInASubspaceAndAZeroAction) {
 
 TEST(LinUcbPolicyTest, RankOneUpdatesDoNotDrift) {
   const auto problem = DrawnProblem(10, 50);
-  LinUcbPolicy policy = Policy(Params(10'000), ActionsOf(problem));
+  LinUcbPolicy policy = Policy(Params(10'000), problem->actions());
   Naive naive(problem->actions(), std::sqrt(0.26), 1e-4);
   test::Coins coins(6);
   for (Count round = 0; round < 2 * LinUcbPolicy::kRefresh - 1; ++round) {
@@ -180,7 +172,7 @@ TEST(LinUcbPolicyTest, TheEllipsoidHoldsThetaInAllRoundsAtOnce) {
     const auto problem = DrawnProblem(4, 30, run);
     LinUcbParams params = Params(400);
     params.beta = 0.5;
-    LinUcbPolicy policy = Policy(params, ActionsOf(problem));
+    LinUcbPolicy policy = Policy(params, problem->actions());
     test::Coins coins(100 + run);
     Matrix gram = Matrix::Identity(4, 4);
     bool outside = false, far_outside = false;
@@ -220,7 +212,7 @@ Ran Simulate(const std::shared_ptr<const LinearProblem>& problem, const LinUcbPa
                                               .seed = 1,
                                               .replicate = replicate});
   EXPECT_TRUE(population.ok()) << population.status();
-  auto server = LinUcbServer<NoPrivacyMean>::Create(params, ActionsOf(problem), bare);
+  auto server = LinUcbServer<NoPrivacyMean>::Create(params, problem->actions(), bare);
   if (!server.ok()) return {server.status(), {}, false};
   Recorder recorder(*problem, {});
   const sim::SimParams sim{.seed = 1,

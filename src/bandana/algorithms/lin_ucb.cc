@@ -41,10 +41,9 @@ Interval LinUcbBounds(const LinUcbParams& params) {
   return {-bound, bound};
 }
 
-absl::StatusOr<LinUcbPolicy> LinUcbPolicy::Create(const LinUcbParams& params,
-                                                  std::shared_ptr<const ActionMatrix> actions) {
-  BANDANA_RETURN_IF_ERROR(ValidateLinUcb(params, *actions));
-  return LinUcbPolicy(params, *actions);
+absl::StatusOr<LinUcbPolicy> LinUcbPolicy::Create(const LinUcbParams& params, const ActionMatrix& actions) {
+  BANDANA_RETURN_IF_ERROR(ValidateLinUcb(params, actions));
+  return LinUcbPolicy(params, actions);
 }
 
 LinUcbPolicy::LinUcbPolicy(const LinUcbParams& params, const ActionMatrix& actions)

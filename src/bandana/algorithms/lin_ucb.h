@@ -51,8 +51,7 @@ class LinUcbPolicy {
  public:
   static constexpr Count kRefresh = 1024;
 
-  static absl::StatusOr<LinUcbPolicy> Create(const LinUcbParams& params,
-                                             std::shared_ptr<const ActionMatrix> actions);
+  static absl::StatusOr<LinUcbPolicy> Create(const LinUcbParams& params, const ActionMatrix& actions);
 
   /// The arm with the largest <estimate, x> + radius |x|_(V^-1), the smallest index if several have it.
   ArmId ChooseArm();
@@ -92,9 +91,9 @@ class LinUcbPolicy {
 template <Privatizer P>
 class LinUcbServer final : public Node {
  public:
-  static absl::StatusOr<LinUcbServer> Create(const LinUcbParams& params,
-                                             std::shared_ptr<const ActionMatrix> actions, P privatizer) {
-    BANDANA_ASSIGN_OR_RETURN(LinUcbPolicy policy, LinUcbPolicy::Create(params, std::move(actions)));
+  static absl::StatusOr<LinUcbServer> Create(const LinUcbParams& params, const ActionMatrix& actions,
+                                             P privatizer) {
+    BANDANA_ASSIGN_OR_RETURN(LinUcbPolicy policy, LinUcbPolicy::Create(params, actions));
     return LinUcbServer(std::move(policy), std::move(privatizer));
   }
 
