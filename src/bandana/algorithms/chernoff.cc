@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 #include "bandana/bandit/clipping.h"
 #include "bandana/core/check.h"
@@ -27,16 +28,31 @@ double Hazard(double u) {
 
 // ln of the least factor K with P(Z > u) <= K exp(-x u) for all u, Z standard normal; at least 0, so that it
 // serves as well for what is dominated by Z above 0 alone.
-double LogTilt(double x) {
+double ExactLogTilt(double x) {
   constexpr double kHazardAtZero = 0.7978845608028654;
   if (x <= kHazardAtZero) return 0;  // the supremum is where u <= 0, so K is at most 1
   double u = x > 3 ? x - 1 / x : 1.25 * (x - kHazardAtZero);
-  for (int i = 0; i < 4; ++i) {  // the supremum is where the hazard rate is x; it is convex
+  for (int i = 0; i < 4; ++i) {  // the supremum is where the hazard rate is x
     const double hazard = Hazard(u);
     u -= (hazard - x) / (hazard * (hazard - u));
   }
   const double log_tail = -u * u / 2 - std::log(Hazard(u) * std::sqrt(2 * std::numbers::pi));
   return std::max(0.0, log_tail + x * u);
+}
+
+// From above: ln K is convex, a supremum of lines, so it is below its chords.
+double LogTilt(double x) {
+  constexpr int kSize = 4000;
+  constexpr double kPerUnit = 100;
+  static const std::vector<double> table = [] {
+    std::vector<double> values(kSize + 1);
+    for (int i = 0; i <= kSize; ++i) values[i] = ExactLogTilt(i / kPerUnit);
+    return values;
+  }();
+  const double place = x * kPerUnit;
+  if (!(place < kSize)) return x * x / 2;
+  const auto i = static_cast<std::size_t>(place);
+  return table[i] + (place - static_cast<double>(i)) * (table[i + 1] - table[i]);
 }
 
 // ln of the moment of sum_i w_i Z_i, Z_i of Laplace terms: -sum_i n_i ln(1 - t^2 c_i^2), c_i = w_i scale_i.
