@@ -45,11 +45,13 @@ GlmPhaseRegression::Coordinates GlmPhaseRegression::Bound(std::span<const double
   const double side = level / (2 * static_cast<double>(pulls_.size()));
   Coordinates coordinates{{}, Vector(solution_.cols())};
   for (std::size_t i = 0; i < pulls_.size(); ++i) {
-    const double draws = static_cast<double>(errors.clients) * static_cast<double>(pulls_[i].count);
+    const double each = errors.sampling == Sampling::kDeal ? 1 : static_cast<double>(pulls_[i].count);
+    const double draws = static_cast<double>(errors.clients[i]) * each;
     NoiseLaw law = errors.privacy.empty() ? NoiseLaw{} : errors.privacy[i];
     law.proxy = std::hypot(law.proxy, errors.rule.reward.proxy() / std::sqrt(draws));
     const double one = 1;
-    const double radius = ChernoffBound(0, {&one, 1}, {&law, 1}, side);
+    const double radius =
+        TailBound({.sub_gaussian = law.proxy * law.proxy, .weights = {&one, 1}, .laws = {&law, 1}}, side);
     // The mean is in `mean`, so the average, on the event, in `near`.
     const Interval& possible = predictors_[i].means();
     const Interval mean{std::clamp(averages[i] - radius, possible.low, possible.high),
@@ -84,18 +86,19 @@ PhaseRegression::Survivors GlmPhaseRegression::EliminateExactly(std::span<const 
   Eigen::Index best;
   values.maxCoeff(&best);
 
-  PhaseRegression::Survivors survivors;
+  PhaseRegression::Survivors survivors{.active = {}, .widest = 0, .best = active[best]};
   Eigen::RowVectorXd difference;
   Vector weights;
   for (std::size_t i = 0; i < active.size(); ++i) {
     difference = actions_.row(active[best]) - actions_.row(active[i]);
     weights.noalias() = solution_.transpose() * difference.transpose();
     double width = weights.cwiseAbs().dot(coordinates.bias);
-    if (coordinates.gaussian) {
-      width += std::sqrt(2 * std::log(1 / part)) * weights.cwiseProduct(proxies).norm();
-    } else {
-      width += ChernoffBound(0, {weights.data(), pulls_.size()}, coordinates.laws, part);
+    ErrorLaw error{.sub_gaussian = weights.cwiseProduct(proxies).squaredNorm()};
+    if (!coordinates.gaussian) {
+      error.weights = {weights.data(), pulls_.size()};
+      error.laws = coordinates.laws;
     }
+    width += TailBound(error, part);
     survivors.widest = std::max(survivors.widest, width);
     const double lead = values[best] - values[static_cast<Eigen::Index>(i)];
     if (!(lead > width)) survivors.active.push_back(active[i]);

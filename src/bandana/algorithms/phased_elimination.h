@@ -131,6 +131,9 @@ class EliminationServer final : public Node {
   static absl::StatusOr<EliminationServer> Create(absl::StatusOr<EliminationRules> rules,
                                                   std::shared_ptr<const ActionMatrix> actions, P privatizer) {
     BANDANA_RETURN_IF_ERROR(rules.status());
+    if constexpr (requires(const MeanQuery& query) { privatizer.Forecast(query); }) {
+      rules->forecast = [privatizer](const MeanQuery& query) { return privatizer.Forecast(query); };
+    }
     BANDANA_ASSIGN_OR_RETURN(EliminationPolicy policy,
                              EliminationPolicy::Create(*std::move(rules), std::move(actions)));
     return EliminationServer(std::move(policy), std::move(privatizer));
