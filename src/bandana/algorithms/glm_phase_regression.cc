@@ -84,7 +84,7 @@ PhaseRegression::Survivors GlmPhaseRegression::EliminateExactly(std::span<const 
   Eigen::Index best;
   values.maxCoeff(&best);
 
-  PhaseRegression::Survivors survivors;
+  PhaseRegression::Survivors survivors{.active = {}, .widest = 0, .best = active[best]};
   Eigen::RowVectorXd difference;
   Vector weights;
   for (std::size_t i = 0; i < active.size(); ++i) {

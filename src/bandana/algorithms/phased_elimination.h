@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/phase_regression.h"
 #include "bandana/bandit/clipping.h"
+#include "bandana/bandit/link.h"
 #include "bandana/bandit/optimal_design.h"
 #include "bandana/core/linear_algebra.h"
 #include "bandana/core/status.h"
@@ -53,7 +54,8 @@ struct EliminationRules {
   Width width = Width::kExact;
   std::function<double(const PhaseFacts&)> paper_width;  ///< W_l: x goes if it is 2 W_l behind
   ClipRule clip;
-  Count population = 0;  ///< clients 1 .. population, each of whom takes part once
+  Link link = Link::kIdentity;  ///< of mean rewards; another one takes exact widths and clients who are alike
+  Count population = 0;         ///< clients 1 .. population, each of whom takes part once
 };
 
 /// ceil(x - 1e-9): how a schedule's count is rounded.
@@ -99,6 +101,12 @@ class EliminationPolicy {
  private:
   EliminationPolicy(EliminationRules rules, std::shared_ptr<const ActionMatrix> actions);
   Plan Exploit();
+
+  struct Conclusion {
+    Vector estimate;
+    PhaseRegression::Survivors survivors;
+  };
+  Conclusion Conclude(const PhaseFacts& facts, const Released<Mean>& averages) const;
 
   EliminationRules rules_;
   std::shared_ptr<const ActionMatrix> actions_;
