@@ -34,7 +34,7 @@ Settings SettingsOf(const char* spec, const std::vector<std::string>& set = {}) 
   return parsed->points.front().settings;
 }
 
-absl::StatusOr<Outcome> Run(const Settings& settings, std::uint32_t replicate = 0) {
+absl::StatusOr<Outcome> RunOne(const Settings& settings, std::uint32_t replicate = 0) {
   const std::atomic<bool> stop = false;
   return RunReplicate(settings, replicate, stop);
 }
@@ -51,7 +51,7 @@ TEST(GlmExperimentTest, RegretIsInMeansAndTheBestIsFound) {
   EXPECT_EQ(problem->link(), Link::kLogistic);
   EXPECT_GT(problem->means().minCoeff(), 0.268);
   EXPECT_LT(problem->means().maxCoeff(), 0.732);
-  const auto outcome = Run(settings);
+  const auto outcome = RunOne(settings);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   const Checkpoint& end = outcome->checkpoints.back();
   EXPECT_EQ(end.t, 20'000);
@@ -63,7 +63,7 @@ TEST(GlmExperimentTest, RegretIsInMeansAndTheBestIsFound) {
 TEST(GlmExperimentTest, EveryAlgorithmAndModelRuns) {
   for (const char* name : {"dp-dpe"}) {
     for (const char* model : {"central", "local", "shuffle"}) {
-      const auto outcome = Run(
+      const auto outcome = RunOne(
           SettingsOf(kGlm, {"privacy.model=" + std::string(model), "algorithm.name=" + std::string(name)}));
       ASSERT_TRUE(outcome.ok()) << name << " " << model << " " << outcome.status();
       EXPECT_EQ(outcome->checkpoints.back().t, 20'000);
@@ -73,11 +73,11 @@ TEST(GlmExperimentTest, EveryAlgorithmAndModelRuns) {
 
 // Noise of next to no size leaves next to nothing of its width: every decision is the one without it.
 TEST(GlmExperimentTest, WithoutNoiseEachModelDecidesAsNoneDoes) {
-  const auto none = Run(SettingsOf(kGlm));
+  const auto none = RunOne(SettingsOf(kGlm));
   ASSERT_TRUE(none.ok());
   for (const char* model : {"central", "local"}) {
     const auto outcome =
-        Run(SettingsOf(kGlm, {"privacy.model=" + std::string(model), "privacy.epsilon=1e7"}));
+        RunOne(SettingsOf(kGlm, {"privacy.model=" + std::string(model), "privacy.epsilon=1e7"}));
     ASSERT_TRUE(outcome.ok()) << model << " " << outcome.status();
     ASSERT_EQ(outcome->phases.size(), none->phases.size());
     for (std::size_t i = 0; i < none->phases.size(); ++i) {
@@ -117,7 +117,7 @@ TEST(GlmExperimentTest, WhatCannotRunIsNamed) {
 }
 
 TEST(LinUcbExperimentTest, AsksAClientARoundAndLearns) {
-  const auto outcome = Run(SettingsOf(kLinUcb));
+  const auto outcome = RunOne(SettingsOf(kLinUcb));
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   const Checkpoint& end = outcome->checkpoints.back();
   EXPECT_EQ(end.t, 2000);
@@ -125,7 +125,7 @@ TEST(LinUcbExperimentTest, AsksAClientARoundAndLearns) {
   EXPECT_GT(end.regret, 0);
   EXPECT_LT(end.regret, 0.5 * 2000);
   EXPECT_TRUE(outcome->phases.empty());
-  const auto wider = Run(SettingsOf(kLinUcb, {"algorithm.beta=1e-300"}));
+  const auto wider = RunOne(SettingsOf(kLinUcb, {"algorithm.beta=1e-300"}));
   ASSERT_TRUE(wider.ok());
   EXPECT_NE(wider->checkpoints.back().regret, end.regret);
 }
