@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bandana/algorithms/dp_dpe.h"
+#include "bandana/algorithms/phased_elimination.h"
 #include "bandana/bandit/linear_population.h"
 #include "bandana/bandit/linear_problem.h"
 #include "bandana/bandit/recorder.h"
@@ -219,7 +219,7 @@ Ran Simulate(const std::shared_ptr<const LinearProblem>& problem, const LinUcbPa
                            .replicate = replicate,
                            .topology = Topology::Star(params.population),
                            .budget_per_client = {1, 0.1}};
-  using Simulator = sim::Simulator<LinUcbServer<NoPrivacyMean>, DpDpeClient<NoPrivacyMean>>;
+  using Simulator = sim::Simulator<LinUcbServer<NoPrivacyMean>, EliminationClient<NoPrivacyMean>>;
   const absl::Status status = Simulator::Run(sim, *server, bare, *population, recorder);
   return {status, recorder.now(), server->finished()};
 }

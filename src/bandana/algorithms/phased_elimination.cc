@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "bandana/algorithms/glm_phase_regression.h"
+
 namespace bandana {
 namespace {
 
@@ -36,6 +38,26 @@ absl::Status CheckPopulation(const EliminationRules& rules, int dimension) {
   return absl::OkStatus();
 }
 
+// What docs/proofs/glm-width.md rests on.
+absl::Status CheckLink(const EliminationRules& rules) {
+  if (rules.link == Link::kIdentity) return absl::OkStatus();
+  if (rules.width != Width::kExact) {
+    return InvalidOption("algorithm.width", "paper",
+                         "exact with this environment.link: no paper has a width");
+  }
+  if (rules.clip.reward.kind != RewardKind::kBernoulli) {
+    return InvalidInput({.message = "rewards of a logistic mean are 1 or 0",
+                         .key = "environment.reward",
+                         .accepted = "bernoulli with this environment.link"});
+  }
+  if (rules.clip.client_sd != 0) {
+    return InvalidOption("environment.client_sd", rules.clip.client_sd,
+                         "0 with this environment.link: the mean over clients of mu(<theta_u, x>) is not "
+                         "mu(<theta, x>)");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actions) {
   if (actions.rows() == 0) return InvalidOption("environment.actions", 0, "at least one action");
   if (!(rules.horizon >= 1)) {
@@ -49,6 +71,7 @@ absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actio
     return InvalidOption("environment.reward_bound", *rules.clip.fixed_bound,
                          "\"auto\" or a finite number >= 1");
   }
+  BANDANA_RETURN_IF_ERROR(CheckLink(rules));
   constexpr Count kMostClients = 0xffffffff;  // NodeId
   if (!(rules.population >= 1 && rules.population < kMostClients)) {
     return InvalidOption("environment.population", static_cast<double>(rules.population),
@@ -154,11 +177,27 @@ absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
   return absl::OkStatus();
 }
 
-absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& averages) {
-  PhaseRegression regression(*actions_, *design_, plan.pulls);
+EliminationPolicy::Conclusion EliminationPolicy::Conclude(const Plan& plan, const PhaseFacts& facts,
+                                                          const Released<Mean>& averages) {
+  const std::vector<double>& entries = averages.value().entries;
   PhaseErrors errors = ErrorsOf(plan);
   errors.privacy = averages.noise();
-  Vector estimate = regression.Estimate(averages.value().entries);
+  if (rules_.link != Link::kIdentity) {
+    const GlmPhaseRegression regression(rules_.link, *actions_, *design_, plan.pulls);
+    Vector estimate = regression.Estimate(entries);
+    auto survivors = regression.EliminateExactly(entries, estimate, active_, errors, rules_.level);
+    return {std::move(estimate), std::move(survivors)};
+  }
+  PhaseRegression regression(*actions_, *design_, plan.pulls);
+  Vector estimate = regression.Estimate(entries);
+  auto survivors = rules_.width == Width::kExact
+                       ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
+                       : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
+  known_ = {std::move(regression), estimate, std::move(errors)};
+  return {std::move(estimate), std::move(survivors)};
+}
+
+absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& averages) {
   const PhaseFacts facts{.epoch = plan.epoch,
                          .target = rules_.rounds(plan.epoch),
                          .rounds = RoundsOf(plan),
@@ -168,12 +207,8 @@ absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& av
                          .pulls = plan.pulls,
                          .privacy = averages.noise(),
                          .privacy_stddev = averages.noise_stddev()};
-  PhaseRegression::Survivors survivors =
-      rules_.width == Width::kExact
-          ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
-          : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
+  auto [estimate, survivors] = Conclude(plan, facts, averages);
   best_ = survivors.best;
-  known_ = {std::move(regression), estimate, std::move(errors)};
   if (survivors.active.size() != active_.size()) design_.reset();
   active_ = std::move(survivors.active);
   history_.push_back({.epoch = plan.epoch,

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/phase_regression.h"
 #include "bandana/bandit/clipping.h"
+#include "bandana/bandit/link.h"
 #include "bandana/bandit/optimal_design.h"
 #include "bandana/core/linear_algebra.h"
 #include "bandana/core/status.h"
@@ -53,6 +54,7 @@ struct EliminationRules {
   Width width = Width::kExact;
   std::function<double(const PhaseFacts&)> paper_width;  ///< W_l: x goes if it is 2 W_l behind
   ClipRule clip;
+  Link link = Link::kIdentity;  ///< of mean rewards; another one takes exact widths and clients who are alike
   double misspecification = 0;  ///< |mean reward of x - <theta, x>| <= it for every action
   Count population = 0;         ///< clients 1 .. population, each of whom takes part once
   /// What the server knows of its privatizer's noise; for it intervals are chosen that averages are clipped to.
@@ -111,6 +113,12 @@ class EliminationPolicy {
     Vector estimate;
     PhaseErrors errors;
   };
+
+  struct Conclusion {
+    Vector estimate;
+    PhaseRegression::Survivors survivors;
+  };
+  Conclusion Conclude(const Plan& plan, const PhaseFacts& facts, const Released<Mean>& averages);
 
   EliminationRules rules_;
   std::shared_ptr<const ActionMatrix> actions_;

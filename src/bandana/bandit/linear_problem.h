@@ -44,7 +44,7 @@ class LinearProblem {
                                                  std::uint32_t replicate);
 
   /// The same actions and theta with mean rewards mu(<theta, x>), the optimum too: a generalized linear
-  /// problem. Only of a problem whose link is the identity.
+  /// problem. Only of a problem whose link is the identity, which it may also stay.
   LinearProblem Through(Link link) &&;
 
   const ActionMatrix& actions() const { return actions_; }
