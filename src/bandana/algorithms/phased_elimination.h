@@ -57,7 +57,8 @@ struct EliminationRules {
   Link link = Link::kIdentity;  ///< of mean rewards; another one takes exact widths and clients who are alike
   double misspecification = 0;  ///< |mean reward of x - <theta, x>| <= it for every action
   Count population = 0;         ///< clients 1 .. population, each of whom takes part once
-  /// What the server knows of its privatizer's noise; for it intervals are chosen that averages are clipped to.
+  /// What the server knows of its privatizer's noise; for it intervals are chosen that averages are clipped
+  /// to.
   NoiseForecast forecast = {};
 };
 
