@@ -194,7 +194,7 @@ EliminationPolicy::Conclusion EliminationPolicy::Conclude(const Plan& plan, cons
   auto survivors = rules_.width == Width::kExact
                        ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
                        : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
-  known_ = {std::move(regression), estimate, std::move(errors)};
+  known_.emplace(Knowledge{std::move(regression), estimate, std::move(errors)});
   return {std::move(estimate), std::move(survivors)};
 }
 
