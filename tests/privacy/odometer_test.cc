@@ -88,7 +88,10 @@ TEST(OdometerTest, TenMillionNeighboursAreAsCheapAsOne) {
   Odometer odometer(kBudget);
   constexpr Count kMany = 10'000'000;
   for (std::uint32_t i = 0; i < 400; ++i) {
-    ASSERT_TRUE(odometer.Add({{0.75, 0.25}, UnitRanges::From(NodeId{1 + i * kMany}, kMany)}).ok());
+    ASSERT_TRUE(
+        odometer
+            .Add({{0.75, 0.25}, UnitRanges::From(NodeId{1 + i * static_cast<std::uint32_t>(kMany)}, kMany)})
+            .ok());
   }
   EXPECT_EQ(odometer.units(), 400u * kMany);
   EXPECT_EQ(odometer.spent(), (DpGuarantee{0.75, 0.25}));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bandana/audit/catalog.h"
+#include "bandana/audit/dealt_target.h"
 #include "bandana/audit/distinguisher.h"
 #include "bandana/audit/mean_target.h"
 #include "bandana/audit/target.h"
@@ -390,6 +391,43 @@ inline Fault MissingShuffle() {
   return {"missing shuffle", std::move(shuffled), std::move(in_order)};
 }
 
+/// P2's Lap(1/epsilon) for one reward of range 2, in its local model, under P2's own claim.
+inline Fault DealtRangeTwo() {
+  const auto made = [](Calibration calibration) {
+    const auto mean = *LocalLaplaceMean::Create({1, calibration, Sampler::kExact});
+    MeanQuery query = audit::AuditDeal({1, 1, 1});
+    query.bounds[1] = {-1, 1};
+    return Claiming(audit::DealtTarget("dealt range", mean, query, audit::NoiseShape::kLaplace), {1, 0});
+  };
+  return {"sensitivity 1 for a dealt range 2", made(Calibration::kTight), made(Calibration::kPaper)};
+}
+
+/// Where 15 clients already allow for half as much noise again.
+inline constexpr DpGuarantee kAmplifiedClaim{0.5, 0.01};
+
+/// Laplace noise that is to be mixed among 300 clients, mixed among 15.
+inline Fault MixedAmongFewer() {
+  const auto made = [](std::vector<Count> made_for) {
+    const auto mean =
+        *ShuffledLaplaceMean::Create({kAmplifiedClaim, Calibration::kTight, Sampler::kExact, 1, 300});
+    return audit::ShuffledDealTarget("too few", mean, audit::AuditDeal({3, 8, 4}),
+                                     audit::AuditDeal(std::move(made_for)), audit::Deal::kSecret);
+  };
+  return {"mixed among fewer clients", made({3, 8, 4}), made({60, 160, 80})};
+}
+
+/// Laplace noise that is to be mixed among 15 clients who answer three arms, and everyone knows which one was
+/// the client's: nobody else answers that one.
+inline Fault DealKnown() {
+  const auto made = [](audit::Deal deal) {
+    const auto mean =
+        *ShuffledLaplaceMean::Create({kAmplifiedClaim, Calibration::kTight, Sampler::kExact, 1, 15});
+    const MeanQuery query = audit::AuditDeal({1, 13, 1});
+    return audit::ShuffledDealTarget("deal", mean, query, query, deal);
+  };
+  return {"a deal that is known", made(audit::Deal::kSecret), made(audit::Deal::kPublic)};
+}
+
 /// I. Mironov, CCS 2012: which doubles 1 + noise can be tells that it is not 0 + noise.
 inline Fault FloatingPointNoise() {
   return {"floating-point Laplace", LaplaceNumber("grid", {0, 1}, 1, 1, true),
@@ -426,7 +464,8 @@ inline std::vector<Fault> AllFaults() {
   for (Fault (*fault)() :
        {SensitivityOffByTwo, SensitivityOneForRangeTwo, SensitivityOfOneCoordinate, MissingServerClip,
         MissingClientClip, ReusedNoise, SeededGenerator, DataDependentTrigger, UncountedDishonestClients,
-        MissingShuffle, DrawsMixedTwice, StreamAsOneRelease, TooBoldACoin, FloatingPointNoise}) {
+        MissingShuffle, DrawsMixedTwice, DealtRangeTwo, MixedAmongFewer, DealKnown, StreamAsOneRelease,
+        TooBoldACoin, FloatingPointNoise}) {
     faults.push_back(fault());
   }
   return faults;

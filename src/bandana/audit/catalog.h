@@ -37,6 +37,7 @@ absl::StatusOr<Target> MakeTarget(const Entry& entry, std::optional<double> epsi
 /// Entries of the catalog, a file a family. To add a target, add a line to one of them.
 std::vector<Entry> MeanEntries();
 std::vector<Entry> ShuffleEntries();
+std::vector<Entry> DealtEntries();
 std::vector<Entry> PrefixSumEntries();
 std::vector<Entry> L2BallEntries();
 std::vector<Entry> DpDpeEntries();

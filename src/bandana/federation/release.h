@@ -1,16 +1,15 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "bandana/core/byte_string.h"
 #include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/context.h"
 #include "bandana/privacy/access.h"
 #include "bandana/privacy/privatizer.h"
+#include "fmt/format.h"
 
 namespace bandana {
 
@@ -106,7 +105,7 @@ class Release {
     std::string question;
     if (ShufflePrivatizer<P> || context.remembers()) {
       question = QuestionOf(query);
-      key.question = Sha256(ByteString().Add(question).Add(std::int64_t{part.part}).Add(part.clients).Take());
+      key.question = fmt::format("{}/{}+{}", question, part.part, part.clients);
     }
     BANDANA_ASSIGN_OR_RETURN(Report report, context.ReleaseOnce(key, charge, draw));
     Access::Origin(report) = part.first;

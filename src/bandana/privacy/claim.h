@@ -44,7 +44,7 @@ struct Charge {
 struct ReleaseKey {
   NodeId node;
   Epoch epoch;
-  std::string question = {};  ///< a digest of the query
+  std::string question = {};  ///< a digest of the query, and which part of it
   auto operator<=>(const ReleaseKey&) const = default;
 
   template <class Hash>

@@ -1,0 +1,59 @@
+#include "bandana/audit/catalog.h"
+#include "bandana/audit/dealt_target.h"
+#include "bandana/privacy/mean_privatizers.h"
+
+namespace bandana::audit {
+namespace {
+
+constexpr DpGuarantee kSharp{1, 0.01};
+constexpr DpGuarantee kPure{1, 0};
+constexpr DpGuarantee kAmplified{0.5, 0.01};  // where 15 clients are enough to hide among
+constexpr std::int64_t kDraws = 200'000;
+constexpr std::int64_t kShuffleDraws = 100'000;
+
+template <class P>
+auto Laplace(Calibration calibration, std::vector<Count> dealt) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(P privatizer, P::Create({nominal.epsilon, calibration, Sampler::kExact}));
+    return DealtTarget(name, std::move(privatizer), AuditDeal(dealt), NoiseShape::kLaplace);
+  };
+}
+
+absl::StatusOr<Target> ShuffleSum(const std::string& name, DpGuarantee nominal) {
+  BANDANA_ASSIGN_OR_RETURN(ShuffleSumMean privatizer,
+                           ShuffleSumMean::Create({.nominal = nominal,
+                                                   .calibration = Calibration::kTight,
+                                                   .sampler = Sampler::kExact,
+                                                   .transport = Transport::kBits,
+                                                   .honest_fraction = 1,
+                                                   .loss = 0.05}));
+  return DealtTarget(name, std::move(privatizer), AuditDeal({2, 6, 2}), NoiseShape::kUnknown);
+}
+
+absl::StatusOr<Target> ShuffledLaplace(const std::string& name, DpGuarantee nominal) {
+  const MeanQuery query = AuditDeal({3, 8, 4});
+  BANDANA_ASSIGN_OR_RETURN(const ShuffledLaplaceMean privatizer,
+                           ShuffledLaplaceMean::Create({.nominal = nominal,
+                                                        .calibration = Calibration::kTight,
+                                                        .sampler = Sampler::kExact,
+                                                        .honest_fraction = 1,
+                                                        .most_clients = query.clients}));
+  return ShuffledDealTarget(name, privatizer, query, query, Deal::kSecret);
+}
+
+}  // namespace
+
+std::vector<Entry> DealtEntries() {
+  return {
+      {"dealt-central-laplace", "one reward a client, in one coordinate: a trusted server's Laplace noise",
+       kPure, kDraws, Laplace<CentralLaplaceMean>(Calibration::kTight, {2, 3, 2})},
+      {"dealt-local-laplace", "the same with a client's own noise: the adversary reads its report", kPure,
+       kDraws, Laplace<LocalLaplaceMean>(Calibration::kTight, {1, 1, 1})},
+      {"dealt-shuffle-sum", "the same by sums of shuffled bits: the server sees totals", kSharp,
+       kShuffleDraws, ShuffleSum},
+      {"dealt-shuffled-laplace", "the same with a client's own noise, dealt out and mixed by a shuffler",
+       kAmplified, kShuffleDraws, ShuffledLaplace},
+  };
+}
+
+}  // namespace bandana::audit

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bandana/audit/distinguisher.h"
+#include "bandana/audit/mean_target.h"
+#include "bandana/audit/release_path.h"
+#include "bandana/audit/target.h"
+#include "bandana/privacy/privatizer.h"
+#include "bandana/privacy/shuffle_means.h"
+#include "bandana/privacy/wire.h"
+
+/// Mechanisms under dealt queries: of one client, who answers one coordinate with one reward, the reward is
+/// at either end of its interval.
+namespace bandana::audit {
+
+/// AuditQuery's three coordinates, dealt out.
+MeanQuery AuditDeal(std::vector<Count> dealt);
+
+/// A client: what it was dealt and its reward.
+struct DealtClient {
+  int part;
+  double reward;
+};
+
+double EndOf(const MeanQuery& query, int part, Neighbour neighbour);
+
+/// All clients of a query, by parts. The first of `part` is at the neighbour's end of its interval; the
+/// others, whom the adversary knows, at either end, or all at the first one's, where it is lost best among
+/// them.
+enum class Others { kAtEither, kAtTheFirst };
+std::vector<DealtClient> DealtPopulation(const MeanQuery& query, int part, Neighbour neighbour,
+                                         Others others);
+
+/// Coordinate by coordinate, the sum of the clients' rewards.
+std::vector<double> SumOf(const MeanQuery& query, const std::vector<DealtClient>& clients);
+
+/// The reports of clients 1, 2, ..., as they leave the clients.
+template <DealingPrivatizer P>
+absl::StatusOr<std::vector<Report>> PartsOf(const P& privatizer, const MeanQuery& query,
+                                            std::span<const DealtClient> clients, NoiseGen& noise) {
+  std::vector<Report> reports;
+  for (const DealtClient& each : clients) {
+    AuditContext client(NodeId{static_cast<std::uint32_t>(reports.size() + 1)}, noise);
+    const std::vector<RewardSum> one = {{1, each.reward}};
+    BANDANA_ASSIGN_OR_RETURN(Report report, Release::PartFromClient(client, privatizer, 1, query, each.part,
+                                                                    Raw<RewardSums>(one)));
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+/// The release, as sums; the changed client is dealt the query's second coordinate. Where each coordinate has
+/// one client, it is their reports.
+template <DealingPrivatizer P>
+Target DealtTarget(const std::string& name, P privatizer, const MeanQuery& query, NoiseShape shape) {
+  constexpr int kPart = 1;
+  const std::array populations = {DealtPopulation(query, kPart, Neighbour::kFirst, Others::kAtEither),
+                                  DealtPopulation(query, kPart, Neighbour::kSecond, Others::kAtEither)};
+  const std::vector<Claim> claims = DealtClaims(privatizer);
+  Target target{.name = name, .claim = claims.front(), .dimension = query.bounds.size()};
+  target.direction = {0, 1, 0};
+  if (shape == NoiseShape::kLaplace) {
+    // One coordinate alone differs, so that its scale does not matter.
+    target.log_ratio = LaplaceLogRatio(SumOf(query, populations[0]), SumOf(query, populations[1]), 1);
+  }
+  target.draw = [privatizer = std::move(privatizer), query, populations](
+                    Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
+    const auto& clients = populations[neighbour == Neighbour::kSecond];
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> reports, PartsOf(privatizer, query, clients, noise));
+    BANDANA_ASSIGN_OR_RETURN(const Mean mean, ReleaseMean(privatizer, query, reports, noise));
+    for (std::size_t i = 0; i < view.size(); ++i) {
+      view[i] = mean.entries[i] * static_cast<double>(query.dealt[i]);
+    }
+    return absl::OkStatus();
+  };
+  return target;
+}
+
+/// Where the adversary may look for the changed client: in every coordinate, as the shuffler dealt it any of
+/// them; or in the first, which everyone knows it was dealt.
+enum class Deal { kSecret, kPublic };
+
+/// Reports with Laplace noise for `made_for`, mixed as answers to `query`, whose clients are so many or
+/// fewer; against the server, through the ratio of likelihoods (as in shuffle_entries.cc, by coordinate) and
+/// the sums.
+Target ShuffledDealTarget(const std::string& name, const ShuffledLaplaceMean& privatizer,
+                          const MeanQuery& query, const MeanQuery& made_for, Deal deal);
+
+}  // namespace bandana::audit
