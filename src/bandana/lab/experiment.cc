@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "bandana/bandit/net_problem.h"
 #include "bandana/lab/algorithms.h"
+#include "bandana/lab/nets.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
 #include "bandana/sim/simulator.h"
@@ -23,10 +25,7 @@ Sampler SamplerOf(const Settings& settings) {
   return settings.Text("privacy.sampler") == "exact" ? Sampler::kExact : Sampler::kFast;
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
-                                                                 std::uint32_t replicate) {
+absl::StatusOr<LinearProblem> MakeFiniteProblem(const Settings& settings, std::uint32_t replicate) {
   const auto seed = static_cast<std::uint64_t>(settings.Integer("seed"));
   const double theta_norm = settings.Number("environment.theta_norm");
   const std::string& contexts = settings.Text("environment.contexts");
@@ -35,7 +34,7 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
     absl::StatusOr<LinearProblem> problem =
         LinearProblem::DrawTheta(std::move(actions), theta_norm, seed, replicate);
     if (!problem.ok()) return WithFile(problem.status(), settings.Text("environment.file"));
-    return std::make_shared<const LinearProblem>((*std::move(problem)).Through(LinkOf(settings)));
+    return problem;
   }
   const LinearProblemParams params{.dimension = settings.Integer("environment.dimension"),
                                    .actions = settings.Integer("environment.actions"),
@@ -43,7 +42,20 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
                                           : contexts == "gaussian" ? ActionLaw::kGaussian
                                                                    : ActionLaw::kSphere,
                                    .theta_norm = theta_norm};
-  BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, LinearProblem::Draw(params, seed, replicate));
+  return LinearProblem::Draw(params, seed, replicate);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
+                                                                 std::uint32_t replicate) {
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net, NetOf(settings));
+  const bool infinite = net.has_value() && net->set.has_value();
+  BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, infinite ? MakeNetProblem(settings, *net, replicate)
+                                                           : MakeFiniteProblem(settings, replicate));
+  if (net.has_value() && !infinite) {
+    BANDANA_ASSIGN_OR_RETURN(problem, ThinnedProblem(problem, net->radius));
+  }
   return std::make_shared<const LinearProblem>(std::move(problem).Through(LinkOf(settings)));
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "bandana/bandit/net.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/algorithms.h"
 #include "fmt/format.h"
@@ -94,6 +95,8 @@ bool NonNegative(double value) { return value >= 0 && std::isfinite(value); }
 bool Probability(double value) { return value > 0 && value < 1 && std::isnormal(value); }
 
 std::vector<Option> MakeVocabulary() {
+  const auto finite = When("environment.action_set", {"finite"});
+  const auto infinite = When("environment.action_set", {"ball", "sphere", "box"});
   const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian"});
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
@@ -119,16 +122,21 @@ std::vector<Option> MakeVocabulary() {
        Always},
 
       Choice("environment.kind", {"linear", "glm"}, "linear",
-             "mean reward <theta, x> of finitely many actions, or that through a link"),
+             "mean reward <theta, x> of an action x, or that through a link"),
       Choice("environment.link", {"logistic"}, "logistic",
              "mean reward of x: 1 / (1 + exp(-<theta, x>)); rewards are bernoulli, client_sd is 0",
              When("environment.kind", {"glm"})),
       Choice(
+          "environment.action_set", {"finite", "ball", "sphere", "box"}, "finite",
+          "drawn or read; or all of the unit ball, the unit sphere, or the cube of side 2/sqrt(d), of which "
+          "a net is played (algorithm.net) and whose optimum regret is measured against"),
+      Choice(
           "environment.contexts", {"sphere", "orthant", "gaussian", "file"}, "sphere",
-          "how actions are drawn: on the unit sphere, on its non-negative part (theta too), normal, or read"),
+          "how actions are drawn: on the unit sphere, on its non-negative part (theta too), normal, or read",
+          finite),
       Text("environment.file", "a path, relative to the spec", "actions, one a line, comma-separated",
            When("environment.contexts", {"file"})),
-      Integer("environment.dimension", 1, std::nullopt, "d", drawn),
+      Integer("environment.dimension", 1, std::nullopt, "d", Either(drawn, infinite)),
       Integer("environment.actions", 1, std::nullopt, "number of actions k", drawn),
       Number(
           "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
@@ -165,6 +173,20 @@ std::vector<Option> MakeVocabulary() {
              elimination),
       Boolean("algorithm.core_set", true,
               "whether a batch plays a few actions that span the rest, or all of them alike", batched),
+
+      Choice("algorithm.net", {"auto", "none", "sampled"}, "auto",
+             "finitely many actions for many: auto covers an infinite set and leaves a finite one as it is; "
+             "sampled thins out a finite set, or draws from an infinite one"),
+      Number(
+          "algorithm.net_radius", [](double v) { return v > 0 && v <= kMostNetRadius; },
+          "\"auto\" or a number in (0, sqrt(2)]", "auto",
+          "every action has one of the net so near (P2: 1/T); auto: the largest radius that costs a regret "
+          "of "
+          "at "
+          "most 1 in all, or the smallest whose net has 2^22 numbers; sampled: 1/T",
+          Either(Both(infinite, When("algorithm.net", {"auto"})), When("algorithm.net", {"sampled"}))),
+      Integer("algorithm.net_samples", 1, std::int64_t{10'000}, "draws from an infinite set",
+              Both(infinite, When("algorithm.net", {"sampled"}))),
 
       Choice("privacy.model", {"none", "central", "local", "shuffle"}, std::nullopt,
              "who is trusted: everyone, the server, nobody, or a shuffler between"),
@@ -304,9 +326,10 @@ const Option* FindOption(std::string_view key) {
 }
 
 std::string Nearest(std::string_view word, std::span<const std::string> known) {
-  const auto it = std::min_element(
-      known.begin(), known.end(),
-      [&](const std::string& a, const std::string& b) { return Distance(word, a) < Distance(word, b); });
+  const auto it =
+      std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
+        return std::pair(Distance(word, a), a.size()) < std::pair(Distance(word, b), b.size());
+      });
   return it == known.end() ? "" : *it;
 }
 
