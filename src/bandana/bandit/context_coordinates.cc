@@ -1,36 +1,72 @@
 #include "bandana/bandit/context_coordinates.h"
 
 #include <algorithm>
-#include <boost/math/quadrature/gauss_kronrod.hpp>
+#include <boost/math/quadrature/gauss.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <complex>
 #include <numbers>
 
+// Gauss rules on fixed panels: an adaptive rule that is asked for more than rounding allows never ends.
 namespace bandana {
 namespace {
 
 constexpr double kHalfPi = std::numbers::pi / 2;
 
 template <class F>
-auto Integral(F f, double from, double to) {
-  using Rule = boost::math::quadrature::gauss_kronrod<double, 31>;
-  constexpr unsigned kMostHalvings = 15;
-  return Rule::integrate(f, from, to, kMostHalvings, 1e-13);
+auto OnPanel(F f, double from, double to) {
+  return boost::math::quadrature::gauss<double, 20>::integrate(f, from, to);
 }
 
-// E max of K copies of a symmetric variable on [-1, 1] with P(X > t) = tail(t):
-// the integral over (0, 1) of P(max > t) - P(max < -t) = 1 - (1 - q)^K - q^K. t = sin(a) smooths q at 1.
-template <class Tail>
-double MeanLargest(Count copies, Tail tail) {
+// Coordinates sin(a) beyond this angle have a probability below exp(-700).
+double TopAngle(Count dimension) { return std::min(kHalfPi, 40 / std::sqrt(static_cast<double>(dimension))); }
+
+// E max of K copies of a symmetric variable on [-1, 1] is the integral over t in (0, 1) of
+// P(max > t) - P(max < -t) = 1 - (1 - q)^K - q^K, q = P(X > t). In a = asin(t) this is smooth at 1 too.
+double MeanLargestTerm(Count copies, double q, double angle) {
   const auto k = static_cast<double>(copies);
-  return Integral(
-      [&](double a) {
-        const double q = tail(std::sin(a));
-        return (-std::expm1(k * std::log1p(-q)) - std::pow(q, k)) * std::cos(a);
-      },
-      0, kHalfPi);
+  return (-std::expm1(k * std::log1p(-q)) - std::pow(q, k)) * std::cos(angle);
+}
+
+constexpr int kPanels = 256;
+
+// Z_1 = sqrt(d) sin(b) with the rest of Z inside the ball: d cos^2(b) is left for the other squares.
+class InsideDensity {
+ public:
+  explicit InsideDensity(Count dimension)
+      : d_(static_cast<double>(dimension)), scale_(std::sqrt(d_ / (2 * std::numbers::pi))) {}
+
+  double operator()(double b) const {
+    const double sine = std::sin(b);
+    const double cosine = std::cos(b);
+    const double others = d_ == 1 ? 1 : boost::math::gamma_p((d_ - 1) / 2, d_ * cosine * cosine / 2);
+    return scale_ * std::exp(-d_ * sine * sine / 2) * cosine * others;
+  }
+
+ private:
+  double d_;
+  double scale_;
+};
+
+// P(0 < U_1 < t), by parts: with n = d - 2, it is the integral of cos^n from 0 to asin(t) over twice that to
+// pi/2.
+double FewDimensionsBelow(int dimension, double t) {
+  const double square = (1 - t) * (1 + t);
+  const bool even = dimension % 2 == 0;
+  double whole = even ? kHalfPi : 1;  // cos^n from 0 to pi/2, for n = 0 or 1
+  double below = even ? std::asin(t) / std::numbers::pi : t / 2;
+  double power = even ? std::sqrt(square) : square;  // cos^(n - 1), for n = 2 or 3
+  for (int n = even ? 2 : 3; n <= dimension - 2; n += 2, power *= square) {
+    whole *= (n - 1.0) / n;
+    below += power * t / (2 * n * whole);
+  }
+  return below;
+}
+
+double OutsideBall(Count dimension) {
+  const auto d = static_cast<double>(dimension);
+  return boost::math::gamma_q(d / 2, d / 2);
 }
 
 }  // namespace
@@ -38,35 +74,59 @@ double MeanLargest(Count copies, Tail tail) {
 double SphereCoordinateTail(Count dimension, double t) {
   if (t >= 1) return 0;
   if (t < -1) return 1;
-  if (dimension == 1) return t < -1 ? 1 : 0.5;
-  if (dimension == 2) return std::acos(t) / std::numbers::pi;
-  if (dimension == 3) return (1 - t) / 2;
+  if (dimension == 1) return 0.5;
   if (t < 0) return 1 - SphereCoordinateTail(dimension, -t);
-  return 0.5 * boost::math::ibeta((static_cast<double>(dimension) - 1) / 2, 0.5, (1 - t) * (1 + t));
+  constexpr Count kFewDimensions = 64;
+  if (dimension > kFewDimensions) {
+    return 0.5 * boost::math::ibeta((static_cast<double>(dimension) - 1) / 2, 0.5, (1 - t) * (1 + t));
+  }
+  return 0.5 - FewDimensionsBelow(static_cast<int>(dimension), t);
 }
 
-// Length and direction of Z are independent. Inside the ball, Z_1 = sqrt(d) sin(b) leaves d cos^2(b) for the
-// squares of the others.
+// Length and direction of Z are independent.
 double GaussianCoordinateTail(Count dimension, double t) {
-  const auto d = static_cast<double>(dimension);
-  const double outside = boost::math::gamma_q(d / 2, d / 2) * SphereCoordinateTail(dimension, t);
-  const double scale = std::sqrt(d / (2 * std::numbers::pi));
-  const auto inside = [&](double b) {
-    const double sine = std::sin(b);
-    const double cosine = std::cos(b);
-    const double others = dimension == 1 ? 1 : boost::math::gamma_p((d - 1) / 2, d * cosine * cosine / 2);
-    return scale * std::exp(-d * sine * sine / 2) * cosine * others;
-  };
-  return outside + Integral(inside, std::asin(t), kHalfPi);
+  double tail = OutsideBall(dimension) * SphereCoordinateTail(dimension, t);
+  const InsideDensity density(dimension);
+  const double top = TopAngle(dimension);
+  const double width = (top - std::asin(t)) / kPanels;
+  for (int i = 0; width > 0 && i < kPanels; ++i)
+    tail += OnPanel(density, top - (i + 1) * width, top - i * width);
+  return tail;
 }
 
 double MeanLargestSphereCoordinate(Count dimension, Count copies) {
   if (dimension == 1) return 1 - std::exp2(1 - static_cast<double>(copies));
-  return MeanLargest(copies, [&](double t) { return SphereCoordinateTail(dimension, t); });
+  const double width = TopAngle(dimension) / kPanels;
+  double mean = 0;
+  for (int i = 0; i < kPanels; ++i) {
+    const auto term = [&](double a) {
+      return MeanLargestTerm(copies, SphereCoordinateTail(dimension, std::sin(a)), a);
+    };
+    mean += OnPanel(term, i * width, (i + 1) * width);
+  }
+  return mean;
 }
 
+// From the top down, so that the tail at a panel's upper end is known.
 double MeanLargestGaussianCoordinate(Count dimension, Count copies) {
-  return MeanLargest(copies, [&](double t) { return GaussianCoordinateTail(dimension, t); });
+  const double outside = OutsideBall(dimension);
+  const InsideDensity density(dimension);
+  const double top = TopAngle(dimension);
+  const double width = top / kPanels;
+  double mean = 0;
+  double above = 0;  // P(inside, and beyond the panel)
+  for (int i = 0; i < kPanels; ++i) {
+    const double high = top - i * width;
+    const double low = top - (i + 1) * width;
+    const auto term = [&](double a) {
+      const double inside = above + boost::math::quadrature::gauss<double, 10>::integrate(density, a, high);
+      const double q = inside + outside * SphereCoordinateTail(dimension, std::sin(a));
+      return MeanLargestTerm(copies, q, a);
+    };
+    mean += boost::math::quadrature::gauss<double, 10>::integrate(term, low, high);
+    above += OnPanel(density, low, high);
+  }
+  return mean;
 }
 
 WinningCluster WinOfCluster(Count dimension, Count copies, const Vector& heights,
@@ -97,15 +157,20 @@ WinningCluster WinOfCluster(Count dimension, Count copies, const Vector& heights
     }
   }
   std::sort(edges.begin(), edges.end());
+  // The probability to beat all rivals rises within about 1/K of an edge: panels shrink towards both.
+  const int halvings = 4 + static_cast<int>(std::ceil(std::log2(static_cast<double>(copies))));
   WinningCluster total;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     const double middle = (edges[i] + edges[i + 1]) / 2;
     const double half = (edges[i + 1] - edges[i]) / 2;
-    constexpr double kNegligible = 1e-13;
-    if (half < kNegligible) continue;
-    // A tail goes as a power (d - 1)/2 of the distance to an edge, of this s as a whole power.
-    const std::complex<double> part = Integral(
-        [&](double s) { return half * std::cos(s) * win(middle + half * std::sin(s)); }, -kHalfPi, kHalfPi);
+    // A tail goes as a power (d - 1)/2 of the distance to an edge, which is a whole power of this s.
+    const auto smooth = [&](double s) { return half * std::cos(s) * win(middle + half * std::sin(s)); };
+    std::complex<double> part = 0;
+    for (int panel = 0; panel <= halvings; ++panel) {
+      const double inner = kHalfPi * (1 - std::exp2(-panel));
+      const double outer = panel == halvings ? kHalfPi : kHalfPi * (1 - std::exp2(-panel - 1));
+      part += OnPanel(smooth, inner, outer) + OnPanel(smooth, -outer, -inner);
+    }
     total.probability += part.real();
     total.coordinate += part.imag();
   }
