@@ -8,6 +8,7 @@
 #include "bandana/algorithms/private_elimination.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/contexts.h"
 #include "bandana/lab/rewards.h"
 
 namespace bandana::lab {
@@ -84,6 +85,11 @@ Count PopulationOf(const Settings& settings) {
 }
 
 absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions) {
+  if (HasContexts(settings) && !AlgorithmOf(settings).client_a_round) {
+    return InvalidOption(
+        "algorithm.name", settings.Text("algorithm.name"),
+        "with contexts, an algorithm with a new client every round: private-elimination, pe");
+  }
   const std::string& name = settings.Text("algorithm.name");
   if (name == "dp-dpe") return DpDpeRules(MakeDpDpeParams(settings), actions);
   if (name == "pe") return PeRules(MakePeParams(settings), actions);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "bandana/bandit/contextual_population.h"
+#include "bandana/bandit/linear_population.h"
 #include "bandana/lab/algorithms.h"
+#include "bandana/lab/contexts.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
 #include "bandana/sim/simulator.h"
@@ -27,6 +30,10 @@ Sampler SamplerOf(const Settings& settings) {
 
 absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
                                                                  std::uint32_t replicate) {
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeContextualProblem(settings, replicate));
+    return problem->shared_linear();
+  }
   const auto seed = static_cast<std::uint64_t>(settings.Integer("seed"));
   const double theta_norm = settings.Number("environment.theta_norm");
   const std::string& contexts = settings.Text("environment.contexts");
@@ -36,6 +43,10 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
         LinearProblem::DrawTheta(std::move(actions), theta_norm, seed, replicate);
     if (!problem.ok()) return WithFile(problem.status(), settings.Text("environment.file"));
     return std::make_shared<const LinearProblem>(*std::move(problem));
+  }
+  if (contexts == "clusters") {
+    return InvalidOption("environment.contexts", contexts,
+                         "sphere, orthant, gaussian, file for kind = \"linear\"");
   }
   const LinearProblemParams params{.dimension = settings.Integer("environment.dimension"),
                                    .actions = settings.Integer("environment.actions"),
@@ -47,14 +58,36 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
   return std::make_shared<const LinearProblem>(std::move(problem));
 }
 
-absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
-                                                std::shared_ptr<const LinearProblem> problem) {
-  return LinearPopulation::Create({.problem = std::move(problem),
-                                   .reward = MakeRewardModel(settings),
-                                   .client_sd = settings.Number("environment.client_sd"),
-                                   .size = PopulationOf(settings),
-                                   .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
-                                   .replicate = replicate});
+absl::StatusOr<std::shared_ptr<const ActionMatrix>> LearnersActions(
+    const Settings& settings, const std::shared_ptr<const LinearProblem>& problem) {
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const auto policies, MakePolicies(settings));
+    return std::shared_ptr<const ActionMatrix>(policies, &policies->responses());
+  }
+  return std::shared_ptr<const ActionMatrix>(problem, &problem->actions());
+}
+
+absl::StatusOr<std::unique_ptr<Environment>> MakePopulation(const Settings& settings, std::uint32_t replicate,
+                                                            std::shared_ptr<const LinearProblem> problem) {
+  const auto seed = static_cast<std::uint64_t>(settings.Integer("seed"));
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(auto contextual, MakeContextualProblem(settings, replicate));
+    BANDANA_ASSIGN_OR_RETURN(ContextualPopulation population,
+                             ContextualPopulation::Create({.problem = std::move(contextual),
+                                                           .reward = MakeRewardModel(settings),
+                                                           .size = PopulationOf(settings),
+                                                           .seed = seed,
+                                                           .replicate = replicate}));
+    return std::make_unique<ContextualPopulation>(std::move(population));
+  }
+  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population,
+                           LinearPopulation::Create({.problem = std::move(problem),
+                                                     .reward = MakeRewardModel(settings),
+                                                     .client_sd = settings.Number("environment.client_sd"),
+                                                     .size = PopulationOf(settings),
+                                                     .seed = seed,
+                                                     .replicate = replicate}));
+  return std::make_unique<LinearPopulation>(std::move(population));
 }
 
 GaussianParams MakeGaussianParams(const Settings& settings) {
@@ -90,9 +123,8 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
 absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
                                      const std::atomic<bool>& stop) {
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
-  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, MakePopulation(settings, replicate, problem));
-  // The action set is the problem's own, kept alive by it.
-  const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
+  BANDANA_ASSIGN_OR_RETURN(const auto population, MakePopulation(settings, replicate, problem));
+  BANDANA_ASSIGN_OR_RETURN(const auto actions, LearnersActions(settings, problem));
   return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
     BANDANA_ASSIGN_OR_RETURN(
         auto server, EliminationServer<P>::Create(MakeRules(settings, *actions), actions, privatizer));
@@ -103,7 +135,7 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
                                 .budget_per_client = privatizer.guarantee(),
                                 .stop = &stop};
     BANDANA_RETURN_IF_ERROR((sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
-        params, server, privatizer, population, recorder)));
+        params, server, privatizer, *population, recorder)));
     return Outcome{recorder.checkpoints(), server.policy().history()};
   });
 }
