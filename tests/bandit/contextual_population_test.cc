@@ -153,7 +153,7 @@ TEST(ContextualPopulationTest, OtherRewardsAreAnsweredClientByClient) {
 }
 
 // R_T with the best action of every context, and R_T^L of the linear problem: they differ by sums of
-// independent terms of mean 0 in an interval of length 2 |theta| + 2 |theta|; Hoeffding at 1e-6.
+// independent terms of mean 0 in intervals of length 2 |theta|; Hoeffding at 1e-6.
 TEST(ContextualPopulationTest, RegretAgainstContextsIsThatAgainstPoliciesToSqrtT) {
   const auto params = Params();
   const ContextualPopulation population = Made(params);

@@ -78,7 +78,7 @@ double SphereCoordinateTail(Count dimension, double t) {
   if (t < 0) return 1 - SphereCoordinateTail(dimension, -t);
   constexpr Count kFewDimensions = 64;
   if (dimension > kFewDimensions) {
-    return 0.5 * boost::math::ibeta((static_cast<double>(dimension) - 1) / 2, 0.5, (1 - t) * (1 + t));
+    return 0.5 * boost::math::ibetac(0.5, (static_cast<double>(dimension) - 1) / 2, t * t);
   }
   return 0.5 - FewDimensionsBelow(static_cast<int>(dimension), t);
 }

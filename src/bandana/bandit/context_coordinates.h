@@ -5,7 +5,7 @@
 #include "bandana/core/ids.h"
 #include "bandana/core/linear_algebra.h"
 
-/// One-dimensional laws behind the closed forms of g(theta): docs/proofs/known-contexts.md.
+/// One-dimensional laws behind the closed forms of g(theta): docs/proofs/context-reduction.md.
 namespace bandana {
 
 /// P(U_1 > t), U uniform on the unit sphere of R^d; t any number.

@@ -67,7 +67,7 @@ class SampledContexts final : public ContextLaw {
 };
 
 /// K independent actions of a law that no rotation changes. Then g(theta) = c theta / |theta|, c the mean of
-/// the largest of K independent coordinates (docs/proofs/known-contexts.md).
+/// the largest of K independent coordinates (docs/proofs/context-reduction.md).
 class RotationInvariantContexts : public ContextLaw {
  public:
   std::optional<ActionMatrix> Responses(const ActionMatrix& thetas) const override;

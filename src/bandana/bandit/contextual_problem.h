@@ -11,7 +11,7 @@ namespace bandana {
 
 /// Directions to play by: both in dimension 1, equally spaced angles in dimension 2, drawn from the sphere
 /// above. A policy at angle a from theta* loses at most 2 |theta*| sin(a) a round, whatever the contexts
-/// (docs/proofs/known-contexts.md).
+/// (docs/proofs/context-reduction.md).
 absl::StatusOr<ActionMatrix> PolicyDirections(Count dimension, Count policies, std::uint64_t seed);
 
 /// The reduction of contextual linear bandits with a known context distribution to linear bandits: finitely
