@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <vector>
 
 #include "bandana/privacy/mean_privatizers.h"
@@ -46,7 +47,8 @@ TEST(ReleaseTest, AClientPaysForItsOwnNoise) {
   PaysOnce(
       *ShuffleSumMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, Transport::kBits, 1, 0.1}),
       Topology::ShuffledStar(3));
-  PaysOnce(*ShuffledLaplaceMean::Create({{1, 1e-6}, Sampler::kExact, 1, 3}), Topology::ShuffledStar(3));
+  PaysOnce(*ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, 1, 3}),
+           Topology::ShuffledStar(3));
 }
 
 TEST(ReleaseTest, ACentralClientPaysNothingAndItsReportIsToBeProtected) {
@@ -66,6 +68,96 @@ TEST(ReleaseTest, ACentralClientPaysNothingAndItsReportIsToBeProtected) {
   EXPECT_FALSE(Release::FromAnalyzer(server, local, 2, noisy).ok());
   EXPECT_EQ(Release::FromAnalyzer(server, central, 3, noisy).status().code(),
             absl::StatusCode::kResourceExhausted);
+}
+
+// --- parts of a dealt query, and crowds
+
+const MeanQuery kDealt{.bounds = {{-1, 1}, {-1, 1}}, .clients = 20, .dealt = {8, 12}};
+
+TEST(DealtReleaseTest, AnotherPartIsAnotherDraw) {
+  const auto local = *LocalLaplaceMean::Create({1, Calibration::kTight, Sampler::kExact});
+  HandContext context(Topology::Star(20), kClient, {3, 0});
+  const std::vector<RewardSum> one = {{1, 0.5}};
+  const auto part = [&](int index, const MeanQuery& query = kDealt) {
+    return Release::PartFromClient(context, local, 1, query, index, Raw<RewardSums>(one));
+  };
+  const auto first = part(0);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->part(), 0);
+  EXPECT_EQ(first->clients(), 1);
+  EXPECT_EQ(Wire::Units(*part(0)), Wire::Units(*first));
+  EXPECT_EQ(context.releases.odometer().spent(), (DpGuarantee{1, 0})) << "a repetition is free";
+  EXPECT_NE(Wire::Units(*part(1)), Wire::Units(*first));
+  EXPECT_EQ(part(1)->part(), 1) << "when handed out again too";
+  EXPECT_EQ(context.releases.odometer().spent(), (DpGuarantee{2, 0}));
+  MeanQuery other = kDealt;
+  other.dealt = {12, 8};
+  EXPECT_NE(Wire::Units(*part(0, other)), Wire::Units(*first));
+  EXPECT_EQ(context.releases.odometer().spent(), (DpGuarantee{3, 0}));
+}
+
+TEST(DealtReleaseTest, APartNamesItsQuestionToTheShuffler) {
+  const auto shuffled =
+      *ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, 1, 100});
+  HandContext context(Topology::ShuffledStar(20), kClient);
+  const std::vector<RewardSum> one = {{1, 0.5}};
+  const auto report = Release::PartFromClient(context, shuffled, 1, kDealt, 1, Raw<RewardSums>(one));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->question(), Release::QuestionOf(kDealt));
+  EXPECT_EQ(report->quorum(), 20);
+}
+
+TEST(DealtReleaseTest, ACrowdPaysForAllItsClients) {
+  const auto local = *LocalLaplaceMean::Create({1, Calibration::kTight, Sampler::kFast});
+  HandContext context(Topology::Star(20), kServerNode, {1, 0});
+  const std::vector<RewardSum> crowd = {{12, 3}};
+  const auto release = [&](NodeId first, Epoch epoch) {
+    return Release::FromCrowd(context, local, epoch, kDealt, 1, first, Raw<RewardSums>(crowd));
+  };
+  const auto report = release(NodeId{5}, 1);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->clients(), 12);
+  EXPECT_EQ(report->part(), 1);
+  EXPECT_EQ(context.releases.odometer().units(), 12u);
+  EXPECT_EQ(Wire::Units(*release(NodeId{5}, 1)), Wire::Units(*report));
+  EXPECT_EQ(release(NodeId{16}, 1).status().code(), absl::StatusCode::kResourceExhausted) << "16 has paid";
+  EXPECT_TRUE(release(NodeId{17}, 1).ok());
+  EXPECT_FALSE(release(kServerNode, 1).ok());
+  EXPECT_FALSE(release(NodeId{0xffffffff}, 1).ok());
+}
+
+TEST(DealtReleaseTest, TheAnalyzerPaysForCrowds) {
+  const auto central = *CentralLaplaceMean::Create({1, Calibration::kTight, Sampler::kFast});
+  HandContext context(Topology::Star(20), kServerNode, {1, 0});
+  const std::vector<RewardSum> eight = {{8, 3}}, twelve = {{12, 3}};
+  ReportSum sum;
+  for (const auto& [part, first, crowd] :
+       {std::tuple(0, NodeId{13}, eight), std::tuple(1, NodeId{1}, twelve)}) {
+    const auto report = Release::FromCrowd(context, central, 1, kDealt, part, first, Raw<RewardSums>(crowd));
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_TRUE(central.Add(kDealt, *report, sum).ok());
+  }
+  EXPECT_EQ(context.releases.odometer().units(), 0u);
+  ASSERT_TRUE(Release::FromAnalyzer(context, central, 1, sum).ok());
+  EXPECT_EQ(context.releases.odometer().units(), 20u);
+  EXPECT_EQ(context.releases.odometer().spent(), (DpGuarantee{1, 0}));
+}
+
+// What cannot be drawn at once is not paid for: the clients are asked one by one instead.
+TEST(DealtReleaseTest, ARefusedCrowdPaysNothing) {
+  const auto sum =
+      *ShuffleSumMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kFast, Transport::kBits, 1, 0.1});
+  HandContext context(Topology::ShuffledStar(20), kServerNode, sum.guarantee());
+  const std::vector<RewardSum> inside = {{12, 3}}, ends = {{4, -4}, {8, 8}};
+  EXPECT_EQ(
+      Release::FromCrowd(context, sum, 1, kDealt, 1, NodeId{1}, Raw<RewardSums>(inside)).status().code(),
+      absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(context.releases.odometer().units(), 0u);
+  const auto report = Release::FromCrowd(context, sum, 1, kDealt, 1, NodeId{1}, Raw<RewardSums>(ends));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->quorum(), 12) << "its part's clients";
+  EXPECT_EQ(report->question(), Release::QuestionOf(kDealt));
+  EXPECT_EQ(context.releases.odometer().units(), 12u);
 }
 
 class SiloReleaseTest : public ::testing::TestWithParam<PrefixSumMechanism> {};

@@ -225,5 +225,37 @@ TEST(AmplificationTest, BadParametersAreRejectedByName) {
   ExpectRejected(ClosedFormAmplification(1, 100, 1e-6).status(), "privacy.epsilon0");
 }
 
+// --- P2's epsilon0
+
+TEST(PaperLocalEpsilonTest, InvertsTheClosedFormInItsRange) {
+  for (const double epsilon : {0.01, 0.1, 1.0, 5.0}) {
+    for (const Count n : {Count{1}, Count{100}, Count{1000}, Count{100'000}, Count{100'000'000}}) {
+      const auto budget = PaperLocalEpsilon({epsilon, 1e-6}, n);
+      ASSERT_TRUE(budget.ok()) << budget.status();
+      const double range = std::log(static_cast<double>(n) / (16 * std::log(2e6)));
+      EXPECT_GE(budget->epsilon0, epsilon);
+      if (budget->method == AmplificationMethod::kLocal) {
+        EXPECT_EQ(budget->epsilon0, epsilon);
+        EXPECT_TRUE(range <= epsilon || *ClosedFormAmplification(epsilon, n, 1e-6) >= epsilon);
+        continue;
+      }
+      EXPECT_LE(budget->epsilon0, range);
+      EXPECT_LE(*ClosedFormAmplification(budget->epsilon0, n, 1e-6), epsilon);
+      if (budget->epsilon0 < range * (1 - 1e-12)) {
+        EXPECT_GT(*ClosedFormAmplification(budget->epsilon0 * (1 + 2e-9), n, 1e-6), epsilon);
+      }
+      EXPECT_LE(budget->epsilon0, LargestLocalEpsilon({epsilon, 1e-6}, n)->epsilon0) << "tight is no worse";
+    }
+  }
+}
+
+TEST(PaperLocalEpsilonTest, RejectsWhatIsNoGuarantee) {
+  for (const double bad : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
+    EXPECT_FALSE(PaperLocalEpsilon({bad, 1e-6}, 1000).ok());
+  }
+  for (const double bad : {0.0, 1.0, std::nan("")}) EXPECT_FALSE(PaperLocalEpsilon({1, bad}, 1000).ok());
+  EXPECT_FALSE(PaperLocalEpsilon({1, 1e-6}, 0).ok());
+}
+
 }  // namespace
 }  // namespace bandana

@@ -132,5 +132,17 @@ TEST(AccountsTest, MeasuresHaveNames) {
   EXPECT_EQ(MeasureOf("renyi"), std::nullopt);
 }
 
+TEST(UnitRangesTest, OfManyAtOnce) {
+  EXPECT_EQ(UnitRanges(NodeId{7}).ToText(), "7");
+  EXPECT_EQ(UnitRanges::From(NodeId{7}, 1), UnitRanges(NodeId{7}));
+  const UnitRanges all = UnitRanges::From(NodeId{0}, Count{1} << 32);
+  EXPECT_EQ(all.count(), std::uint64_t{1} << 32);
+  EXPECT_EQ(all.ToText(), "0-4294967295");
+  const std::vector<UnitRanges::Range> ranges = {{1, 3}, {4, 4}, {6, 9}};
+  EXPECT_EQ(UnitRanges::FromRanges(ranges).ToText(), "1-4,6-9");
+  EXPECT_EQ(UnitRanges::FromRanges(ranges).count(), 8u);
+  EXPECT_TRUE(UnitRanges().empty());
+}
+
 }  // namespace
 }  // namespace bandana

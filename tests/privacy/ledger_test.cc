@@ -83,8 +83,10 @@ class Drawer {
                              const std::vector<std::uint32_t>& clients) {
     std::vector<NodeId> units;
     for (const std::uint32_t client : clients) units.push_back(NodeId{client});
+    const auto ranges = UnitRanges::Of(std::move(units));
+    if (!ranges.ok()) return ranges.status();
     const auto report =
-        ledger.Once(key, {{epsilon, 0.0625}, {epsilon, 0.0625}}, units, [&]() -> absl::StatusOr<Report> {
+        ledger.Once(key, {{epsilon, 0.0625}, {epsilon, 0.0625}}, *ranges, [&]() -> absl::StatusOr<Report> {
           ++draws;
           if (fails) return absl::InternalError("no draw");
           return Wire::FromUnits(key.node, {draws, -draws, std::int64_t{1} << 62}, 33, 5);
@@ -639,7 +641,7 @@ TEST(LedgerCrashTest, KilledAtAnyMomentNothingIsChargedTwiceOrLeavesUnpaid) {
   header.limits.per_unit = {1e9, 0};
   constexpr double kCost = 0.25;
   const auto release = [&](Ledger& ledger, Epoch epoch, std::int64_t salt) {
-    return ledger.Once({NodeId{0}, epoch}, {{kCost, 0}, {kCost, 0}}, {NodeId{1}, NodeId{2}},
+    return ledger.Once({NodeId{0}, epoch}, {{kCost, 0}, {kCost, 0}}, UnitRanges::From(NodeId{1}, 2),
                        [&]() -> absl::StatusOr<Report> {
                          return Wire::FromUnits(NodeId{0}, Units(200, salt * 1'000'000 + epoch));
                        });

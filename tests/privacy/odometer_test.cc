@@ -17,9 +17,9 @@ namespace {
 constexpr DpGuarantee kBudget{1.0, 0.5};
 
 Charge For(DpGuarantee guarantee, const std::vector<std::uint32_t>& units) {
-  Charge charge{guarantee, {}};
-  for (const std::uint32_t unit : units) charge.units.push_back(NodeId{unit});
-  return charge;
+  std::vector<NodeId> nodes;
+  for (const std::uint32_t unit : units) nodes.push_back(NodeId{unit});
+  return {guarantee, *UnitRanges::Of(std::move(nodes))};
 }
 
 TEST(OdometerTest, StartsAtNothing) {
@@ -82,6 +82,22 @@ TEST(OdometerTest, AChargeOnNobodyIsFree) {
   EXPECT_TRUE(odometer.Add(Charge{}).ok());
   EXPECT_FALSE(odometer.Add(For({0.1, 0}, {1})).ok());
   EXPECT_EQ(odometer.units(), 0u);
+}
+
+TEST(OdometerTest, TenMillionNeighboursAreAsCheapAsOne) {
+  Odometer odometer(kBudget);
+  constexpr Count kMany = 10'000'000;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    ASSERT_TRUE(odometer.Add({{0.75, 0.25}, UnitRanges::From(NodeId{1 + i * kMany}, kMany)}).ok());
+  }
+  EXPECT_EQ(odometer.units(), 400u * kMany);
+  EXPECT_EQ(odometer.spent(), (DpGuarantee{0.75, 0.25}));
+  const absl::Status one = odometer.Add({{0.5, 0}, UnitRanges::From(NodeId{kMany - 3}, 5)});
+  EXPECT_EQ(one.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(odometer.Add({{0.25, 0.25}, UnitRanges::From(NodeId{kMany - 3}, 5)}).ok());
+  EXPECT_FALSE(odometer.Add({{0.25, 0}, UnitRanges::From(NodeId{1}, 2 * kMany)}).ok());
+  EXPECT_TRUE(odometer.Add({{0.25, 0.25}, UnitRanges::From(NodeId{1}, kMany - 4)}).ok());
+  EXPECT_EQ(odometer.spent(), (DpGuarantee{1, 0.5}));
 }
 
 // Sixteenths, so that sums of doubles are exact.

@@ -122,7 +122,7 @@ class SimulatorTest : public ::testing::Test {
     } else if constexpr (std::is_same_v<P, ShuffleSumMean>) {
       return *P::Create({kBudget, Calibration::kTight, sampler, Transport::kBits, 1, 0.1});
     } else if constexpr (std::is_same_v<P, ShuffledLaplaceMean>) {
-      return *P::Create({kBudget, sampler, 1, 10'000});
+      return *P::Create({kBudget, Calibration::kTight, sampler, 1, 10'000});
     } else if constexpr (kIsLaplace<P>) {
       return *P::Create({kBudget.epsilon, Calibration::kTight, sampler});
     } else {
@@ -274,7 +274,7 @@ TEST(NoiseToZeroShuffleTest, ComesNearNone) {
   const Setting setting{.budget = huge};
   const Outcome none = Simulate(setting, NoPrivacyMean(Declassify("test")));
   const Outcome amplified =
-      Simulate(setting, *ShuffledLaplaceMean::Create({huge, Sampler::kFast, 1, 10'000}));
+      Simulate(setting, *ShuffledLaplaceMean::Create({huge, Calibration::kTight, Sampler::kFast, 1, 10'000}));
   ASSERT_TRUE(amplified.status.ok()) << amplified.status;
   EXPECT_LT(amplified.end.regret, 3 * none.end.regret);
 }
