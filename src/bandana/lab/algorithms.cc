@@ -84,12 +84,22 @@ Count PopulationOf(const Settings& settings) {
   return AlgorithmOf(settings).client_a_round ? settings.Integer("horizon") : kWatchers;
 }
 
-absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions) {
-  if (HasContexts(settings) && !AlgorithmOf(settings).client_a_round) {
+absl::Status CheckContexts(const Settings& settings) {
+  if (!HasContexts(settings)) return absl::OkStatus();
+  if (!AlgorithmOf(settings).client_a_round) {
     return InvalidOption(
         "algorithm.name", settings.Text("algorithm.name"),
         "with contexts, an algorithm with a new client every round: private-elimination, pe");
   }
+  if (settings.Text("environment.reward") == "gaussian") {
+    return InvalidOption("environment.reward", "gaussian",
+                         "with contexts, rewards in [-1, 1]: rademacher, bernoulli, uniform");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions) {
+  BANDANA_RETURN_IF_ERROR(CheckContexts(settings));
   const std::string& name = settings.Text("algorithm.name");
   if (name == "dp-dpe") return DpDpeRules(MakeDpDpeParams(settings), actions);
   if (name == "pe") return PeRules(MakePeParams(settings), actions);

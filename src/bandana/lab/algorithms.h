@@ -29,6 +29,10 @@ Count PopulationOf(const Settings& settings);
 /// The rules of an elimination algorithm.
 absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions);
 
+/// That environment.kind = "contextual-linear" goes with the algorithm, whose clients each meet one context,
+/// and with the rewards: widths for normal ones take the mean of an arm for that of a reward.
+absl::Status CheckContexts(const Settings& settings);
+
 /// That the algorithm can run on these actions.
 absl::Status CheckAlgorithm(const Settings& settings, const ActionMatrix& actions);
 

@@ -116,8 +116,8 @@ ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
 }
 
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
-  return WithPrivatizer(settings, [](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
-    return privatizer.claims();
+  return WithPrivatizer(settings, [&](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
+    return HasContexts(settings) ? AsJoint(privatizer.claims()) : privatizer.claims();
   });
 }
 
