@@ -21,6 +21,8 @@ enum class RewardKind {
 struct RewardModel {
   RewardKind kind = RewardKind::kGaussian;
   double sd = 1;  ///< of the Gaussian; the others have no free scale
+  /// The mean itself varies from reward to reward, in [-1, 1], with a context that the learner does not see.
+  bool mean_varies = false;
 
   /// Means that the law can have; a mean outside is an error.
   Interval means() const;
@@ -28,7 +30,8 @@ struct RewardModel {
   /// Where rewards lie; nothing for the Gaussian.
   std::optional<Interval> support() const;
 
-  /// s such that E exp(l (reward - mean)) <= exp(l^2 s^2 / 2) for every l and every accepted mean.
+  /// s such that E exp(l (reward - mean)) <= exp(l^2 s^2 / 2) for every l and every accepted mean;
+  /// `mean` is that of means where they vary.
   double proxy() const;
 
   /// The sum of `count` rewards, in one draw or a few whatever the count, exact in distribution.

@@ -172,7 +172,7 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
   BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(config, privatizer));
   // A server knows the actions and nothing of theta; in the lab's environments both are drawn together.
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
-  const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
+  BANDANA_ASSIGN_OR_RETURN(const auto actions, lab::LearnersActions(config.settings, problem));
   BANDANA_ASSIGN_OR_RETURN(auto server, EliminationServer<P>::Create(
                                             lab::MakeRules(config.settings, *actions), actions, privatizer));
 
@@ -239,7 +239,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
   }
   BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config));
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
-  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, lab::MakePopulation(config.settings, 0, problem));
+  BANDANA_ASSIGN_OR_RETURN(const auto population, lab::MakePopulation(config.settings, 0, problem));
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
       OpenLedger(config, privatizer.claims(), privatizer.guarantee(), Ledger::Durability::kGrouped));
@@ -256,7 +256,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
                                     .stop = stop};
   const auto make_player = [&](NodeId) { return std::make_unique<EliminationClient<P>>(privatizer); };
   BANDANA_ASSIGN_OR_RETURN(const service::AgentReport report,
-                           service::RunAgent(params, make_player, population));
+                           service::RunAgent(params, make_player, *population));
   return lab::Json{{"role", "agent"},
                    {"shares", report.shares},
                    {"bytes_in", report.bytes_in},

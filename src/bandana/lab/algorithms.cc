@@ -8,6 +8,7 @@
 #include "bandana/algorithms/private_elimination.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/contexts.h"
 #include "bandana/lab/rewards.h"
 
 namespace bandana::lab {
@@ -86,6 +87,20 @@ Count PopulationOf(const Settings& settings) {
   return AlgorithmOf(settings).client_a_round ? settings.Integer("horizon") : kWatchers;
 }
 
+absl::Status CheckContexts(const Settings& settings) {
+  if (!HasContexts(settings)) return absl::OkStatus();
+  if (!AlgorithmOf(settings).client_a_round) {
+    return InvalidOption(
+        "algorithm.name", settings.Text("algorithm.name"),
+        "with contexts, an algorithm with a new client every round: private-elimination, pe");
+  }
+  if (settings.Text("environment.reward") == "gaussian") {
+    return InvalidOption("environment.reward", "gaussian",
+                         "with contexts, rewards in [-1, 1]: rademacher, bernoulli, uniform");
+  }
+  return absl::OkStatus();
+}
+
 namespace {
 
 absl::StatusOr<EliminationRules> LinearRules(const Settings& settings, const ActionMatrix& actions) {
@@ -101,7 +116,7 @@ absl::Status CheckLinUcb(const Settings& settings, const ActionMatrix& actions) 
   if (const std::string& model = settings.Text("privacy.model"); model != "none") {
     return InvalidOption("privacy.model", model, "none with algorithm.name = \"lin-ucb\"");
   }
-  if (LinkOf(settings) != Link::kIdentity) {
+  if (LinkOf(settings) != Link::kIdentity || HasContexts(settings)) {
     return InvalidOption("environment.kind", settings.Text("environment.kind"),
                          "linear with algorithm.name = \"lin-ucb\"");
   }
@@ -114,8 +129,13 @@ absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const Actio
   if (!AlgorithmOf(settings).elimination) {
     return InvalidOption("algorithm.name", settings.Text("algorithm.name"), "an elimination algorithm here");
   }
+  BANDANA_RETURN_IF_ERROR(CheckContexts(settings));
   BANDANA_ASSIGN_OR_RETURN(EliminationRules rules, LinearRules(settings, actions));
   rules.link = LinkOf(settings);
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const auto policies, MakePolicies(settings));
+    rules.misspecification = policies->misspecification();
+  }
   return rules;
 }
 

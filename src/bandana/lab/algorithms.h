@@ -32,6 +32,10 @@ absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const Actio
 
 LinUcbParams MakeLinUcbParams(const Settings& settings);
 
+/// That environment.kind = "contextual-linear" goes with the algorithm, whose clients each meet one context,
+/// and with the rewards: widths for normal ones take the mean of an arm for that of a reward.
+absl::Status CheckContexts(const Settings& settings);
+
 /// That the algorithm can run on these actions.
 absl::Status CheckAlgorithm(const Settings& settings, const ActionMatrix& actions);
 

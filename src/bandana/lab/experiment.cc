@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "bandana/bandit/contextual_population.h"
+#include "bandana/bandit/linear_population.h"
 #include "bandana/bandit/net_problem.h"
 #include "bandana/lab/algorithms.h"
+#include "bandana/lab/contexts.h"
 #include "bandana/lab/nets.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
@@ -36,6 +39,10 @@ absl::StatusOr<LinearProblem> MakeFiniteProblem(const Settings& settings, std::u
     if (!problem.ok()) return WithFile(problem.status(), settings.Text("environment.file"));
     return problem;
   }
+  if (contexts == "clusters") {
+    return InvalidOption("environment.contexts", contexts,
+                         "sphere, orthant, gaussian, file for kind = \"linear\"");
+  }
   const LinearProblemParams params{.dimension = settings.Integer("environment.dimension"),
                                    .actions = settings.Integer("environment.actions"),
                                    .law = contexts == "orthant"    ? ActionLaw::kOrthant
@@ -49,6 +56,10 @@ absl::StatusOr<LinearProblem> MakeFiniteProblem(const Settings& settings, std::u
 
 absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
                                                                  std::uint32_t replicate) {
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeContextualProblem(settings, replicate));
+    return problem->shared_linear();
+  }
   BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net, NetOf(settings));
   const bool infinite = net.has_value() && net->set.has_value();
   BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, infinite ? MakeNetProblem(settings, *net, replicate)
@@ -59,14 +70,36 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
   return std::make_shared<const LinearProblem>(std::move(problem).Through(LinkOf(settings)));
 }
 
-absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
-                                                std::shared_ptr<const LinearProblem> problem) {
-  return LinearPopulation::Create({.problem = std::move(problem),
-                                   .reward = MakeRewardModel(settings),
-                                   .client_sd = settings.Number("environment.client_sd"),
-                                   .size = PopulationOf(settings),
-                                   .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
-                                   .replicate = replicate});
+absl::StatusOr<std::shared_ptr<const ActionMatrix>> LearnersActions(
+    const Settings& settings, const std::shared_ptr<const LinearProblem>& problem) {
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const auto policies, MakePolicies(settings));
+    return std::shared_ptr<const ActionMatrix>(policies, &policies->responses());
+  }
+  return std::shared_ptr<const ActionMatrix>(problem, &problem->actions());
+}
+
+absl::StatusOr<std::unique_ptr<Environment>> MakePopulation(const Settings& settings, std::uint32_t replicate,
+                                                            std::shared_ptr<const LinearProblem> problem) {
+  const auto seed = static_cast<std::uint64_t>(settings.Integer("seed"));
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(auto contextual, MakeContextualProblem(settings, replicate));
+    BANDANA_ASSIGN_OR_RETURN(ContextualPopulation population,
+                             ContextualPopulation::Create({.problem = std::move(contextual),
+                                                           .reward = MakeRewardModel(settings),
+                                                           .size = PopulationOf(settings),
+                                                           .seed = seed,
+                                                           .replicate = replicate}));
+    return std::make_unique<ContextualPopulation>(std::move(population));
+  }
+  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population,
+                           LinearPopulation::Create({.problem = std::move(problem),
+                                                     .reward = MakeRewardModel(settings),
+                                                     .client_sd = settings.Number("environment.client_sd"),
+                                                     .size = PopulationOf(settings),
+                                                     .seed = seed,
+                                                     .replicate = replicate}));
+  return std::make_unique<LinearPopulation>(std::move(population));
 }
 
 GaussianParams MakeGaussianParams(const Settings& settings) {
@@ -95,17 +128,16 @@ ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
 }
 
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
-  return WithPrivatizer(settings, [](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
-    return privatizer.claims();
+  return WithPrivatizer(settings, [&](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
+    return HasContexts(settings) ? AsJoint(privatizer.claims()) : privatizer.claims();
   });
 }
 
 absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
                                      const std::atomic<bool>& stop) {
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
-  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, MakePopulation(settings, replicate, problem));
-  // The action set is the problem's own, kept alive by it.
-  const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
+  BANDANA_ASSIGN_OR_RETURN(const auto population, MakePopulation(settings, replicate, problem));
+  BANDANA_ASSIGN_OR_RETURN(const auto actions, LearnersActions(settings, problem));
   Recorder recorder(*problem, Checkpoints(settings));
   const auto simulate = [&]<class Server, class P>(Server& server, const P& privatizer) {
     const sim::SimParams params{.seed = static_cast<std::uint64_t>(settings.Integer("seed")),
@@ -113,7 +145,7 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
                                 .topology = TopologyFor<P>(PopulationOf(settings)),
                                 .budget_per_client = privatizer.guarantee(),
                                 .stop = &stop};
-    return sim::Simulator<Server, EliminationClient<P>>::Run(params, server, privatizer, population,
+    return sim::Simulator<Server, EliminationClient<P>>::Run(params, server, privatizer, *population,
                                                              recorder);
   };
   if (settings.Text("algorithm.name") == "lin-ucb") {

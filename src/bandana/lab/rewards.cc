@@ -1,5 +1,7 @@
 #include "bandana/lab/rewards.h"
 
+#include "bandana/lab/contexts.h"
+
 namespace bandana::lab {
 namespace {
 
@@ -11,14 +13,20 @@ std::optional<double> RewardBound(const Settings& settings) {
   return given;
 }
 
-}  // namespace
-
-RewardModel MakeRewardModel(const Settings& settings) {
+RewardModel LawOfRewards(const Settings& settings) {
   const std::string& kind = settings.Text("environment.reward");
   if (kind == "rademacher") return {.kind = RewardKind::kRademacher};
   if (kind == "bernoulli") return {.kind = RewardKind::kBernoulli};
   if (kind == "uniform") return {.kind = RewardKind::kUniform};
   return {.kind = RewardKind::kGaussian, .sd = settings.Number("environment.reward_sd")};
+}
+
+}  // namespace
+
+RewardModel MakeRewardModel(const Settings& settings) {
+  RewardModel model = LawOfRewards(settings);
+  model.mean_varies = HasContexts(settings);
+  return model;
 }
 
 Link LinkOf(const Settings& settings) {
@@ -27,7 +35,7 @@ Link LinkOf(const Settings& settings) {
 
 ClipRule MakeClipRule(const Settings& settings) {
   return {.reward = MakeRewardModel(settings),
-          .client_sd = settings.Number("environment.client_sd"),
+          .client_sd = HasContexts(settings) ? 0 : settings.Number("environment.client_sd"),
           .fixed_bound = RewardBound(settings)};
 }
 

@@ -100,7 +100,8 @@ absl::Status CheckPoints(const Spec& spec) {
     BANDANA_RETURN_IF_ERROR(ClaimsOf(point.settings).status());
     BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(point.settings, 0));
     BANDANA_RETURN_IF_ERROR(MakePopulation(point.settings, 0, problem).status());
-    BANDANA_RETURN_IF_ERROR(CheckAlgorithm(point.settings, problem->actions()));
+    BANDANA_ASSIGN_OR_RETURN(const auto actions, LearnersActions(point.settings, problem));
+    BANDANA_RETURN_IF_ERROR(CheckAlgorithm(point.settings, *actions));
   }
   return absl::OkStatus();
 }

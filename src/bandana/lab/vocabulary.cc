@@ -97,7 +97,8 @@ bool Probability(double value) { return value > 0 && value < 1 && std::isnormal(
 std::vector<Option> MakeVocabulary() {
   const auto finite = When("environment.action_set", {"finite"});
   const auto infinite = When("environment.action_set", {"ball", "sphere", "box"});
-  const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian"});
+  const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian", "clusters"});
+  const auto contextual = When("environment.kind", {"contextual-linear"});
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
   const auto batched = When("algorithm.name", {"private-elimination"});
@@ -121,23 +122,37 @@ std::vector<Option> MakeVocabulary() {
        "rounds at which results are written: log-spaced, so many evenly spaced, or these",
        Always},
 
-      Choice("environment.kind", {"linear", "glm"}, "linear",
-             "mean reward <theta, x> of an action x, or that through a link"),
+      Choice("environment.kind", {"linear", "glm", "contextual-linear"}, "linear",
+             "mean reward <theta, x> of an action x; that through a link; or of the actions of a client's own "
+             "context, whose distribution is known"),
       Choice("environment.link", {"logistic"}, "logistic",
              "mean reward of x: 1 / (1 + exp(-<theta, x>)); rewards are bernoulli, client_sd is 0",
              When("environment.kind", {"glm"})),
       Choice(
           "environment.action_set", {"finite", "ball", "sphere", "box"}, "finite",
           "drawn or read; or all of the unit ball, the unit sphere, or the cube of side 2/sqrt(d), of which "
-          "a net is played (algorithm.net) and whose optimum regret is measured against"),
-      Choice(
-          "environment.contexts", {"sphere", "orthant", "gaussian", "file"}, "sphere",
-          "how actions are drawn: on the unit sphere, on its non-negative part (theta too), normal, or read",
-          finite),
-      Text("environment.file", "a path, relative to the spec", "actions, one a line, comma-separated",
+          "a net is played (algorithm.net) and whose optimum regret is measured against",
+          When("environment.kind", {"linear", "glm"})),
+      Choice("environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "file"}, "sphere",
+             "how actions, or those of every context, are drawn: on the unit sphere, on its non-negative part "
+             "(theta too; linear alone), normal, around two centres (contextual-linear alone), or read",
+             Either(finite, contextual)),
+      Text("environment.file", "a path, relative to the spec",
+           "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by action",
            When("environment.contexts", {"file"})),
-      Integer("environment.dimension", 1, std::nullopt, "d", Either(drawn, infinite)),
-      Integer("environment.actions", 1, std::nullopt, "number of actions k", drawn),
+      Integer("environment.dimension", 1, std::nullopt, "d", Either(drawn, Either(infinite, contextual))),
+      Integer("environment.actions", 1, std::nullopt, "number of actions k, or K of one context",
+              Either(drawn, contextual)),
+      IntegerOrAuto(
+          "environment.policies", 1,
+          "parameters theta_j to play by, of which g(theta_j) are the actions of the linear bandit; auto: "
+          "256 in the plane, 4096 above",
+          contextual),
+      Integer("environment.context_samples", 0, std::int64_t{0},
+              "contexts by which the learner knows their distribution, with what that leaves open in its "
+              "widths; 0: "
+              "exactly",
+              contextual),
       Number(
           "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
           "norm of theta"),
@@ -153,7 +168,8 @@ std::vector<Option> MakeVocabulary() {
           "1 under calibration = paper",
           gaussian_reward),
       Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
-             "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)"),
+             "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)",
+             When("environment.kind", {"linear"})),
       IntegerOrAuto("environment.population", 1,
                     "clients there are; each takes part at most once; auto: 100000, or the horizon where "
                     "every round has a new client"),
