@@ -3,6 +3,7 @@
 #include <map>
 
 #include "bandana/core/status.h"
+#include "bandana/lab/exhibit.h"
 
 namespace bandana::lab {
 namespace {
@@ -29,6 +30,12 @@ std::vector<const Option*> OptionsUnder(const std::string& table, const std::str
   return options;
 }
 
+std::vector<Entry> ExhibitEntries() {
+  std::vector<Entry> entries;
+  for (const Exhibit& exhibit : Exhibits()) entries.push_back({exhibit.name, exhibit.title, {}});
+  return entries;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
@@ -51,7 +58,7 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
         {"shuffle",
          "a shuffler mixes the clients' noisy reports; (epsilon, delta) per client against the server",
          OptionsUnder("privacy", "privacy.model", "shuffle")}}},
-      {"exhibits", {}},
+      {"exhibits", ExhibitEntries()},
   };
   const auto it = catalog.find(kind);
   if (it != catalog.end()) return it->second;
