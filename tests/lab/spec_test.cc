@@ -148,7 +148,7 @@ TEST(SpecTest, ResolvedTomlWritesEveryDefaultOut) {
   const std::string toml = Must(kBase).toml;
   for (const char* line :
        {"seed = 1", "replicates = 1", "checkpoints = \"log\"", "kind = \"linear\"", "contexts = \"sphere\"",
-        "population = 100000", "alpha = 0.8", "beta = \"auto\"", "width = \"exact\"", "epsilon = 1.0",
+        "population = \"auto\"", "alpha = 0.8", "beta = \"auto\"", "width = \"exact\"", "epsilon = 1.0",
         "delta = 1e-06", "calibration = \"tight\"", "sampler = \"fast\""}) {
     EXPECT_THAT(toml, HasSubstr(std::string("\n") + line + "\n"));
   }
@@ -516,7 +516,6 @@ TEST(SpecErrorTest, MissingKeys) {
     EXPECT_FALSE(error.accepted.empty());
   }
   EXPECT_EQ(Refused("").key, "horizon");
-  EXPECT_EQ(Refused(std::string(kBase), {"algorithm.clients=fixed"}).key, "algorithm.fixed_clients");
   EXPECT_EQ(Refused(std::string(kBase), {"environment.contexts=file"}).key, "environment.file");
 }
 

@@ -81,7 +81,7 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
 
   const Ranking ranking = Rank(actions_, estimate, active);
   const Eigen::RowVectorXd best = actions_.row(active[ranking.best]);
-  Survivors survivors;
+  Survivors survivors{.active = {}, .widest = 0, .best = active[ranking.best]};
   constexpr std::size_t kBlock = 256;
   ActionMatrix differences;
   for (std::size_t begin = 0; begin < active.size(); begin += kBlock) {
@@ -114,7 +114,7 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
 PhaseRegression::Survivors PhaseRegression::EliminateBy(double width, const Vector& estimate,
                                                         std::span<const ArmId> active) const {
   const Ranking ranking = Rank(actions_, estimate, active);
-  Survivors survivors{{}, width};
+  Survivors survivors{.active = {}, .widest = width, .best = active[ranking.best]};
   for (std::size_t i = 0; i < active.size(); ++i) {
     const double lead = ranking.values[ranking.best] - ranking.values[static_cast<Eigen::Index>(i)];
     if (!(lead > width)) survivors.active.push_back(active[i]);

@@ -42,6 +42,7 @@ class PhaseRegression {
   struct Survivors {
     std::vector<ArmId> active;
     double widest = 0;  ///< the largest width that was compared with
+    ArmId best = 0;     ///< empirically
   };
   Survivors EliminateExactly(const Vector& estimate, std::span<const ArmId> active, const PhaseErrors& errors,
                              double level) const;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
 #include "bandana/lab/exhibit.h"
 
 namespace bandana::lab {
@@ -36,13 +37,20 @@ std::vector<Entry> ExhibitEntries() {
   return entries;
 }
 
+std::vector<Entry> AlgorithmEntries() {
+  std::vector<Entry> entries;
+  for (const Algorithm& algorithm : Algorithms()) {
+    entries.push_back(
+        {algorithm.name, algorithm.summary, OptionsUnder("algorithm", "algorithm.name", algorithm.name)});
+  }
+  return entries;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
   static const std::map<std::string, std::vector<Entry>> catalog = {
-      {"algorithms",
-       {{"dp-dpe", "P1, Algorithm 1: distributed phased elimination; models none, central, local, shuffle",
-         OptionsUnder("algorithm", "algorithm.name", "dp-dpe")}}},
+      {"algorithms", AlgorithmEntries()},
       {"environments",
        {{"linear", "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi",
          OptionsUnder("environment", "environment.kind", "linear")}}},

@@ -3,27 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "bandana/lab/algorithms.h"
+#include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
 #include "bandana/sim/simulator.h"
 
 namespace bandana::lab {
 namespace {
-
-RewardModel MakeRewardModel(const Settings& settings) {
-  const std::string& kind = settings.Text("environment.reward");
-  if (kind == "rademacher") return {.kind = RewardKind::kRademacher};
-  if (kind == "bernoulli") return {.kind = RewardKind::kBernoulli};
-  if (kind == "uniform") return {.kind = RewardKind::kUniform};
-  return {.kind = RewardKind::kGaussian, .sd = settings.Number("environment.reward_sd")};
-}
-
-std::optional<double> RewardBound(const Settings& settings) {
-  if (!settings.Has("environment.reward_bound")) return std::nullopt;
-  const std::optional<double> given = settings.NumberOrAuto("environment.reward_bound");
-  const bool paper = settings.Has("privacy.calibration") && settings.Text("privacy.calibration") == "paper";
-  if (!given.has_value() && paper) return 1.0;  // P1: |y| <= B
-  return given;
-}
 
 DpGuarantee NominalOf(const Settings& settings) {
   return {settings.Number("privacy.epsilon"), settings.Number("privacy.delta")};
@@ -66,23 +52,9 @@ absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::u
   return LinearPopulation::Create({.problem = std::move(problem),
                                    .reward = MakeRewardModel(settings),
                                    .client_sd = settings.Number("environment.client_sd"),
-                                   .size = settings.Integer("environment.population"),
+                                   .size = PopulationOf(settings),
                                    .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
                                    .replicate = replicate});
-}
-
-DpDpeParams MakeDpDpeParams(const Settings& settings) {
-  const bool fixed = settings.Text("algorithm.clients") == "fixed";
-  return {.horizon = settings.Integer("horizon"),
-          .alpha = fixed ? 0 : settings.Number("algorithm.alpha"),
-          .beta = settings.NumberOrAuto("algorithm.beta"),
-          .width = settings.Text("algorithm.width") == "paper" ? Width::kPaper : Width::kExact,
-          .schedule = fixed ? ClientSchedule::kFixed : ClientSchedule::kGrowing,
-          .fixed_clients = fixed ? settings.Integer("algorithm.fixed_clients") : 0,
-          .population = settings.Integer("environment.population"),
-          .clip = {.reward = MakeRewardModel(settings),
-                   .client_sd = settings.Number("environment.client_sd"),
-                   .fixed_bound = RewardBound(settings)}};
 }
 
 GaussianParams MakeGaussianParams(const Settings& settings) {
@@ -106,7 +78,7 @@ ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
   return {.nominal = NominalOf(settings),
           .sampler = SamplerOf(settings),
           .honest_fraction = settings.Number("privacy.honest_fraction"),
-          .most_clients = settings.Integer("environment.population")};
+          .most_clients = PopulationOf(settings)};
 }
 
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
@@ -122,16 +94,16 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
   // The action set is the problem's own, kept alive by it.
   const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
   return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
-    BANDANA_ASSIGN_OR_RETURN(auto server,
-                             DpDpeServer<P>::Create(MakeDpDpeParams(settings), actions, privatizer));
+    BANDANA_ASSIGN_OR_RETURN(
+        auto server, EliminationServer<P>::Create(MakeRules(settings, *actions), actions, privatizer));
     Recorder recorder(*problem, Checkpoints(settings));
     const sim::SimParams params{.seed = static_cast<std::uint64_t>(settings.Integer("seed")),
                                 .replicate = replicate,
-                                .topology = TopologyFor<P>(settings.Integer("environment.population")),
+                                .topology = TopologyFor<P>(PopulationOf(settings)),
                                 .budget_per_client = privatizer.guarantee(),
                                 .stop = &stop};
-    BANDANA_RETURN_IF_ERROR((sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, server, privatizer,
-                                                                                 population, recorder)));
+    BANDANA_RETURN_IF_ERROR((sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
+        params, server, privatizer, population, recorder)));
     return Outcome{recorder.checkpoints(), server.policy().history()};
   });
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "bandana/algorithms/dp_dpe.h"
+#include "bandana/algorithms/phased_elimination.h"
 #include "bandana/bandit/linear_population.h"
 #include "bandana/bandit/recorder.h"
 #include "bandana/core/status.h"
@@ -25,8 +25,6 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
 
 absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
                                                 std::shared_ptr<const LinearProblem> problem);
-
-DpDpeParams MakeDpDpeParams(const Settings& settings);
 
 GaussianParams MakeGaussianParams(const Settings& settings);
 LaplaceParams MakeLaplaceParams(const Settings& settings);

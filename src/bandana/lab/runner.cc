@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/progress.h"
@@ -99,7 +100,7 @@ absl::Status CheckPoints(const Spec& spec) {
     BANDANA_RETURN_IF_ERROR(ClaimsOf(point.settings).status());
     BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(point.settings, 0));
     BANDANA_RETURN_IF_ERROR(MakePopulation(point.settings, 0, problem).status());
-    BANDANA_RETURN_IF_ERROR(ValidateDpDpe(MakeDpDpeParams(point.settings), problem->actions()));
+    BANDANA_RETURN_IF_ERROR(CheckAlgorithm(point.settings, problem->actions()));
   }
   return absl::OkStatus();
 }

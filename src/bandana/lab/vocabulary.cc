@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -18,8 +19,7 @@ bool Never(const Settings&) { return false; }  // of no experiment: a role's own
 std::function<bool(const Settings&)> When(std::string key, std::vector<std::string> values) {
   return [key = std::move(key), values = std::move(values)](const Settings& settings) {
     const Value* value = settings.Find(key);
-    return value != nullptr &&
-           std::find(values.begin(), values.end(), std::get<std::string>(*value)) != values.end();
+    return value != nullptr && std::find(values.begin(), values.end(), ToText(*value)) != values.end();
   };
 }
 
@@ -60,10 +60,33 @@ Option Integer(std::string key, double least, std::optional<Value> fallback, std
           std::move(applies)};
 }
 
+Option IntegerOrAuto(std::string key, double least, std::string help,
+                     std::function<bool(const Settings&)> applies = Always) {
+  Option option =
+      Integer(std::move(key), least, Value(std::string("auto")), std::move(help), std::move(applies));
+  option.type = OptionType::kIntegerOrAuto;
+  option.accepted = "\"auto\" or " + option.accepted;
+  return option;
+}
+
+Option Boolean(std::string key, bool fallback, std::string help,
+               std::function<bool(const Settings&)> applies = Always) {
+  return {std::move(key), OptionType::kBoolean, Value(fallback),   {}, "true, false",
+          nullptr,        std::move(help),      std::move(applies)};
+}
+
 Option Text(std::string key, std::string accepted, std::string help,
             std::function<bool(const Settings&)> applies) {
   return {std::move(key),      OptionType::kText, std::nullopt,    {},
           std::move(accepted), nullptr,           std::move(help), std::move(applies)};
+}
+
+std::vector<std::string> EliminationNames() {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : Algorithms()) {
+    if (algorithm.elimination) names.push_back(algorithm.name);
+  }
+  return names;
 }
 
 bool Positive(double value) { return value > 0 && std::isnormal(value); }
@@ -74,6 +97,8 @@ std::vector<Option> MakeVocabulary() {
   const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian"});
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
+  const auto batched = When("algorithm.name", {"private-elimination"});
+  const auto elimination = When("algorithm.name", EliminationNames());
   const auto growing = When("algorithm.clients", {"growing"});
   const auto alone = When("privacy.model", {"central", "local"});  // without a shuffler
   const auto shuffled = When("privacy.model", {"shuffle"});
@@ -117,19 +142,24 @@ std::vector<Option> MakeVocabulary() {
           gaussian_reward),
       Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
              "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)"),
-      Integer("environment.population", 1, std::int64_t{100'000},
-              "clients there are; each takes part at most once"),
+      IntegerOrAuto("environment.population", 1,
+                    "clients there are; each takes part at most once; auto: 100000, or the horizon where "
+                    "every round has a new client"),
 
-      Choice("algorithm.name", {"dp-dpe"}, std::nullopt, "see: bandana list algorithms"),
+      Choice("algorithm.name", AlgorithmNames(), std::nullopt, "see: bandana list algorithms"),
       Choice("algorithm.clients", {"growing", "fixed"}, "growing",
              "clients a phase: ceil(2^(alpha l)), or as many", dp_dpe),
-      Number("algorithm.alpha", Positive, "a finite number > 0", 0.8, "growth of the clients", growing),
-      Integer("algorithm.fixed_clients", 1, std::nullopt, "clients a phase",
-              When("algorithm.clients", {"fixed"})),
+      IntegerOrAuto("algorithm.fixed_clients", 1,
+                    "clients a phase; auto: as many reports in all as the growing schedule of that alpha",
+                    When("algorithm.clients", {"fixed"})),
+      Number("algorithm.alpha", Positive, "a finite number > 0", 0.8, "growth of the clients",
+             Either(growing, When("algorithm.fixed_clients", {"auto"}))),
       Number("algorithm.beta", Probability, "\"auto\" or a number in (0, 1)", "auto",
-             "level of one confidence bound; auto: 1/(k T)", dp_dpe),
-      Choice("algorithm.width", {"exact", "paper"}, "exact",
-             "confidence width: a pair's own, or Equation (3)", dp_dpe),
+             "level of one confidence bound; auto: 1/(k T)", elimination),
+      Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
+             elimination),
+      Boolean("algorithm.core_set", true,
+              "whether a batch plays a few actions that span the rest, or all of them alike", batched),
 
       Choice("privacy.model", {"none", "central", "local", "shuffle"}, std::nullopt,
              "who is trusted: everyone, the server, nobody, or a shuffler between"),
@@ -170,7 +200,9 @@ std::vector<Option> MakeVocabulary() {
       Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
   };
   for (Option& option : options) {
-    if (option.accepted.starts_with("\"auto\"")) option.type = OptionType::kNumberOrAuto;
+    if (option.type == OptionType::kNumber && option.accepted.starts_with("\"auto\"")) {
+      option.type = OptionType::kNumberOrAuto;
+    }
   }
   return options;
 }
@@ -193,6 +225,11 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 std::size_t Distance(std::string_view word, const std::string& known) {
   if (word.size() >= 3 && word.size() < known.size() && known.starts_with(word)) return 1;
   return std::min(EditDistance(word, known), EditDistance(word, known.substr(known.rfind('.') + 1)));
+}
+
+bool IsAuto(const Value& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  return word != nullptr && *word == "auto";
 }
 
 absl::StatusOr<Value> CheckCheckpoints(const Option& option, const Value& value) {
@@ -221,6 +258,11 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
         return refuse();
       return value;
     }
+    case OptionType::kBoolean:
+      return std::holds_alternative<bool>(value) ? absl::StatusOr<Value>(value) : refuse();
+    case OptionType::kIntegerOrAuto:
+      if (IsAuto(value)) return value;
+      [[fallthrough]];
     case OptionType::kInteger: {
       const auto* integer = std::get_if<std::int64_t>(&value);
       if (integer != nullptr && in_range(static_cast<double>(*integer))) return value;
@@ -233,8 +275,7 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
       return refuse();
     }
     case OptionType::kNumberOrAuto:
-      if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "auto")
-        return value;
+      if (IsAuto(value)) return value;
       [[fallthrough]];
     case OptionType::kNumber: {
       double number = std::numeric_limits<double>::quiet_NaN();

@@ -1,0 +1,146 @@
+#include "bandana/algorithms/phased_elimination.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace bandana {
+namespace {
+
+constexpr double kScheduleSlack = 1e-9;  // a schedule's count is ceil(x - 1e-9)
+
+Count RoundsOf(const Plan& plan) {
+  Count rounds = 0;
+  for (const Pull& pull : plan.pulls) rounds += pull.count;
+  return rounds;
+}
+
+absl::Status CheckPopulation(const EliminationRules& rules, int dimension) {
+  // T_l <= h_l + |support|, so these phases complete whatever the designs are.
+  const double most_support = DesignSupportBound(dimension);
+  double rounds = 0;
+  double clients = 0;
+  for (Epoch phase = 1; phase <= rules.phases; ++phase) {
+    rounds += rules.rounds(phase) + most_support;
+    if (rounds > static_cast<double>(rules.horizon)) break;
+    clients += static_cast<double>(rules.clients(phase));
+    if (clients > static_cast<double>(rules.population)) {
+      return InvalidInput(
+          {.message = fmt::format("too small for the horizon: {} phases need more than {} clients", phase,
+                                  rules.population),
+           .key = "environment.population",
+           .value = fmt::format("{}", rules.population),
+           .accepted = "a larger population, a smaller algorithm.alpha or a shorter horizon"});
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actions) {
+  if (actions.rows() == 0) return InvalidOption("environment.actions", 0, "at least one action");
+  if (!(rules.horizon >= 1)) {
+    return InvalidOption("horizon", static_cast<double>(rules.horizon), "a whole number >= 1");
+  }
+  if (!(rules.level > 0 && rules.level < 1)) {
+    return InvalidOption("algorithm.beta", rules.level, "a number in (0, 1)");
+  }
+  if (rules.clip.fixed_bound.has_value() &&
+      !(*rules.clip.fixed_bound >= 1 && std::isfinite(*rules.clip.fixed_bound))) {
+    return InvalidOption("environment.reward_bound", *rules.clip.fixed_bound,
+                         "\"auto\" or a finite number >= 1");
+  }
+  constexpr Count kMostClients = 0xffffffff;  // NodeId
+  if (!(rules.population >= 1 && rules.population < kMostClients)) {
+    return InvalidOption("environment.population", static_cast<double>(rules.population),
+                         fmt::format("a whole number from 1 to {}", kMostClients - 1));
+  }
+  return CheckPopulation(rules, static_cast<int>(actions.cols()));
+}
+
+}  // namespace
+
+double CeilCount(double x) { return std::ceil(x - kScheduleSlack); }
+
+Epoch WholePhases(const std::function<double(Epoch)>& rounds, Count horizon) {
+  Epoch phases = 0;
+  for (double played = rounds(1); played <= static_cast<double>(horizon); played += rounds(phases + 1)) {
+    ++phases;
+  }
+  return phases;
+}
+
+absl::StatusOr<EliminationPolicy> EliminationPolicy::Create(EliminationRules rules,
+                                                            std::shared_ptr<const ActionMatrix> actions) {
+  BANDANA_RETURN_IF_ERROR(CheckRules(rules, *actions));
+  return EliminationPolicy(std::move(rules), std::move(actions));
+}
+
+EliminationPolicy::EliminationPolicy(EliminationRules rules, std::shared_ptr<const ActionMatrix> actions)
+    : rules_(std::move(rules)),
+      actions_(std::move(actions)),
+      active_(static_cast<std::size_t>(actions_->rows())) {
+  std::iota(active_.begin(), active_.end(), 0);
+}
+
+Plan EliminationPolicy::Exploit() {
+  Plan plan{.epoch = epoch_, .pulls = {{best_, rules_.horizon - rounds_played_}}, .query = {}};
+  rounds_played_ = rules_.horizon;
+  return plan;
+}
+
+absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
+  ++epoch_;
+  if (epoch_ > rules_.phases) return Exploit();
+  if (!design_.has_value()) {
+    BANDANA_ASSIGN_OR_RETURN(design_, NearOptimalDesign(*actions_, active_));
+  }
+  Plan plan{.epoch = epoch_, .pulls = {}, .query = {}};
+  Count left = rules_.horizon - rounds_played_;
+  bool whole = true;
+  for (std::size_t i = 0; i < design_->support.size(); ++i) {
+    const double wanted = CeilCount(rules_.rounds(epoch_) * design_->weights[i]);
+    const Count count = static_cast<Count>(std::min(std::max(wanted, 1.0), static_cast<double>(left)));
+    whole = whole && static_cast<double>(count) >= wanted && count > 0;
+    if (count > 0) plan.pulls.push_back({design_->support[i], count});
+    left -= count;
+  }
+  rounds_played_ = rules_.horizon - left;
+  if (!whole) return plan;
+  plan.query.clients = rules_.clients(epoch_);
+  for (const Pull& pull : plan.pulls) plan.query.bounds.push_back(rules_.clip.BoundsFor(pull.count));
+  return plan;
+}
+
+absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& averages) {
+  const PhaseRegression regression(*actions_, *design_, plan.pulls);
+  Vector estimate = regression.Estimate(averages.value().entries);
+  const PhaseFacts facts{.epoch = plan.epoch,
+                         .target = rules_.rounds(plan.epoch),
+                         .rounds = RoundsOf(plan),
+                         .clients = plan.query.clients,
+                         .dimension = static_cast<int>(actions_->cols()),
+                         .actions = static_cast<int>(active_.size()),
+                         .pulls = plan.pulls,
+                         .privacy = averages.noise(),
+                         .privacy_stddev = averages.noise_stddev()};
+  PhaseRegression::Survivors survivors =
+      rules_.width == Width::kExact
+          ? regression.EliminateExactly(estimate, active_,
+                                        {plan.query.clients, averages.noise(), rules_.clip}, rules_.level)
+          : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
+  best_ = survivors.best;
+  if (survivors.active.size() != active_.size()) design_.reset();
+  active_ = std::move(survivors.active);
+  history_.push_back({.epoch = plan.epoch,
+                      .pulls = plan.pulls,
+                      .rounds = facts.rounds,
+                      .clients = facts.clients,
+                      .privacy_stddev = facts.privacy_stddev,
+                      .width = survivors.widest,
+                      .averages = averages.value().entries,
+                      .estimate = std::move(estimate),
+                      .active = active_});
+  return absl::OkStatus();
+}
+
+}  // namespace bandana
