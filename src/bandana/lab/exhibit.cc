@@ -32,7 +32,17 @@ Exhibit Make(const std::string& name, std::vector<PaperClaim> claims) {
   return {name, *title, std::move(claims)};
 }
 
-// Tables are merged, whatever else is there is replaced. A new sweep replaces the lists that it names.
+// toml++ writes keys in alphabetical order; the order of a sweep's keys is the order of its points.
+std::vector<std::string> KeysAsWritten(const toml::table& table) {
+  std::vector<std::pair<toml::source_index, std::string>> keys;
+  for (const auto& [key, value] : table) keys.emplace_back(key.source().begin.line, std::string(key.str()));
+  std::sort(keys.begin(), keys.end());
+  std::vector<std::string> names;
+  for (auto& [line, name] : keys) names.push_back(std::move(name));
+  return names;
+}
+
+// Tables are merged, whatever else is there is replaced. A scale names no sweep that the paper's does not.
 void MergeOver(toml::table& base, const toml::table& over) {
   for (const auto& [key, value] : over) {
     toml::table* inner = base[key].as_table();
@@ -48,9 +58,11 @@ void MergeOver(toml::table& base, const toml::table& over) {
 
 const std::vector<Exhibit>& Exhibits() {
   static const auto& exhibits = *new std::vector<Exhibit>{
-      Make("p1-fig2a", P1Fig2aClaims()),
-      Make("p1-fig2b", P1Fig2bClaims()),
-      Make("p1-table2", P1Table2Claims()),
+      Make("p1-fig2a", P1Fig2aClaims()),   Make("p1-fig2b", P1Fig2bClaims()),
+      Make("p1-fig2c", P1Fig2cClaims()),   Make("p1-fig3", P1Fig3Claims()),
+      Make("p1-table1", P1Table1Claims()), Make("p1-table2", P1Table2Claims()),
+      Make("p2-fig2a", P2Fig2aClaims()),   Make("p2-fig2b", P2Fig2bClaims()),
+      Make("p2-table1", P2Table1Claims()),
   };
   return exhibits;
 }
@@ -82,10 +94,15 @@ absl::StatusOr<Spec> ExhibitSpec(const Exhibit& exhibit, Scale scale, const Over
   toml::table table = Written(exhibit.name);
   const toml::table scales = table["scale"].is_table() ? *table["scale"].as_table() : toml::table();
   table.erase("scale");
+  const std::vector<std::string> sweep_order =
+      table["sweep"].is_table() ? KeysAsWritten(*table["sweep"].as_table()) : std::vector<std::string>();
   const std::string& name = ScaleNames()[static_cast<std::size_t>(scale)];
   if (const toml::table* smaller = scales[name].as_table()) MergeOver(table, *smaller);
+  toml::table sweep = table["sweep"].is_table() ? *table["sweep"].as_table() : toml::table();
+  table.erase("sweep");
   std::ostringstream text;
-  text << table;
+  text << table << "\n\n[sweep]\n";
+  for (const std::string& key : sweep_order) text << "\"" << key << "\" = " << sweep[key] << "\n";
   return ParseSpec(text.str(), fmt::format("{}.toml at scale {}", exhibit.name, name), overrides);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "bandana/core/status.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -53,6 +54,12 @@ Finding Everywhere(const Named& a, const Named& b, const std::string& words,
 }
 
 }  // namespace
+
+absl::StatusOr<Named> NamedAlong(const Findings& findings, std::string name, const std::string& key,
+                                 const Where& where, const std::string& metric) {
+  BANDANA_ASSIGN_OR_RETURN(Line line, findings.Along(key, where, metric));
+  return Named{std::move(name), std::move(line)};
+}
 
 Finding Falls(const Named& a) {
   const Line& line = a.line;
@@ -110,6 +117,18 @@ Finding GrowsAtMostLike(const Named& a, double rate, double tolerance) {
   const bool holds = slope.value <= rate + tolerance + kClear * slope.se;
   return {holds,
           fmt::format("{}: slope {:.3f} +- {:.3f}, theory {:.3g}", a.name, slope.value, slope.se, rate)};
+}
+
+Finding ExcessGrowsAtMostLike(const Named& a, const Named& b, double rate, double tolerance) {
+  Named excess{fmt::format("{} above {}", a.name, b.name), {}};
+  for (const Place& place : Shared(a.line, b.line)) {
+    excess.line.x.push_back(place.x);
+    Sample difference;
+    for (std::size_t i = 0; i < place.a->size(); ++i) difference.push_back((*place.a)[i] - (*place.b)[i]);
+    excess.line.y.push_back(std::move(difference));
+  }
+  if (excess.line.x.size() < 2) return {false, fmt::format("{} and {} share no two places", a.name, b.name)};
+  return GrowsAtMostLike(excess, rate, tolerance);
 }
 
 Finding Both(const Finding& a, const Finding& b) {

@@ -14,6 +14,10 @@ struct Named {
   Line line;
 };
 
+/// Findings::Along with a name.
+absl::StatusOr<Named> NamedAlong(const Findings& findings, std::string name, const std::string& key,
+                                 const Where& where, const std::string& metric = "regret");
+
 /// Holds if the last mean is clearly below the first and no step goes clearly up.
 Finding Falls(const Named& a);
 
@@ -35,6 +39,9 @@ Finding ConvergesTo(const Named& a, const std::string& name, const Sample& b, do
 /// Holds if the log-log slope is at most `rate`, up to kClear standard errors and `tolerance` for logarithms
 /// and lower orders.
 Finding GrowsAtMostLike(const Named& a, double rate, double tolerance);
+
+/// The same of the amounts by which a is above b.
+Finding ExcessGrowsAtMostLike(const Named& a, const Named& b, double rate, double tolerance);
 
 /// Both hold; the evidence of both.
 Finding Both(const Finding& a, const Finding& b);
