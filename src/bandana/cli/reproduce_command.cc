@@ -112,7 +112,7 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
     std::error_code error;
     const bool resume = arguments.resume && std::filesystem::exists(job.out, error);
     const absl::StatusOr<lab::Reproduction> reproduction =
-        lab::RunExhibit(*job.exhibit, job.spec,
+        lab::RunExhibit(*job.exhibit, *scale, job.spec,
                         {.out = job.out,
                          .threads = arguments.threads,
                          .resume = resume,

@@ -106,14 +106,16 @@ absl::StatusOr<Spec> ExhibitSpec(const Exhibit& exhibit, Scale scale, const Over
   return ParseSpec(text.str(), fmt::format("{}.toml at scale {}", exhibit.name, name), overrides);
 }
 
-absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, const Spec& spec, const RunOptions& options,
-                                        const std::atomic<bool>& stop) {
+absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, const Spec& spec,
+                                        const RunOptions& options, const std::atomic<bool>& stop) {
   Reproduction reproduction;
   RunOptions with_verdicts = options;
   with_verdicts.conclude = [&](const Json& summary) {
     const Findings findings(summary);
     for (const PaperClaim& claim : exhibit.claims) reproduction.verdicts.push_back(Judge(claim, findings));
-    return Json{{"verdicts", ToJson(reproduction.verdicts)}};
+    Json added = {{"verdicts", ToJson(reproduction.verdicts)}};
+    if (scale == Scale::kSmoke) added["verdicts_note"] = "Scale smoke: so few runs settle no claim.";
+    return added;
   };
   BANDANA_ASSIGN_OR_RETURN(reproduction.summary, RunExperiment(spec, with_verdicts, stop));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/verdict.json", Dump(ToJson(reproduction.verdicts))));

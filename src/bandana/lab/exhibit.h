@@ -43,8 +43,8 @@ struct Reproduction {
   std::vector<Verdict> verdicts;
 };
 
-/// RunExperiment, and verdict.json beside its files and in its report.
-absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, const Spec& spec, const RunOptions& options,
-                                        const std::atomic<bool>& stop);
+/// RunExperiment on the exhibit's spec at that scale, and verdict.json beside its files and in its report.
+absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, const Spec& spec,
+                                        const RunOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace bandana::lab
