@@ -26,6 +26,21 @@ PaperClaim RegretGrows(const std::string& model, double alpha, bool expected = t
           }};
 }
 
+PaperClaim RateIsReached(double alpha) {
+  return {fmt::format("none, alpha = {}: T^(1 - alpha/2) is reached and not only an upper bound", alpha),
+          kTable, false,
+          "on one instance, with its gap between best and second best, regret flattens; the rate is for the "
+          "worst "
+          "instance at each T",
+          [alpha](const Findings& findings) -> absl::StatusOr<Finding> {
+            BANDANA_ASSIGN_OR_RETURN(const Named line, ByHorizon(findings, "none", alpha));
+            const Estimate slope = LogLogSlope(line.line);
+            Finding finding = GrowsAtMostLike(line, 1 - alpha / 2, kTolerance);
+            finding.holds = finding.holds && slope.value + kClear * slope.se >= 1 - alpha / 2 - kTolerance;
+            return finding;
+          }};
+}
+
 PaperClaim PriceGrows(const std::string& model, double alpha, bool expected = true,
                       const std::string& reason = "") {
   return {fmt::format("{}, alpha = {}: what privacy adds grows like T^(1 - alpha)", model, alpha), kTable,
