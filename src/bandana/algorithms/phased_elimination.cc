@@ -130,29 +130,61 @@ absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
   rounds_played_ = rules_.horizon - left;
   if (!whole) return plan;
   plan.query.clients = rules_.clients(epoch_);
-  for (const Pull& pull : plan.pulls) plan.query.bounds.push_back(rules_.clip.BoundsFor(pull.count));
+  BANDANA_RETURN_IF_ERROR(ClipPlan(plan));
   return plan;
 }
 
-EliminationPolicy::Conclusion EliminationPolicy::Conclude(const PhaseFacts& facts,
-                                                          const Released<Mean>& averages) const {
-  const std::vector<double>& entries = averages.value().entries;
-  const PhaseErrors errors{facts.clients, averages.noise(), rules_.clip};
+// All but the noise.
+PhaseErrors EliminationPolicy::ErrorsOf(const Plan& plan) const {
+  return {.clients = std::vector<Count>(plan.pulls.size(), plan.query.clients),
+          .rule = rules_.clip,
+          .bounds = plan.query.bounds,
+          .means = means_};
+}
+
+absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
+  means_.clear();
+  const bool chosen = rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips();
+  if (chosen && known_.has_value() && !getenv("NOCENTRE")) {
+    std::vector<ArmId> arms;
+    for (const Pull& pull : plan.pulls) arms.push_back(pull.arm);
+    // All of these together take no more than one pair's level.
+    const double level = rules_.level / (2 * static_cast<double>(arms.size()));
+    means_ = known_->regression.MeanBounds(known_->estimate, arms, known_->errors, level);
+    for (Interval& mean : means_) {
+      mean = {std::clamp(mean.low, -kMeanBound, kMeanBound), std::clamp(mean.high, -kMeanBound, kMeanBound)};
+    }
+  }
+  if (chosen) {
+    const PhaseRegression regression(*actions_, *design_, plan.pulls);
+    BANDANA_ASSIGN_OR_RETURN(plan.query.bounds,
+                             regression.ChooseBounds(ErrorsOf(plan), rules_.level, rules_.forecast));
+  } else {
+    for (const Pull& pull : plan.pulls) plan.query.bounds.push_back(rules_.clip.BoundsFor(pull.count));
+  }
+  return absl::OkStatus();
+}
+
+EliminationPolicy::Conclusion EliminationPolicy::Conclude(const PhaseRegression& linear,
+                                                          const PhaseFacts& facts, const PhaseErrors& errors,
+                                                          std::span<const double> averages) const {
   if (rules_.link != Link::kIdentity) {
     const GlmPhaseRegression regression(rules_.link, *actions_, *design_, facts.pulls);
-    Vector estimate = regression.Estimate(entries);
-    auto survivors = regression.EliminateExactly(entries, estimate, active_, errors, rules_.level);
+    Vector estimate = regression.Estimate(averages);
+    auto survivors = regression.EliminateExactly(averages, estimate, active_, errors, rules_.level);
     return {std::move(estimate), std::move(survivors)};
   }
-  const PhaseRegression regression(*actions_, *design_, facts.pulls);
-  Vector estimate = regression.Estimate(entries);
+  Vector estimate = linear.Estimate(averages);
   auto survivors = rules_.width == Width::kExact
-                       ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
-                       : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
+                       ? linear.EliminateExactly(estimate, active_, errors, rules_.level)
+                       : linear.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
   return {std::move(estimate), std::move(survivors)};
 }
 
 absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& averages) {
+  PhaseRegression regression(*actions_, *design_, plan.pulls);
+  PhaseErrors errors = ErrorsOf(plan);
+  errors.privacy = averages.noise();
   const PhaseFacts facts{.epoch = plan.epoch,
                          .target = rules_.rounds(plan.epoch),
                          .rounds = RoundsOf(plan),
@@ -162,8 +194,9 @@ absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& av
                          .pulls = plan.pulls,
                          .privacy = averages.noise(),
                          .privacy_stddev = averages.noise_stddev()};
-  auto [estimate, survivors] = Conclude(facts, averages);
+  auto [estimate, survivors] = Conclude(regression, facts, errors, averages.value().entries);
   best_ = survivors.best;
+  known_.emplace(Knowledge{std::move(regression), estimate, std::move(errors)});
   if (survivors.active.size() != active_.size()) design_.reset();
   active_ = std::move(survivors.active);
   history_.push_back({.epoch = plan.epoch,

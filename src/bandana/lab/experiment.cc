@@ -76,6 +76,7 @@ ShuffleSumMeanParams MakeShuffleSumParams(const Settings& settings) {
 
 ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
   return {.nominal = NominalOf(settings),
+          .calibration = CalibrationOf(settings),
           .sampler = SamplerOf(settings),
           .honest_fraction = settings.Number("privacy.honest_fraction"),
           .most_clients = PopulationOf(settings)};
