@@ -46,7 +46,8 @@ TEST(ReleaseTest, AClientPaysForItsOwnNoise) {
   PaysOnce(
       *ShuffleSumMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, Transport::kBits, 1, 0.1}),
       Topology::ShuffledStar(3));
-  PaysOnce(*ShuffledLaplaceMean::Create({{1, 1e-6}, Sampler::kExact, 1, 3}), Topology::ShuffledStar(3));
+  PaysOnce(*ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, 1, 3}),
+           Topology::ShuffledStar(3));
 }
 
 TEST(ReleaseTest, ACentralClientPaysNothingAndItsReportIsToBeProtected) {

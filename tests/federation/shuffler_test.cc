@@ -32,7 +32,7 @@ ShuffleSumMean Made<ShuffleSumMean>() {
 }
 template <>
 ShuffledLaplaceMean Made<ShuffledLaplaceMean>() {
-  return *ShuffledLaplaceMean::Create({kNominal, Sampler::kExact, 1, 1000});
+  return *ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, 1, 1000});
 }
 
 template <class P>

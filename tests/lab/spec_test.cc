@@ -452,7 +452,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"delta = 1e-6", "delta = nan", "privacy.delta", 10, "nan", "(0, 1)"},
         BadLine{"name = \"dp-dpe\"", "name = \"dp-dpe\"\nalpha = 0", "algorithm.alpha", 7, "0", "> 0"},
         BadLine{"name = \"dp-dpe\"", "name = \"dp-dpe\"\nalpha = -2.5", "algorithm.alpha", 7, "-2.5", "> 0"},
-        BadLine{"name = \"dp-dpe\"", "name = \"lin-ucb\"", "algorithm.name", 6, "lin-ucb", "dp-dpe"},
+        BadLine{"name = \"dp-dpe\"", "name = \"lin-usb\"", "algorithm.name", 6, "lin-usb", "dp-dpe"},
         BadLine{"model = \"central\"", "model = \"shufle\"", "privacy.model", 8, "shufle",
                 "none, central, local"},
         BadLine{"horizon = 1000", "horizon = 0", "horizon", 1, "0", ">= 1"},

@@ -83,8 +83,10 @@ class Drawer {
                              const std::vector<std::uint32_t>& clients) {
     std::vector<NodeId> units;
     for (const std::uint32_t client : clients) units.push_back(NodeId{client});
+    const auto ranges = UnitRanges::Of(std::move(units));
+    if (!ranges.ok()) return ranges.status();
     const auto report =
-        ledger.Once(key, {{epsilon, 0.0625}, {epsilon, 0.0625}}, units, [&]() -> absl::StatusOr<Report> {
+        ledger.Once(key, {{epsilon, 0.0625}, {epsilon, 0.0625}}, *ranges, [&]() -> absl::StatusOr<Report> {
           ++draws;
           if (fails) return absl::InternalError("no draw");
           return Wire::FromUnits(key.node, {draws, -draws, std::int64_t{1} << 62}, 33, 5);

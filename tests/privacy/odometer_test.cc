@@ -17,9 +17,9 @@ namespace {
 constexpr DpGuarantee kBudget{1.0, 0.5};
 
 Charge For(DpGuarantee guarantee, const std::vector<std::uint32_t>& units) {
-  Charge charge{guarantee, {}};
-  for (const std::uint32_t unit : units) charge.units.push_back(NodeId{unit});
-  return charge;
+  std::vector<NodeId> nodes;
+  for (const std::uint32_t unit : units) nodes.push_back(NodeId{unit});
+  return {guarantee, *UnitRanges::Of(std::move(nodes))};
 }
 
 TEST(OdometerTest, StartsAtNothing) {

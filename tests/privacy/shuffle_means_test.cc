@@ -46,8 +46,11 @@ ShuffleSumMean Sum(DpGuarantee nominal = kNominal, const SumOptions& options = {
 }
 
 ShuffledLaplaceMean Amplified(DpGuarantee nominal = kNominal, Sampler sampler = Sampler::kExact) {
-  auto made = ShuffledLaplaceMean::Create(
-      {.nominal = nominal, .sampler = sampler, .honest_fraction = 1, .most_clients = 100'000});
+  auto made = ShuffledLaplaceMean::Create({.nominal = nominal,
+                                           .calibration = Calibration::kTight,
+                                           .sampler = sampler,
+                                           .honest_fraction = 1,
+                                           .most_clients = 100'000});
   EXPECT_TRUE(made.ok()) << made.status();
   return *std::move(made);
 }
@@ -403,9 +406,11 @@ TEST(ShuffledLaplaceMeanTest, LocalNoiseShrinksAsClientsGrow) {
   EXPECT_GT(last, 3 * kNominal.epsilon);
   EXPECT_EQ(mean.LocalEpsilon(100'001).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(mean.LocalEpsilon(0).ok());
-  EXPECT_FALSE(ShuffledLaplaceMean::Create({kNominal, Sampler::kExact, 1, 0}).ok());
+  EXPECT_FALSE(ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, 1, 0}).ok());
   for (const double fraction : {0.0, -1.0, 1.1, std::nan("")}) {
-    EXPECT_FALSE(ShuffledLaplaceMean::Create({kNominal, Sampler::kExact, fraction, 1000}).ok()) << fraction;
+    EXPECT_FALSE(
+        ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, fraction, 1000}).ok())
+        << fraction;
   }
 }
 

@@ -44,8 +44,11 @@ inline ShuffleSumMean SmallShuffleSum(Transport transport) {
 }
 
 inline ShuffledLaplaceMean SmallShuffledLaplace() {
-  return ShuffledLaplaceMean::Create(
-             {.nominal = kBudget, .sampler = Sampler::kExact, .honest_fraction = 1, .most_clients = kClients})
+  return ShuffledLaplaceMean::Create({.nominal = kBudget,
+                                      .calibration = Calibration::kTight,
+                                      .sampler = Sampler::kExact,
+                                      .honest_fraction = 1,
+                                      .most_clients = kClients})
       .value();
 }
 

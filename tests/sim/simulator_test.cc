@@ -274,7 +274,7 @@ TEST(NoiseToZeroShuffleTest, ComesNearNone) {
   const Setting setting{.budget = huge};
   const Outcome none = Simulate(setting, NoPrivacyMean(Declassify("test")));
   const Outcome amplified =
-      Simulate(setting, *ShuffledLaplaceMean::Create({huge, Sampler::kFast, 1, 10'000}));
+      Simulate(setting, *ShuffledLaplaceMean::Create({huge, Calibration::kTight, Sampler::kFast, 1, 10'000}));
   ASSERT_TRUE(amplified.status.ok()) << amplified.status;
   EXPECT_LT(amplified.end.regret, 3 * none.end.regret);
 }

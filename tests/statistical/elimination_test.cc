@@ -77,7 +77,9 @@ double LossRate(const Case& setting, std::uint64_t seed, const P& mean) {
     }
     const auto averages = mean.Open(query, *mean.Seal(sum, noise.gen));
     EXPECT_TRUE(averages.ok());
-    PhaseErrors errors{setting.clients, averages->noise(), setting.believed};
+    PhaseErrors errors{.clients = std::vector<Count>(pulls.size(), setting.clients),
+                       .privacy = averages->noise(),
+                       .rule = setting.believed};
     for (NoiseLaw& law : errors.privacy) {
       law.proxy *= setting.noise_factor;
       law.laplace_scale *= setting.noise_factor;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "bandana/algorithms/glm_phase_regression.h"
+
 namespace bandana {
 namespace {
 
@@ -36,6 +38,26 @@ absl::Status CheckPopulation(const EliminationRules& rules, int dimension) {
   return absl::OkStatus();
 }
 
+// What docs/proofs/glm-width.md rests on.
+absl::Status CheckLink(const EliminationRules& rules) {
+  if (rules.link == Link::kIdentity) return absl::OkStatus();
+  if (rules.width != Width::kExact) {
+    return InvalidOption("algorithm.width", "paper",
+                         "exact with this environment.link: no paper has a width");
+  }
+  if (rules.clip.reward.kind != RewardKind::kBernoulli) {
+    return InvalidInput({.message = "rewards of a logistic mean are 1 or 0",
+                         .key = "environment.reward",
+                         .accepted = "bernoulli with this environment.link"});
+  }
+  if (rules.clip.client_sd != 0) {
+    return InvalidOption("environment.client_sd", rules.clip.client_sd,
+                         "0 with this environment.link: the mean over clients of mu(<theta_u, x>) is not "
+                         "mu(<theta, x>)");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actions) {
   if (actions.rows() == 0) return InvalidOption("environment.actions", 0, "at least one action");
   if (!(rules.horizon >= 1)) {
@@ -49,6 +71,7 @@ absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actio
     return InvalidOption("environment.reward_bound", *rules.clip.fixed_bound,
                          "\"auto\" or a finite number >= 1");
   }
+  BANDANA_RETURN_IF_ERROR(CheckLink(rules));
   constexpr Count kMostClients = 0xffffffff;  // NodeId
   if (!(rules.population >= 1 && rules.population < kMostClients)) {
     return InvalidOption("environment.population", static_cast<double>(rules.population),
@@ -107,13 +130,61 @@ absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
   rounds_played_ = rules_.horizon - left;
   if (!whole) return plan;
   plan.query.clients = rules_.clients(epoch_);
-  for (const Pull& pull : plan.pulls) plan.query.bounds.push_back(rules_.clip.BoundsFor(pull.count));
+  BANDANA_RETURN_IF_ERROR(ClipPlan(plan));
   return plan;
 }
 
+// All but the noise.
+PhaseErrors EliminationPolicy::ErrorsOf(const Plan& plan) const {
+  return {.clients = std::vector<Count>(plan.pulls.size(), plan.query.clients),
+          .rule = rules_.clip,
+          .bounds = plan.query.bounds,
+          .means = means_};
+}
+
+absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
+  means_.clear();
+  const bool chosen = rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips();
+  if (chosen && known_.has_value() && !getenv("NOCENTRE")) {
+    std::vector<ArmId> arms;
+    for (const Pull& pull : plan.pulls) arms.push_back(pull.arm);
+    // All of these together take no more than one pair's level.
+    const double level = rules_.level / (2 * static_cast<double>(arms.size()));
+    means_ = known_->regression.MeanBounds(known_->estimate, arms, known_->errors, level);
+    for (Interval& mean : means_) {
+      mean = {std::clamp(mean.low, -kMeanBound, kMeanBound), std::clamp(mean.high, -kMeanBound, kMeanBound)};
+    }
+  }
+  if (chosen) {
+    const PhaseRegression regression(*actions_, *design_, plan.pulls);
+    BANDANA_ASSIGN_OR_RETURN(plan.query.bounds,
+                             regression.ChooseBounds(ErrorsOf(plan), rules_.level, rules_.forecast));
+  } else {
+    for (const Pull& pull : plan.pulls) plan.query.bounds.push_back(rules_.clip.BoundsFor(pull.count));
+  }
+  return absl::OkStatus();
+}
+
+EliminationPolicy::Conclusion EliminationPolicy::Conclude(const PhaseRegression& linear,
+                                                          const PhaseFacts& facts, const PhaseErrors& errors,
+                                                          std::span<const double> averages) const {
+  if (rules_.link != Link::kIdentity) {
+    const GlmPhaseRegression regression(rules_.link, *actions_, *design_, facts.pulls);
+    Vector estimate = regression.Estimate(averages);
+    auto survivors = regression.EliminateExactly(averages, estimate, active_, errors, rules_.level);
+    return {std::move(estimate), std::move(survivors)};
+  }
+  Vector estimate = linear.Estimate(averages);
+  auto survivors = rules_.width == Width::kExact
+                       ? linear.EliminateExactly(estimate, active_, errors, rules_.level)
+                       : linear.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
+  return {std::move(estimate), std::move(survivors)};
+}
+
 absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& averages) {
-  const PhaseRegression regression(*actions_, *design_, plan.pulls);
-  Vector estimate = regression.Estimate(averages.value().entries);
+  PhaseRegression regression(*actions_, *design_, plan.pulls);
+  PhaseErrors errors = ErrorsOf(plan);
+  errors.privacy = averages.noise();
   const PhaseFacts facts{.epoch = plan.epoch,
                          .target = rules_.rounds(plan.epoch),
                          .rounds = RoundsOf(plan),
@@ -123,12 +194,9 @@ absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& av
                          .pulls = plan.pulls,
                          .privacy = averages.noise(),
                          .privacy_stddev = averages.noise_stddev()};
-  PhaseRegression::Survivors survivors =
-      rules_.width == Width::kExact
-          ? regression.EliminateExactly(estimate, active_,
-                                        {plan.query.clients, averages.noise(), rules_.clip}, rules_.level)
-          : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
+  auto [estimate, survivors] = Conclude(regression, facts, errors, averages.value().entries);
   best_ = survivors.best;
+  known_.emplace(Knowledge{std::move(regression), estimate, std::move(errors)});
   if (survivors.active.size() != active_.size()) design_.reset();
   active_ = std::move(survivors.active);
   history_.push_back({.epoch = plan.epoch,

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/phase_regression.h"
 #include "bandana/bandit/clipping.h"
+#include "bandana/bandit/link.h"
 #include "bandana/bandit/optimal_design.h"
 #include "bandana/core/linear_algebra.h"
 #include "bandana/core/status.h"
@@ -53,7 +54,11 @@ struct EliminationRules {
   Width width = Width::kExact;
   std::function<double(const PhaseFacts&)> paper_width;  ///< W_l: x goes if it is 2 W_l behind
   ClipRule clip;
-  Count population = 0;  ///< clients 1 .. population, each of whom takes part once
+  Link link = Link::kIdentity;  ///< of mean rewards; another one takes exact widths and clients who are alike
+  Count population = 0;         ///< clients 1 .. population, each of whom takes part once
+  /// What the server knows of its privatizer's noise; for it intervals are chosen that averages are clipped
+  /// to.
+  NoiseForecast forecast = {};
 };
 
 /// ceil(x - 1e-9): how a schedule's count is rounded.
@@ -99,12 +104,30 @@ class EliminationPolicy {
  private:
   EliminationPolicy(EliminationRules rules, std::shared_ptr<const ActionMatrix> actions);
   Plan Exploit();
+  PhaseErrors ErrorsOf(const Plan& plan) const;
+  absl::Status ClipPlan(Plan& plan);
+
+  // What the last phase has shown of mean rewards.
+  struct Knowledge {
+    PhaseRegression regression;
+    Vector estimate;
+    PhaseErrors errors;
+  };
+
+  struct Conclusion {
+    Vector estimate;
+    PhaseRegression::Survivors survivors;
+  };
+  Conclusion Conclude(const PhaseRegression& linear, const PhaseFacts& facts, const PhaseErrors& errors,
+                      std::span<const double> averages) const;
 
   EliminationRules rules_;
   std::shared_ptr<const ActionMatrix> actions_;
   std::vector<ArmId> active_;
   std::optional<Design> design_;  // of active_; none after an elimination
   ArmId best_ = 0;                // as estimated last
+  std::optional<Knowledge> known_;
+  std::vector<Interval> means_;  // of the plan's coordinates, from what is known
   Epoch epoch_ = 0;
   Count rounds_played_ = 0;
   std::vector<PhaseRecord> history_;
@@ -117,6 +140,9 @@ class EliminationServer final : public Node {
   static absl::StatusOr<EliminationServer> Create(absl::StatusOr<EliminationRules> rules,
                                                   std::shared_ptr<const ActionMatrix> actions, P privatizer) {
     BANDANA_RETURN_IF_ERROR(rules.status());
+    if constexpr (requires(const MeanQuery& query) { privatizer.Forecast(query); }) {
+      rules->forecast = [privatizer](const MeanQuery& query) { return privatizer.Forecast(query); };
+    }
     BANDANA_ASSIGN_OR_RETURN(EliminationPolicy policy,
                              EliminationPolicy::Create(*std::move(rules), std::move(actions)));
     return EliminationServer(std::move(policy), std::move(privatizer));

@@ -61,6 +61,7 @@ double Value(const Report& report) { return static_cast<double>(Wire::Units(repo
 
 absl::StatusOr<ShuffledLaplaceMean> LaplacePrivatizer(DpGuarantee nominal) {
   return ShuffledLaplaceMean::Create({.nominal = nominal,
+                                      .calibration = Calibration::kTight,
                                       .sampler = Sampler::kExact,
                                       .honest_fraction = 1,
                                       .most_clients = kLaplaceClients});

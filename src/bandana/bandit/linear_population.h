@@ -11,7 +11,9 @@
 namespace bandana {
 
 /// Clients 1 .. size, each with a parameter of its own, theta_u = theta + xi_u, xi_u ~ N(0, client_sd^2 I):
-/// P1's population. A whole plan is answered in O(pulls), however often each arm is played.
+/// P1's population. Under a link other than the identity client_sd is 0: the mean over clients of
+/// mu(<theta_u, x>) is not mu(<theta, x>). A whole plan is answered in O(pulls), however often each arm is
+/// played.
 class LinearPopulation final : public Environment {
  public:
   enum class Path { kSums, kPulls };  ///< one draw a sum; or one draw a reward, to test the former against

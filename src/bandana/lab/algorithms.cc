@@ -58,6 +58,9 @@ std::span<const Algorithm> Algorithms() {
       {.name = "pe", .summary = "P1, Section VII-B: phased elimination with a new client every round"},
       {.name = "private-elimination",
        .summary = "P2, Algorithms 1-4 (central, local, shuffle amplified, shuffle sum): batched elimination"},
+      {.name = "lin-ucb",
+       .summary = "P1, Section VII-B: LinUCB with a new client every round; model none, linear rewards",
+       .elimination = false},
   };
   return algorithms;
 }
@@ -83,7 +86,9 @@ Count PopulationOf(const Settings& settings) {
   return AlgorithmOf(settings).client_a_round ? settings.Integer("horizon") : kWatchers;
 }
 
-absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions) {
+namespace {
+
+absl::StatusOr<EliminationRules> LinearRules(const Settings& settings, const ActionMatrix& actions) {
   const std::string& name = settings.Text("algorithm.name");
   if (name == "dp-dpe") return DpDpeRules(MakeDpDpeParams(settings), actions);
   if (name == "pe") return PeRules(MakePeParams(settings), actions);
@@ -91,7 +96,39 @@ absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const Actio
   return PrivateEliminationRules(MakePrivateEliminationParams(settings), actions);
 }
 
+// LinUCB learns from every single reward and hides none of it.
+absl::Status CheckLinUcb(const Settings& settings, const ActionMatrix& actions) {
+  if (const std::string& model = settings.Text("privacy.model"); model != "none") {
+    return InvalidOption("privacy.model", model, "none with algorithm.name = \"lin-ucb\"");
+  }
+  if (LinkOf(settings) != Link::kIdentity) {
+    return InvalidOption("environment.kind", settings.Text("environment.kind"),
+                         "linear with algorithm.name = \"lin-ucb\"");
+  }
+  return ValidateLinUcb(MakeLinUcbParams(settings), actions);
+}
+
+}  // namespace
+
+absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions) {
+  if (!AlgorithmOf(settings).elimination) {
+    return InvalidOption("algorithm.name", settings.Text("algorithm.name"), "an elimination algorithm here");
+  }
+  BANDANA_ASSIGN_OR_RETURN(EliminationRules rules, LinearRules(settings, actions));
+  rules.link = LinkOf(settings);
+  return rules;
+}
+
+LinUcbParams MakeLinUcbParams(const Settings& settings) {
+  return {.horizon = settings.Integer("horizon"),
+          .beta = settings.NumberOrAuto("algorithm.beta"),
+          .population = PopulationOf(settings),
+          .reward = MakeRewardModel(settings),
+          .client_sd = settings.Number("environment.client_sd")};
+}
+
 absl::Status CheckAlgorithm(const Settings& settings, const ActionMatrix& actions) {
+  if (settings.Text("algorithm.name") == "lin-ucb") return CheckLinUcb(settings, actions);
   BANDANA_ASSIGN_OR_RETURN(EliminationRules rules, MakeRules(settings, actions));
   return EliminationPolicy::Create(std::move(rules), std::make_shared<const ActionMatrix>(actions)).status();
 }

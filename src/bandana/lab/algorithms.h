@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bandana/algorithms/lin_ucb.h"
 #include "bandana/algorithms/phased_elimination.h"
 #include "bandana/lab/settings.h"
 
@@ -26,8 +27,10 @@ std::vector<std::string> AlgorithmNames();
 /// Clients there are: environment.population, or as many as the algorithm is sure to do with.
 Count PopulationOf(const Settings& settings);
 
-/// The rules of an elimination algorithm.
+/// The rules of an elimination algorithm; an error for any other.
 absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions);
+
+LinUcbParams MakeLinUcbParams(const Settings& settings);
 
 /// That the algorithm can run on these actions.
 absl::Status CheckAlgorithm(const Settings& settings, const ActionMatrix& actions);

@@ -35,7 +35,7 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
     absl::StatusOr<LinearProblem> problem =
         LinearProblem::DrawTheta(std::move(actions), theta_norm, seed, replicate);
     if (!problem.ok()) return WithFile(problem.status(), settings.Text("environment.file"));
-    return std::make_shared<const LinearProblem>(*std::move(problem));
+    return std::make_shared<const LinearProblem>((*std::move(problem)).Through(LinkOf(settings)));
   }
   const LinearProblemParams params{.dimension = settings.Integer("environment.dimension"),
                                    .actions = settings.Integer("environment.actions"),
@@ -44,7 +44,7 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
                                                                    : ActionLaw::kSphere,
                                    .theta_norm = theta_norm};
   BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, LinearProblem::Draw(params, seed, replicate));
-  return std::make_shared<const LinearProblem>(std::move(problem));
+  return std::make_shared<const LinearProblem>(std::move(problem).Through(LinkOf(settings)));
 }
 
 absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
@@ -76,6 +76,7 @@ ShuffleSumMeanParams MakeShuffleSumParams(const Settings& settings) {
 
 ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
   return {.nominal = NominalOf(settings),
+          .calibration = CalibrationOf(settings),
           .sampler = SamplerOf(settings),
           .honest_fraction = settings.Number("privacy.honest_fraction"),
           .most_clients = PopulationOf(settings)};
@@ -93,17 +94,28 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
   BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, MakePopulation(settings, replicate, problem));
   // The action set is the problem's own, kept alive by it.
   const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
-  return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
-    BANDANA_ASSIGN_OR_RETURN(
-        auto server, EliminationServer<P>::Create(MakeRules(settings, *actions), actions, privatizer));
-    Recorder recorder(*problem, Checkpoints(settings));
+  Recorder recorder(*problem, Checkpoints(settings));
+  const auto simulate = [&]<class Server, class P>(Server& server, const P& privatizer) {
     const sim::SimParams params{.seed = static_cast<std::uint64_t>(settings.Integer("seed")),
                                 .replicate = replicate,
                                 .topology = TopologyFor<P>(PopulationOf(settings)),
                                 .budget_per_client = privatizer.guarantee(),
                                 .stop = &stop};
-    BANDANA_RETURN_IF_ERROR((sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
-        params, server, privatizer, population, recorder)));
+    return sim::Simulator<Server, EliminationClient<P>>::Run(params, server, privatizer, population,
+                                                             recorder);
+  };
+  if (settings.Text("algorithm.name") == "lin-ucb") {
+    BANDANA_RETURN_IF_ERROR(CheckAlgorithm(settings, *actions));
+    const NoPrivacyMean bare(Declassify("privacy.model = none"));
+    BANDANA_ASSIGN_OR_RETURN(auto server,
+                             LinUcbServer<NoPrivacyMean>::Create(MakeLinUcbParams(settings), *actions, bare));
+    BANDANA_RETURN_IF_ERROR(simulate(server, bare));
+    return Outcome{recorder.checkpoints(), {}};
+  }
+  return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
+    BANDANA_ASSIGN_OR_RETURN(
+        auto server, EliminationServer<P>::Create(MakeRules(settings, *actions), actions, privatizer));
+    BANDANA_RETURN_IF_ERROR(simulate(server, privatizer));
     return Outcome{recorder.checkpoints(), server.policy().history()};
   });
 }

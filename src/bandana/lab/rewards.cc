@@ -21,6 +21,10 @@ RewardModel MakeRewardModel(const Settings& settings) {
   return {.kind = RewardKind::kGaussian, .sd = settings.Number("environment.reward_sd")};
 }
 
+Link LinkOf(const Settings& settings) {
+  return settings.Has("environment.link") ? Link::kLogistic : Link::kIdentity;
+}
+
 ClipRule MakeClipRule(const Settings& settings) {
   return {.reward = MakeRewardModel(settings),
           .client_sd = settings.Number("environment.client_sd"),

@@ -118,7 +118,11 @@ std::vector<Option> MakeVocabulary() {
        "rounds at which results are written: log-spaced, so many evenly spaced, or these",
        Always},
 
-      Choice("environment.kind", {"linear"}, "linear", "mean reward <theta, x> of finitely many actions"),
+      Choice("environment.kind", {"linear", "glm"}, "linear",
+             "mean reward <theta, x> of finitely many actions, or that through a link"),
+      Choice("environment.link", {"logistic"}, "logistic",
+             "mean reward of x: 1 / (1 + exp(-<theta, x>)); rewards are bernoulli, client_sd is 0",
+             When("environment.kind", {"glm"})),
       Choice(
           "environment.contexts", {"sphere", "orthant", "gaussian", "file"}, "sphere",
           "how actions are drawn: on the unit sphere, on its non-negative part (theta too), normal, or read"),
@@ -155,7 +159,8 @@ std::vector<Option> MakeVocabulary() {
       Number("algorithm.alpha", Positive, "a finite number > 0", 0.8, "growth of the clients",
              Either(growing, When("algorithm.fixed_clients", {"auto"}))),
       Number("algorithm.beta", Probability, "\"auto\" or a number in (0, 1)", "auto",
-             "level of one confidence bound; auto: 1/(k T)", elimination),
+             "level of one confidence bound; auto: 1/(k T); lin-ucb: of all of them, auto: 1/T",
+             Either(elimination, When("algorithm.name", {"lin-ucb"}))),
       Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
              elimination),
       Boolean("algorithm.core_set", true,

@@ -31,6 +31,8 @@ class Access {
   static NodeId Origin(const Report& report) { return report.origin_; }
   static Count& Bits(Report& report) { return report.bits_; }
   static Count& Quorum(Report& report) { return report.quorum_; }
+  static int& Part(Report& report) { return report.part_; }
+  static Count& Clients(Report& report) { return report.clients_; }
   static std::string& Question(Report& report) { return report.question_; }
 
   template <class Query>
@@ -62,11 +64,15 @@ class Access {
     return sum.quorum_;
   }
   template <class Query>
-  static absl::flat_hash_set<NodeId>& Origins(BasicReportSum<Query>& sum) {
+  static std::vector<Count>& Answered(BasicReportSum<Query>& sum) {
+    return sum.answered_;
+  }
+  template <class Query>
+  static ClientSet& Origins(BasicReportSum<Query>& sum) {
     return sum.origins_;
   }
   template <class Query>
-  static const absl::flat_hash_set<NodeId>& Origins(const BasicReportSum<Query>& sum) {
+  static const ClientSet& Origins(const BasicReportSum<Query>& sum) {
     return sum.origins_;
   }
 

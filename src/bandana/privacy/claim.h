@@ -6,6 +6,7 @@
 
 #include "bandana/core/ids.h"
 #include "bandana/privacy/guarantee.h"
+#include "bandana/privacy/ledger/unit_ranges.h"
 
 namespace bandana {
 
@@ -28,10 +29,17 @@ inline Claim ClientClaim(std::string adversary, DpGuarantee guarantee, std::stri
           .proof = std::move(proof)};
 }
 
-/// What one release costs those whose data are in it, each of them named once.
+/// The same promises for answers to dealt queries, of one reward a client (docs/proofs/dealt.md).
+std::vector<Claim> AsDealt(std::vector<Claim> claims);
+
+/// The same promises where a client's reward depends on its context, which stays with it: joint differential
+/// privacy, against everyone but the client itself (docs/proofs/known-contexts.md).
+std::vector<Claim> AsJoint(std::vector<Claim> claims);
+
+/// What one release costs those whose data are in it.
 struct Charge {
   DpGuarantee guarantee;
-  std::vector<NodeId> units;
+  UnitRanges units;
 };
 
 /// Names a release. Drawing the same one twice would give an adversary two noises for one value, so a context

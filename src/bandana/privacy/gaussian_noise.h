@@ -31,9 +31,15 @@ class GaussianNoise {
   /// What the multiplier delivers: under `paper` the classic formula's real epsilon.
   DpGuarantee delivered() const { return delivered_; }
 
-  /// The standard deviation, in whole units, that replacing one client's averages needs.
-  absl::StatusOr<std::uint64_t> Scale(const MeanQuery& query) const;
+  /// The standard deviation, in whole units, that replacing one client's averages needs, or its one
+  /// reward in one part.
+  absl::StatusOr<std::uint64_t> Scale(const MeanQuery& query, int part = Report::kWhole) const;
   std::int64_t Draw(std::uint64_t scale, NoiseGen& noise) const;
+
+  /// The sum of so many draws. Fast: one normal of the sum's mean and variance, the draws' own rounding
+  /// included.
+  /// kOutOfRange, whatever is drawn, if it might not fit.
+  absl::StatusOr<std::int64_t> DrawSum(std::uint64_t scale, Count draws, NoiseGen& noise) const;
 
   /// Of a sum of so many draws, in units.
   NoiseLaw Law(std::uint64_t scale, Count draws) const;

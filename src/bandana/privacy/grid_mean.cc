@@ -15,9 +15,9 @@ double LowUnits(const Interval& bound) { return std::floor(bound.low / GridMean:
 double HighUnits(const Interval& bound) { return std::ceil(bound.high / GridMean::kUnit); }
 double RangeUnits(const Interval& bound) { return HighUnits(bound) - LowUnits(bound); }
 
-std::int64_t ClipUnits(std::int64_t units, const Interval& bound) {
-  return std::clamp(units, static_cast<std::int64_t>(LowUnits(bound)),
-                    static_cast<std::int64_t>(HighUnits(bound)));
+std::int64_t ClipUnits(std::int64_t units, const Interval& bound, Count clients) {
+  return std::clamp(units, clients * static_cast<std::int64_t>(LowUnits(bound)),
+                    clients * static_cast<std::int64_t>(HighUnits(bound)));
 }
 
 // Products and roots of doubles are right to far better than this.
@@ -28,24 +28,78 @@ double SumSlack(const MeanQuery& query) {
   return kRoundingSlack + 0x1p-52 * static_cast<double>(query.bounds.size());
 }
 
+absl::Status CheckBound(const Interval& bound, Count clients) {
+  constexpr double kMost = 0x1p20;
+  constexpr double kMostSum = 0x1p61 * GridMean::kUnit;  // with room for noise
+  if (!(-kMost <= bound.low && bound.low <= bound.high && bound.high <= kMost)) {
+    return absl::InvalidArgumentError(fmt::format("an interval from {} to {}: the grid holds values up to {}",
+                                                  bound.low, bound.high, kMost));
+  }
+  if (!(static_cast<double>(clients) * std::max(-bound.low, bound.high) < kMostSum)) {
+    return absl::InvalidArgumentError(
+        fmt::format("an interval from {} to {}, of {} clients: the grid holds sums up to {}", bound.low,
+                    bound.high, clients, kMostSum));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDealt(const MeanQuery& query) {
+  if (query.dealt.size() != query.bounds.size()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} coordinates, of which {} are dealt out", query.bounds.size(), query.dealt.size()));
+  }
+  Count left = query.clients;
+  for (const Count each : query.dealt) {
+    if (!(each >= 1 && each <= left)) {
+      return absl::InvalidArgumentError(
+          fmt::format("a coordinate dealt to {} clients, of {} who have none yet", each, left));
+    }
+    left -= each;
+  }
+  if (left == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("the coordinates are dealt to all but {} of {} clients", left, query.clients));
+}
+
 }  // namespace
 
 absl::Status CheckQuery(const MeanQuery& query) {
-  constexpr double kMost = 0x1p20;
-  constexpr double kMostSum = 0x1p61 * GridMean::kUnit;  // with room for noise
-  const auto clients = static_cast<double>(query.clients);
-  for (const Interval& bound : query.bounds) {
-    if (!(-kMost <= bound.low && bound.low <= bound.high && bound.high <= kMost)) {
-      return absl::InvalidArgumentError(fmt::format(
-          "an interval from {} to {}: the grid holds values up to {}", bound.low, bound.high, kMost));
-    }
-    if (!(clients * std::max(-bound.low, bound.high) < kMostSum)) {
-      return absl::InvalidArgumentError(
-          fmt::format("an interval from {} to {}, of {} clients: the grid holds sums up to {}", bound.low,
-                      bound.high, query.clients, kMostSum));
-    }
+  if (!query.dealt.empty()) BANDANA_RETURN_IF_ERROR(CheckDealt(query));
+  for (std::size_t i = 0; i < query.bounds.size(); ++i) {
+    BANDANA_RETURN_IF_ERROR(CheckBound(query.bounds[i], query.clients_of(i)));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckWhole(const MeanQuery& query) {
+  if (query.dealt.empty()) return CheckQuery(query);
+  return absl::InvalidArgumentError("a query whose coordinates are dealt out is answered part by part");
+}
+
+absl::Status CheckPart(const MeanQuery& query, int part) {
+  if (query.dealt.empty()) {
+    return absl::InvalidArgumentError("a part of a query that asks everyone for all coordinates");
+  }
+  BANDANA_RETURN_IF_ERROR(CheckDealt(query));
+  if (!(part >= 0 && static_cast<std::size_t>(part) < query.dealt.size())) {
+    return absl::InvalidArgumentError(
+        fmt::format("part {} of a query that has {}", part, query.dealt.size()));
+  }
+  const auto i = static_cast<std::size_t>(part);
+  return CheckBound(query.bounds[i], query.dealt[i]);
+}
+
+absl::StatusOr<Count> CrowdSize(const MeanQuery& query, int part, RewardSums crowd) {
+  const Count most = query.dealt[static_cast<std::size_t>(part)];
+  Count clients = 0;
+  bool fits = true;
+  for (const RewardSum& each : crowd) {
+    fits = fits && each.count >= 0 && each.count <= most - clients;
+    if (fits) clients += each.count;
+  }
+  if (fits && clients >= 1) return clients;
+  return absl::InvalidArgumentError(
+      fmt::format("a crowd in a part that is dealt to {} clients must be of 1 to as many", most));
 }
 
 double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
@@ -54,13 +108,15 @@ double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
   return std::clamp(average, bound.low, bound.high);
 }
 
-double GridMean::Sensitivity(const MeanQuery& query) {
+double GridMean::Sensitivity(const MeanQuery& query, int part) {
+  if (part != Report::kWhole) return RangeUnits(query.bounds[static_cast<std::size_t>(part)]);
   double squares = 0;
   for (const Interval& bound : query.bounds) squares += RangeUnits(bound) * RangeUnits(bound);
   return std::sqrt(squares) * SumSlack(query);
 }
 
-double GridMean::SensitivityL1(const MeanQuery& query) {
+double GridMean::SensitivityL1(const MeanQuery& query, int part) {
+  if (part != Report::kWhole) return RangeUnits(query.bounds[static_cast<std::size_t>(part)]);
   double sum = 0;
   for (const Interval& bound : query.bounds) sum += RangeUnits(bound);
   return sum * SumSlack(query);
@@ -79,9 +135,16 @@ absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, double sen
   return static_cast<std::uint64_t>(units);
 }
 
+absl::Status GridMean::CheckNoiseSum(double stddev) {
+  if (stddev <= 0x1p55) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      fmt::format("noise of a standard deviation of {:.3g} in a sum: the grid holds {:.3g}", stddev * kUnit,
+                  0x1p55 * kUnit));
+}
+
 absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,
                                                    const Raw<RewardSums>& rewards) const {
-  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
+  BANDANA_RETURN_IF_ERROR(CheckWhole(query));
   const RewardSums sums = Reveal(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
   Units units(sums.size());
@@ -91,28 +154,79 @@ absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,
   return units;
 }
 
+absl::StatusOr<std::int64_t> GridMean::PartOf(const MeanQuery& query, int part,
+                                              const Raw<RewardSums>& one) const {
+  BANDANA_RETURN_IF_ERROR(CheckPart(query, part));
+  const RewardSums sums = Reveal(one);
+  BANDANA_CHECK(sums.size() == 1);
+  const Interval& bound = query.bounds[static_cast<std::size_t>(part)];
+  return static_cast<std::int64_t>(std::nearbyint(ClippedAverage(sums[0], bound) / kUnit));
+}
+
+absl::StatusOr<GridMean::CrowdSum> GridMean::CrowdOf(const MeanQuery& query, int part,
+                                                     const Raw<RewardSums>& crowd) const {
+  BANDANA_RETURN_IF_ERROR(CheckPart(query, part));
+  const RewardSums sums = Reveal(crowd);
+  BANDANA_ASSIGN_OR_RETURN(const Count clients, CrowdSize(query, part, sums));
+  const Interval& bound = query.bounds[static_cast<std::size_t>(part)];
+  std::int64_t units = 0;
+  for (const RewardSum& each : sums) {
+    if (each.count == 0) continue;
+    const auto count = static_cast<double>(each.count);
+    const double sum = std::isnan(each.sum) ? count * ((bound.low + bound.high) / 2)
+                                            : std::clamp(each.sum, count * bound.low, count * bound.high);
+    units += static_cast<std::int64_t>(std::nearbyint(sum / kUnit));
+  }
+  return CrowdSum{clients, units};
+}
+
 absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, Entries entries,
                                   ReportSum& sum) const {
   BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   const auto entry = [&](std::size_t i, std::int64_t units) {
-    return entries == Entries::kClip ? ClipUnits(units, query.bounds[i]) : units;
+    return entries == Entries::kClip ? ClipUnits(units, query.bounds[i], report.clients()) : units;
   };
   return AddReport(query, query.bounds.size(), report, entry, sum);
 }
 
+std::vector<NoiseLaw> GridMean::LawsOf(const MeanQuery& query,
+                                       absl::FunctionRef<EntryNoise(std::size_t i)> noise) {
+  std::vector<NoiseLaw> laws;
+  for (std::size_t i = 0; i < query.bounds.size(); ++i) {
+    NoiseLaw law = noise(i).law;
+    law.proxy *= kUnit / static_cast<double>(query.clients_of(i));
+    law.laplace_scale *= kUnit / static_cast<double>(query.clients_of(i));
+    laws.push_back(law);
+  }
+  return laws;
+}
+
 absl::StatusOr<Released<Mean>> GridMean::MintMean(const MeanQuery& query, const Sealed& sum,
-                                                  const NoiseLaw& law, double noise_mean) const {
+                                                  absl::FunctionRef<EntryNoise(std::size_t i)> noise) const {
+  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   const Units& units = UnitsOf(sum);
   BANDANA_RETURN_IF_ERROR(CheckSize(query.bounds.size(), units));
-  const double clients = static_cast<double>(query.clients);
   Mean mean{std::vector<double>(units.size())};
   for (std::size_t i = 0; i < units.size(); ++i) {
-    mean.entries[i] = (static_cast<double>(units[i]) - noise_mean) * kUnit / clients;
+    const auto clients = static_cast<double>(query.clients_of(i));
+    mean.entries[i] = (static_cast<double>(units[i]) - noise(i).mean) * kUnit / clients;
   }
-  const NoiseLaw scaled{.proxy = law.proxy * kUnit / clients,
-                        .laplace_scale = law.laplace_scale * kUnit / clients,
-                        .laplace_terms = law.laplace_terms};
-  return Mint(std::move(mean), std::vector<NoiseLaw>(units.size(), scaled));
+  return Mint(std::move(mean), LawsOf(query, noise));
+}
+
+absl::StatusOr<std::vector<std::uint64_t>> GridMean::ScalesOf(
+    const MeanQuery& query, absl::FunctionRef<absl::StatusOr<std::uint64_t>(int part)> scale) {
+  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
+  std::vector<std::uint64_t> scales;
+  if (query.dealt.empty()) {
+    BANDANA_ASSIGN_OR_RETURN(const std::uint64_t all, scale(Report::kWhole));
+    scales.assign(query.bounds.size(), all);
+  }
+  for (std::size_t i = 0; i < query.dealt.size(); ++i) {
+    BANDANA_ASSIGN_OR_RETURN(const std::uint64_t each, scale(static_cast<int>(i)));
+    scales.push_back(each);
+  }
+  return scales;
 }
 
 }  // namespace bandana

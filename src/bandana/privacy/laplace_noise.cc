@@ -7,6 +7,7 @@
 #include "bandana/privacy/calibration/rounding.h"
 #include "bandana/privacy/grid_mean.h"
 #include "bandana/privacy/samplers/discrete_laplace.h"
+#include "bandana/privacy/samplers/fast_noise.h"
 
 namespace bandana {
 
@@ -18,8 +19,8 @@ absl::StatusOr<LaplaceNoise> LaplaceNoise::Create(const LaplaceParams& params) {
   return LaplaceNoise(0.5 / params.epsilon, {2 * params.epsilon, 0}, params.sampler);
 }
 
-absl::StatusOr<std::uint64_t> LaplaceNoise::Scale(const MeanQuery& query) const {
-  return GridMean::NoiseUnits(multiplier_, GridMean::SensitivityL1(query));
+absl::StatusOr<std::uint64_t> LaplaceNoise::Scale(const MeanQuery& query, int part) const {
+  return GridMean::NoiseUnits(multiplier_, GridMean::SensitivityL1(query, part));
 }
 
 std::int64_t LaplaceNoise::Draw(std::uint64_t scale, NoiseGen& noise) const {
@@ -30,6 +31,18 @@ std::int64_t LaplaceNoise::Draw(std::uint64_t scale, NoiseGen& noise) const {
   };
   const double up = geometric();
   return static_cast<std::int64_t>(up - geometric());
+}
+
+absl::StatusOr<std::int64_t> LaplaceNoise::DrawSum(std::uint64_t scale, Count draws, NoiseGen& noise) const {
+  BANDANA_RETURN_IF_ERROR(
+      GridMean::CheckNoiseSum(static_cast<double>(scale) * std::sqrt(2 * static_cast<double>(draws))));
+  if (sampler_ == Sampler::kExact || draws == 1) {
+    std::int64_t sum = 0;
+    for (Count i = 0; i < draws; ++i) sum += Draw(scale, noise);
+    return sum;
+  }
+  const double sum = static_cast<double>(scale) * SumOfLaplace(static_cast<std::uint64_t>(draws), noise);
+  return static_cast<std::int64_t>(std::nearbyint(sum));
 }
 
 NoiseLaw LaplaceNoise::Law(std::uint64_t scale, Count draws) const {

@@ -12,6 +12,18 @@ absl::StatusOr<Report> NoPrivacyMean::Randomize(const MeanQuery& query, const Ra
   return MakeReport(std::move(units), WordBits(query));
 }
 
+absl::StatusOr<Report> NoPrivacyMean::RandomizePart(const MeanQuery& query, int part,
+                                                    const Raw<RewardSums>& one, NoiseGen&) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t units, PartOf(query, part, one));
+  return MakePart(part, 1, units, kWordBits);
+}
+
+absl::StatusOr<Report> NoPrivacyMean::RandomizeCrowd(const MeanQuery& query, int part,
+                                                     const Raw<RewardSums>& crowd, NoiseGen&) const {
+  BANDANA_ASSIGN_OR_RETURN(const CrowdSum sum, CrowdOf(query, part, crowd));
+  return MakePart(part, sum.clients, sum.units, sum.clients * kWordBits);
+}
+
 absl::Status NoPrivacyMean::Add(const MeanQuery& query, const Report& report, ReportSum& sum) const {
   return AddEntries(query, report, Entries::kClip, sum);
 }
@@ -23,7 +35,11 @@ absl::StatusOr<Sealed> NoPrivacyMean::Seal(const ReportSum& sum, NoiseGen&) cons
 }
 
 absl::StatusOr<Released<Mean>> NoPrivacyMean::Open(const MeanQuery& query, const Sealed& sealed) const {
-  return MintMean(query, sealed, NoiseLaw{}, 0);
+  return MintMean(query, sealed, [](std::size_t) { return EntryNoise{}; });
+}
+
+absl::StatusOr<std::vector<NoiseLaw>> NoPrivacyMean::Forecast(const MeanQuery& query) const {
+  return std::vector<NoiseLaw>(query.bounds.size());
 }
 
 template <class Noise>
@@ -40,6 +56,20 @@ absl::StatusOr<Report> CentralMean<Noise>::Randomize(const MeanQuery& query, con
 }
 
 template <class Noise>
+absl::StatusOr<Report> CentralMean<Noise>::RandomizePart(const MeanQuery& query, int part,
+                                                         const Raw<RewardSums>& one, NoiseGen&) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t units, PartOf(query, part, one));
+  return MakePart(part, 1, units, kWordBits, query.clients);
+}
+
+template <class Noise>
+absl::StatusOr<Report> CentralMean<Noise>::RandomizeCrowd(const MeanQuery& query, int part,
+                                                          const Raw<RewardSums>& crowd, NoiseGen&) const {
+  BANDANA_ASSIGN_OR_RETURN(const CrowdSum sum, CrowdOf(query, part, crowd));
+  return MakePart(part, sum.clients, sum.units, sum.clients * kWordBits, query.clients);
+}
+
+template <class Noise>
 absl::Status CentralMean<Noise>::Add(const MeanQuery& query, const Report& report, ReportSum& sum) const {
   return AddEntries(query, report, Entries::kClip, sum);
 }
@@ -47,17 +77,19 @@ absl::Status CentralMean<Noise>::Add(const MeanQuery& query, const Report& repor
 template <class Noise>
 absl::StatusOr<Sealed> CentralMean<Noise>::Seal(const ReportSum& sum, NoiseGen& noise) const {
   BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients, Next::kProtect));
-  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, noise_.Scale(QueryOf(sum)));
-  if (scale > 0) {
-    for (std::int64_t& total : totals) total += noise_.Draw(scale, noise);
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales, Scales(QueryOf(sum)));
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (scales[i] > 0) totals[i] += noise_.Draw(scales[i], noise);
   }
   return MakeSealed(std::move(totals));
 }
 
 template <class Noise>
 absl::StatusOr<Released<Mean>> CentralMean<Noise>::Open(const MeanQuery& query, const Sealed& sealed) const {
-  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, noise_.Scale(query));
-  return MintMean(query, sealed, noise_.Law(scale, 1), scale > 0 ? Noise::kMean : 0);
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales, Scales(query));
+  return MintMean(query, sealed, [&](std::size_t i) {
+    return EntryNoise{noise_.Law(scales[i], 1), scales[i] > 0 ? Noise::kMean : 0};
+  });
 }
 
 template <class Noise>
@@ -78,6 +110,27 @@ absl::StatusOr<Report> LocalMean<Noise>::Randomize(const MeanQuery& query, const
 }
 
 template <class Noise>
+absl::StatusOr<Report> LocalMean<Noise>::RandomizePart(const MeanQuery& query, int part,
+                                                       const Raw<RewardSums>& one, NoiseGen& noise) const {
+  BANDANA_ASSIGN_OR_RETURN(std::int64_t units, PartOf(query, part, one));
+  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, noise_.Scale(query, part));
+  if (scale > 0) units += noise_.Draw(scale, noise);
+  return MakePart(part, 1, units, kWordBits);
+}
+
+template <class Noise>
+absl::StatusOr<Report> LocalMean<Noise>::RandomizeCrowd(const MeanQuery& query, int part,
+                                                        const Raw<RewardSums>& crowd, NoiseGen& noise) const {
+  BANDANA_ASSIGN_OR_RETURN(CrowdSum sum, CrowdOf(query, part, crowd));
+  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, noise_.Scale(query, part));
+  if (scale > 0) {
+    BANDANA_ASSIGN_OR_RETURN(const std::int64_t added, noise_.DrawSum(scale, sum.clients, noise));
+    sum.units += added;
+  }
+  return MakePart(part, sum.clients, sum.units, sum.clients * kWordBits);
+}
+
+template <class Noise>
 absl::Status LocalMean<Noise>::Add(const MeanQuery& query, const Report& report, ReportSum& sum) const {
   return AddEntries(query, report, Entries::kAsSent, sum);
 }
@@ -90,9 +143,25 @@ absl::StatusOr<Sealed> LocalMean<Noise>::Seal(const ReportSum& sum, NoiseGen&) c
 
 template <class Noise>
 absl::StatusOr<Released<Mean>> LocalMean<Noise>::Open(const MeanQuery& query, const Sealed& sealed) const {
-  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, noise_.Scale(query));
-  return MintMean(query, sealed, noise_.Law(scale, query.clients),
-                  scale > 0 ? Noise::kMean * static_cast<double>(query.clients) : 0);
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales, Scales(query));
+  return MintMean(query, sealed, [&](std::size_t i) {
+    const Count clients = query.clients_of(i);
+    return EntryNoise{noise_.Law(scales[i], clients),
+                      scales[i] > 0 ? Noise::kMean * static_cast<double>(clients) : 0};
+  });
+}
+
+template <class Noise>
+absl::StatusOr<std::vector<NoiseLaw>> CentralMean<Noise>::Forecast(const MeanQuery& query) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales, Scales(query));
+  return LawsOf(query, [&](std::size_t i) { return EntryNoise{noise_.Law(scales[i], 1)}; });
+}
+
+template <class Noise>
+absl::StatusOr<std::vector<NoiseLaw>> LocalMean<Noise>::Forecast(const MeanQuery& query) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales, Scales(query));
+  return LawsOf(query,
+                [&](std::size_t i) { return EntryNoise{noise_.Law(scales[i], query.clients_of(i))}; });
 }
 
 template class CentralMean<GaussianNoise>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -25,14 +26,21 @@ class NoPrivacyMean : public GridMean {
   DpGuarantee guarantee() const { return {0, 0}; }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
+  absl::StatusOr<Report> RandomizePart(const MeanQuery& query, int part, const Raw<RewardSums>& one,
+                                       NoiseGen& noise) const;
+  absl::StatusOr<Report> RandomizeCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd,
+                                        NoiseGen& noise) const;
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 };
 
 /// The trusted server adds noise to the clients' sum (P1, Theorem 4.2). Unit: one client's whole
 /// contribution; neighbours: replace-one; the sum's sensitivity follows from the ranges of its coordinates,
-/// in the norm of the noise.
+/// in the norm of the noise. To a dealt query a client gives one reward: each coordinate has noise for its
+/// own range (docs/proofs/dealt.md).
 template <class Noise>
 class CentralMean : public GridMean {
  public:
@@ -48,17 +56,27 @@ class CentralMean : public GridMean {
   DpGuarantee guarantee() const { return noise_.delivered(); }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
+  absl::StatusOr<Report> RandomizePart(const MeanQuery& query, int part, const Raw<RewardSums>& one,
+                                       NoiseGen& noise) const;
+  absl::StatusOr<Report> RandomizeCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd,
+                                        NoiseGen& noise) const;
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
+  absl::StatusOr<std::vector<std::uint64_t>> Scales(const MeanQuery& query) const {
+    return ScalesOf(query, [&](int part) { return noise_.Scale(query, part); });
+  }
+
   explicit CentralMean(Noise noise) : noise_(std::move(noise)) {}
   Noise noise_;
 };
 
 /// Each client adds noise to its own averages (P1, Theorem 4.4). Unit, neighbours and sensitivity as in the
-/// central model, but each report is protected by itself.
+/// central model, dealt queries too, but each report is protected by itself.
 template <class Noise>
 class LocalMean : public GridMean {
  public:
@@ -74,11 +92,21 @@ class LocalMean : public GridMean {
   DpGuarantee guarantee() const { return noise_.delivered(); }
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
+  absl::StatusOr<Report> RandomizePart(const MeanQuery& query, int part, const Raw<RewardSums>& one,
+                                       NoiseGen& noise) const;
+  absl::StatusOr<Report> RandomizeCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd,
+                                        NoiseGen& noise) const;
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
+  absl::StatusOr<std::vector<std::uint64_t>> Scales(const MeanQuery& query) const {
+    return ScalesOf(query, [&](int part) { return noise_.Scale(query, part); });
+  }
+
   explicit LocalMean(Noise noise) : noise_(std::move(noise)) {}
   Noise noise_;
 };
@@ -93,10 +121,10 @@ using CentralLaplaceMean = CentralMean<LaplaceNoise>;    ///< docs/proofs/centra
 using LocalGaussianMean = LocalMean<GaussianNoise>;      ///< docs/proofs/local-gaussian.md
 using LocalLaplaceMean = LocalMean<LaplaceNoise>;        ///< docs/proofs/local-laplace.md
 
-static_assert(Privatizer<NoPrivacyMean>);
-static_assert(Privatizer<CentralGaussianMean>);
-static_assert(Privatizer<CentralLaplaceMean>);
-static_assert(Privatizer<LocalGaussianMean>);
-static_assert(Privatizer<LocalLaplaceMean>);
+static_assert(DealingPrivatizer<NoPrivacyMean>);
+static_assert(DealingPrivatizer<CentralGaussianMean>);
+static_assert(DealingPrivatizer<CentralLaplaceMean>);
+static_assert(DealingPrivatizer<LocalGaussianMean>);
+static_assert(DealingPrivatizer<LocalLaplaceMean>);
 
 }  // namespace bandana

@@ -19,10 +19,36 @@ absl::Status Mechanism::CheckSize(std::size_t size, const Units& units) {
       fmt::format("a report has {} coordinates, the plan has {}", units.size(), size));
 }
 
-absl::Status Mechanism::CheckOrigin(NodeId origin, const absl::flat_hash_set<NodeId>& origins) {
-  if (origin == kServerNode) return absl::InvalidArgumentError("a report of nobody");
-  if (!origins.contains(origin)) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("a second report of client {}", origin.value));
+absl::Status Mechanism::CheckShape(std::size_t size, std::span<const Count> dealt, const Report& report) {
+  const bool whole = report.part() == Report::kWhole;
+  if (whole != dealt.empty()) {
+    return absl::InvalidArgumentError(whole ? "a report to all coordinates, and the query deals them out"
+                                            : "a report to one coordinate, and the query asks for all");
+  }
+  if (whole) {
+    if (report.clients() == 1) return CheckSize(size, Access::Open(report));
+    return absl::InvalidArgumentError("a crowd answers dealt queries alone");
+  }
+  if (dealt.size() == size && report.part() >= 0 && static_cast<std::size_t>(report.part()) < size) {
+    return CheckSize(1, Access::Open(report));
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("a report to coordinate {}, and the plan has {}", report.part(), size));
+}
+
+absl::Status Mechanism::CheckRoom(const Report& report, Count left) {
+  if (report.clients() <= left) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("a report of {} clients to coordinate {}, which lacks {}",
+                                                report.clients(), report.part(), left));
+}
+
+absl::Status Mechanism::CheckOrigin(NodeId first, Count clients, const ClientSet& origins) {
+  if (first == kServerNode) return absl::InvalidArgumentError("a report of nobody");
+  if (origins.AreNew(first, clients)) return absl::OkStatus();
+  if (clients == 1)
+    return absl::InvalidArgumentError(fmt::format("a second report of client {}", first.value));
+  return absl::InvalidArgumentError(fmt::format(
+      "a report of {} clients from {} on, of whom some have reported, or are nobody", clients, first.value));
 }
 
 absl::Status Mechanism::CheckQuorum(Count reports, Count wanted) {
@@ -40,13 +66,13 @@ absl::Status Mechanism::Unprotected() {
   return absl::FailedPreconditionError("a report that is to be protected by its collector is not let out");
 }
 
-absl::Status Mechanism::AddAll(const Units& units, Entry entry, Units& totals) {
+absl::Status Mechanism::AddAll(const Units& units, std::size_t first, Entry entry, Units& totals) {
   for (std::size_t i = 0; i < units.size(); ++i) {  // all are looked at before one is added
-    if (!(Magnitude(entry(i, units[i])) < kMostUnits && Magnitude(totals[i]) < kMostUnits)) {
-      return absl::OutOfRangeError(fmt::format("the sum of reports overflows in coordinate {}", i));
+    if (!(Magnitude(entry(first + i, units[i])) < kMostUnits && Magnitude(totals[first + i]) < kMostUnits)) {
+      return absl::OutOfRangeError(fmt::format("the sum of reports overflows in coordinate {}", first + i));
     }
   }
-  for (std::size_t i = 0; i < units.size(); ++i) totals[i] += entry(i, units[i]);
+  for (std::size_t i = 0; i < units.size(); ++i) totals[first + i] += entry(first + i, units[i]);
   return absl::OkStatus();
 }
 

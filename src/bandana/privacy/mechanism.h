@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,30 +36,50 @@ class Mechanism {
   const Units& UnitsOf(const Sealed& sealed) const { return Access::Open(sealed); }
   Sealed MakeSealed(Units units) const { return Access::Seal(std::move(units)); }
 
-  /// What of entry i of a report goes into a sum.
+  /// A report to one part of a dealt query, of one client or of a crowd of `clients`.
+  Report MakePart(int part, Count clients, std::int64_t units, Count bits, Count quorum = 0) const {
+    Report report = MakeReport({units}, bits, quorum);
+    Access::Part(report) = part;
+    Access::Clients(report) = clients;
+    return report;
+  }
+
+  /// What of a report goes into coordinate i of a sum.
   using Entry = absl::FunctionRef<std::int64_t(std::size_t i, std::int64_t units)>;
 
-  /// Adds a report of one client. Refuses one of the wrong size, of nobody, of somebody who is in the sum, to
-  /// another query than the sum's, or that would overflow.
+  /// Adds a report of one client, or of a crowd. Refuses one of the wrong size, of nobody, of somebody who is
+  /// in the sum, to another query than the sum's, to a part that has all its clients, or that would overflow.
   template <class Query>
   absl::Status AddReport(const Query& query, std::size_t size, const Report& report, Entry entry,
                          BasicReportSum<Query>& sum) const {
-    BANDANA_RETURN_IF_ERROR(CheckOrigin(Access::Origin(report), Access::Origins(sum)));
-    BANDANA_RETURN_IF_ERROR(AddUnits(query, size, Access::Open(report), entry, sum));
-    Access::Origins(sum).insert(Access::Origin(report));
+    const NodeId origin = Access::Origin(report);
+    BANDANA_RETURN_IF_ERROR(CheckOrigin(origin, report.clients(), Access::Origins(sum)));
+    BANDANA_RETURN_IF_ERROR(AddUnits(query, size, DealtOf(query), report, entry, sum));
+    Access::Origins(sum).Add(origin, report.clients());
     Access::Quorum(sum) = std::max(Access::Quorum(sum), report.quorum());
-    ++Access::Reports(sum);
+    Access::Reports(sum) += report.clients();
     return absl::OkStatus();
   }
 
-  /// Adds what a shuffler made of `reports` clients' reports, of which nobody knows whose they are. Refuses a
-  /// report as a client made it.
+  /// Adds what a shuffler made of a report, of which nobody knows whose it is. Refuses a report as a client
+  /// made it.
   template <class Query>
-  absl::Status AddAnonymous(const Query& query, std::size_t size, const Report& mixed, Count reports,
-                            Entry entry, BasicReportSum<Query>& sum) const {
+  absl::Status AddAnonymous(const Query& query, std::size_t size, const Report& mixed, Entry entry,
+                            BasicReportSum<Query>& sum) const {
     BANDANA_RETURN_IF_ERROR(CheckMixed(Access::Origin(mixed), mixed.quorum()));
-    BANDANA_RETURN_IF_ERROR(AddUnits(query, size, Access::Open(mixed), entry, sum));
-    Access::Reports(sum) += reports;
+    BANDANA_RETURN_IF_ERROR(AddUnits(query, size, DealtOf(query), mixed, entry, sum));
+    Access::Reports(sum) += mixed.clients();
+    return absl::OkStatus();
+  }
+
+  /// The same for the totals, in every coordinate, that it made of `clients` clients' reports.
+  template <class Query>
+  absl::Status AddTotals(const Query& query, std::size_t size, const Report& mixed, Count clients,
+                         BasicReportSum<Query>& sum) const {
+    BANDANA_RETURN_IF_ERROR(CheckMixed(Access::Origin(mixed), mixed.quorum()));
+    const auto entry = [](std::size_t, std::int64_t total) { return total; };
+    BANDANA_RETURN_IF_ERROR(AddUnits(query, size, {}, mixed, entry, sum));
+    Access::Reports(sum) += clients;
     return absl::OkStatus();
   }
 
@@ -95,23 +116,40 @@ class Mechanism {
   friend class L2BallMean;      // docs/proofs/l2-ball-mean.md
 
   template <class Query>
-  absl::Status AddUnits(const Query& query, std::size_t size, const Units& units, Entry entry,
-                        BasicReportSum<Query>& sum) const {
-    BANDANA_RETURN_IF_ERROR(CheckSize(size, units));
+  static std::span<const Count> DealtOf(const Query& query) {
+    if constexpr (requires { query.dealt; }) {
+      return query.dealt;
+    } else {
+      return {};
+    }
+  }
+
+  template <class Query>
+  absl::Status AddUnits(const Query& query, std::size_t size, std::span<const Count> dealt,
+                        const Report& report, Entry entry, BasicReportSum<Query>& sum) const {
+    BANDANA_RETURN_IF_ERROR(CheckShape(size, dealt, report));
     if (sum.reports() == 0) {
       Access::QueryOf(sum) = query;
       Access::Totals(sum).assign(size, 0);
+      Access::Answered(sum).assign(dealt.size(), 0);
     } else if (Access::QueryOf(sum) != query) {
       return absl::InvalidArgumentError("a report to another query than the sum's");
     }
-    return AddAll(units, entry, Access::Totals(sum));
+    if (dealt.empty()) return AddAll(Access::Open(report), 0, entry, Access::Totals(sum));
+    const auto part = static_cast<std::size_t>(report.part());
+    BANDANA_RETURN_IF_ERROR(CheckRoom(report, dealt[part] - Access::Answered(sum)[part]));
+    BANDANA_RETURN_IF_ERROR(AddAll(Access::Open(report), part, entry, Access::Totals(sum)));
+    Access::Answered(sum)[part] += report.clients();
+    return absl::OkStatus();
   }
 
-  static absl::Status CheckOrigin(NodeId origin, const absl::flat_hash_set<NodeId>& origins);
+  static absl::Status CheckShape(std::size_t size, std::span<const Count> dealt, const Report& report);
+  static absl::Status CheckRoom(const Report& report, Count left);
+  static absl::Status CheckOrigin(NodeId first, Count clients, const ClientSet& origins);
   static absl::Status CheckQuorum(Count reports, Count wanted);
   static absl::Status CheckMixed(NodeId origin, Count quorum);
   static absl::Status Unprotected();
-  static absl::Status AddAll(const Units& units, Entry entry, Units& totals);
+  static absl::Status AddAll(const Units& units, std::size_t first, Entry entry, Units& totals);
 };
 
 }  // namespace bandana

@@ -8,24 +8,32 @@
 namespace bandana {
 
 absl::Status Odometer::Add(const Charge& charge) {
-  const auto total = [&](NodeId unit) {
-    const auto it = spent_.find(unit);
-    const DpGuarantee before = it == spent_.end() ? DpGuarantee{0, 0} : it->second;
-    return DpGuarantee{SumUp(before.epsilon, charge.guarantee.epsilon),
-                       SumUp(before.delta, charge.guarantee.delta)};
+  const auto after = [&](const DpGuarantee* before) {
+    const DpGuarantee spent = before == nullptr ? DpGuarantee{0, 0} : *before;
+    return DpGuarantee{SumUp(spent.epsilon, charge.guarantee.epsilon),
+                       SumUp(spent.delta, charge.guarantee.delta)};
   };
-  for (const NodeId unit : charge.units) {
-    const DpGuarantee after = total(unit);
-    if (!(after.epsilon <= budget_.epsilon && after.delta <= budget_.delta)) {
-      return absl::ResourceExhaustedError(
-          fmt::format("client {} would have spent epsilon {} and delta {} of a budget of {} and {}",
-                      unit.value, after.epsilon, after.delta, budget_.epsilon, budget_.delta));
-    }
+  absl::Status refused;
+  for (const UnitRanges::Range& range : charge.units.ranges()) {
+    spent_.Visit(range.first, range.last, [&](std::uint32_t first, std::uint32_t, const DpGuarantee* before) {
+      const DpGuarantee total = after(before);
+      if (!refused.ok() || (total.epsilon <= budget_.epsilon && total.delta <= budget_.delta)) return;
+      refused = absl::ResourceExhaustedError(
+          fmt::format("client {} would have spent epsilon {} and delta {} of a budget of {} and {}", first,
+                      total.epsilon, total.delta, budget_.epsilon, budget_.delta));
+    });
   }
-  for (const NodeId unit : charge.units) {
-    const DpGuarantee after = total(unit);
-    spent_[unit] = after;
-    largest_ = {std::max(largest_.epsilon, after.epsilon), std::max(largest_.delta, after.delta)};
+  if (!refused.ok()) return refused;
+  for (const UnitRanges::Range& range : charge.units.ranges()) {
+    spent_.Visit(range.first, range.last,
+                 [&](std::uint32_t first, std::uint32_t last, const DpGuarantee* before) {
+                   if (before == nullptr) units_ += std::uint64_t{last} - first + 1;
+                 });
+    spent_.Change(range.first, range.last, [&](const DpGuarantee* before) {
+      const DpGuarantee total = after(before);
+      largest_ = {std::max(largest_.epsilon, total.epsilon), std::max(largest_.delta, total.delta)};
+      return total;
+    });
   }
   return absl::OkStatus();
 }

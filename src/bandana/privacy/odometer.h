@@ -1,13 +1,16 @@
 #pragma once
 
-#include "absl/container/flat_hash_map.h"
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "bandana/privacy/claim.h"
+#include "bandana/privacy/range_map.h"
 
 namespace bandana {
 
 /// What each unit has spent, by basic composition and rounded up, against one budget. A charge that any unit
-/// cannot pay is refused whole (kResourceExhausted) and changes nothing.
+/// cannot pay is refused whole (kResourceExhausted) and changes nothing. Neighbours who have spent the same
+/// are kept as one, so a charge of many costs as much as one of a few.
 class Odometer {
  public:
   explicit Odometer(DpGuarantee budget_per_unit) : budget_(budget_per_unit) {}
@@ -16,12 +19,13 @@ class Odometer {
 
   /// The largest spending of any one unit: by parallel composition, the guarantee of everything released.
   DpGuarantee spent() const { return largest_; }
-  std::size_t units() const { return spent_.size(); }
+  std::uint64_t units() const { return units_; }  ///< that were ever charged
 
  private:
   DpGuarantee budget_;
   DpGuarantee largest_{0, 0};
-  absl::flat_hash_map<NodeId, DpGuarantee> spent_;
+  std::uint64_t units_ = 0;
+  RangeMap<DpGuarantee> spent_;
 };
 
 }  // namespace bandana

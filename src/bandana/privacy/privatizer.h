@@ -54,4 +54,25 @@ concept ShufflePrivatizer =
       { p.AddMixed(query, reports, sum) } -> std::same_as<absl::Status>;
     };
 
+/// A privatizer that also answers dealt queries, of which a client answers one coordinate with one reward:
+///   ReportBits      of a report to that part;
+///   RandomizePart   R for one client's one reward, a RewardSum of count 1;
+///   RandomizeCrowd  the sum of as many clients' RandomizePart, in law, in a few draws; with the exact
+///   sampler
+///                   in as many. For the lab: the report counts as that many clients, and is on nobody's
+///                   wire. The input is one RewardSum, of one reward in the part's interval from each of its
+///                   `count` clients; or one for each value that a reward takes, of all who have it (maybe
+///                   nobody). On the grid a crowd's sum is rounded once, and not each of its rewards;
+///   CheckCrowd      an error if that cannot be: kUnimplemented, to ask client by client, where the law
+///   depends
+///                   on more than the sum and the input is one.
+template <class P>
+concept DealingPrivatizer = Privatizer<P> && requires(const P& p, const typename P::Query& query,
+                                                      const Raw<typename P::Input>& input, NoiseGen& noise) {
+  { p.ReportBits(query, 0) } -> std::same_as<absl::StatusOr<Count>>;
+  { p.CheckCrowd(query, 0, input) } -> std::same_as<absl::Status>;
+  { p.RandomizePart(query, 0, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
+  { p.RandomizeCrowd(query, 0, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
+};
+
 }  // namespace bandana

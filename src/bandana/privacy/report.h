@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "bandana/core/byte_string.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
+#include "bandana/privacy/client_set.h"
 
 namespace bandana {
 
@@ -17,11 +17,18 @@ struct MeanQuery {
   std::vector<Interval> bounds;  ///< public, one a coordinate; a client's average is clipped to it
   Count clients = 0;             ///< how many are asked, and the quorum: all of them must answer
   std::string cohort = {};  ///< a digest of who is asked (CohortOf), if a shuffler mixes them; else empty
+  /// Empty: every client answers every coordinate. Else dealt[i] >= 1 of the clients answer coordinate i,
+  /// with one reward each, and nothing else; it adds up to `clients`.
+  std::vector<Count> dealt = {};
   bool operator==(const MeanQuery&) const = default;
+
+  /// Who answers coordinate i.
+  Count clients_of(std::size_t i) const { return dealt.empty() ? clients : dealt[i]; }
 
   std::string bytes() const {
     ByteString bytes;
-    bytes.Add(clients).Add(cohort);
+    bytes.Add(clients).Add(cohort).Add(static_cast<std::uint64_t>(dealt.size()));
+    for (const Count each : dealt) bytes.Add(each);
     for (const Interval& bound : bounds) bytes.Add(bound.low).Add(bound.high);
     return bytes.Take();
   }
@@ -32,6 +39,8 @@ struct MeanQuery {
 /// so that sums are exact and do not depend on the order of arrival.
 class Report {
  public:
+  static constexpr int kWhole = -1;  ///< not a part: an answer in every coordinate
+
   Report() = default;
 
   std::size_t size() const { return units_.size(); }
@@ -44,6 +53,12 @@ class Report {
   /// is.
   Count quorum() const { return quorum_; }
 
+  /// The one coordinate of a dealt query that it answers, or kWhole.
+  int part() const { return part_; }
+
+  /// Whose it is: one client's. In the lab also the sum of so many clients' reports to one part, a crowd's.
+  Count clients() const { return clients_; }
+
   /// A digest of the query that it answers, where a shuffler must mix answers to one question alone.
   const std::string& question() const { return question_; }
 
@@ -54,6 +69,8 @@ class Report {
   NodeId origin_;
   Count bits_ = 0;
   Count quorum_ = 0;
+  int part_ = kWhole;
+  Count clients_ = 1;
   std::string question_;
 };
 
@@ -61,15 +78,16 @@ class Report {
 template <class Query>
 class BasicReportSum {
  public:
-  Count reports() const { return reports_; }
+  Count reports() const { return reports_; }  ///< of how many clients
 
  private:
   friend class Access;
   Query query_;  // of the first report, and so of all
   std::vector<std::int64_t> units_;
   Count reports_ = 0;
-  Count quorum_ = 0;                     // the largest of its reports'
-  absl::flat_hash_set<NodeId> origins_;  // nobody is in a sum twice; empty if a shuffler has been between
+  std::vector<Count> answered_;  // of a dealt query: how many clients each coordinate has
+  Count quorum_ = 0;             // the largest of its reports'
+  ClientSet origins_;            // nobody is in a sum twice; empty if a shuffler has been between
 };
 
 using ReportSum = BasicReportSum<MeanQuery>;

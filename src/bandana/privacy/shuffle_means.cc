@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "bandana/core/check.h"
@@ -41,25 +42,53 @@ class Memo {
 
 // The noise in a report was set for a number of clients, which it names: it is mixed among as many, whatever
 // the server asks a shuffler for. A report that names none asks for no protection.
-absl::Status CheckPromises(const MeanQuery& query, const std::vector<Report>& reports) {
-  for (const Report& report : reports) {
-    if (report.quorum() == 0 || report.quorum() == query.clients) continue;
-    return absl::FailedPreconditionError(fmt::format(
-        "a report that is to be mixed among {} clients, in a query to {}", report.quorum(), query.clients));
-  }
-  return absl::OkStatus();
+absl::Status CheckPromise(const Report& report, Count clients) {
+  if (report.quorum() == 0 || report.quorum() == clients) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format(
+      "a report that is to be mixed among {} clients, in a query to {}", report.quorum(), clients));
 }
 
-std::int64_t NoiseOnes(const ShuffleSumSetting& setting, Sampler sampler, NoiseGen& noise) {
-  if (sampler == Sampler::kFast) return Binomial(setting.noise_bits, setting.p, noise);
-  const auto bits = static_cast<std::uint64_t>(setting.noise_bits);
+std::int64_t NoiseOnes(const ShuffleSumSetting& setting, Count clients, Sampler sampler, NoiseGen& noise) {
+  const std::int64_t bits = clients * setting.noise_bits;
+  if (sampler == Sampler::kFast) return Binomial(bits, setting.p, noise);
   const Rational p{.num = static_cast<std::uint64_t>(4 * setting.p), .den = 4};  // 1/2, or 1/4
-  return static_cast<std::int64_t>(ExactBinomial(bits, p, noise));
+  return static_cast<std::int64_t>(ExactBinomial(static_cast<std::uint64_t>(bits), p, noise));
+}
+
+// Where an average is between the ends of its interval, from 0 to 1.
+double ShareOf(const RewardSum& rewards, const Interval& bound) {
+  const double range = bound.high - bound.low;
+  return range > 0 ? (ClippedAverage(rewards, bound) - bound.low) / range : 0;
+}
+
+// Of the levels, up to which a share is written: a whole number of them, and the probability of one more.
+// Unbiased; the promise does not rest on it.
+struct Place {
+  Place(const ShuffleSumSetting& setting, double share) {
+    const auto levels = static_cast<double>(setting.levels);
+    const double place = levels * (0.5 + setting.span * (share - 0.5));
+    const double floor = std::clamp(std::floor(place), 0.0, levels);
+    below = static_cast<std::int64_t>(floor);
+    up = floor < levels ? std::clamp(place - floor, 0.0, 1.0) : 0;
+  }
+  std::int64_t below;
+  double up;
+};
+
+std::int64_t LevelOf(const ShuffleSumSetting& setting, double share, NoiseGen& noise) {
+  const Place place(setting, share);
+  return place.below + (UniformUnit(noise) < place.up ? 1 : 0);
+}
+
+Count BitsOf(const ShuffleSumSetting& setting, Transport transport) {
+  const std::int64_t ones = setting.levels + setting.noise_bits;
+  return transport == Transport::kBits ? ones
+                                       : static_cast<Count>(std::bit_width(static_cast<std::uint64_t>(ones)));
 }
 
 }  // namespace
 
-class ShuffleSumMean::Settings : public Memo<std::pair<Count, std::size_t>, ShuffleSumSetting> {};
+class ShuffleSumMean::Settings : public Memo<std::tuple<Sum, Count, std::size_t>, ShuffleSumSetting> {};
 
 absl::StatusOr<ShuffleSumMean> ShuffleSumMean::Create(const ShuffleSumMeanParams& params) {
   // What can be wrong with the parameters is wrong for every query.
@@ -89,19 +118,45 @@ std::vector<Claim> ShuffleSumMean::claims() const {
 }
 
 absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& query) const {
-  return settings_->Get({query.clients, query.bounds.size()}, [&]() -> absl::StatusOr<ShuffleSumSetting> {
-    const ShuffleSumParams params{.clients = query.clients,
-                                  .dimension = static_cast<std::int64_t>(query.bounds.size()),
+  if (query.dealt.empty()) return Calibrate(Sum::kVector, query.clients, query.bounds.size());
+  return absl::InvalidArgumentError("a dealt query has a setting for each of its parts");
+}
+
+absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& query, int part) const {
+  BANDANA_RETURN_IF_ERROR(CheckPart(query, part));
+  return Calibrate(Sum::kScalar, query.dealt[static_cast<std::size_t>(part)], 1);
+}
+
+absl::StatusOr<std::vector<ShuffleSumSetting>> ShuffleSumMean::SettingsOf(const MeanQuery& query) const {
+  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
+  std::vector<ShuffleSumSetting> settings;
+  if (query.dealt.empty()) {
+    BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting all, SettingFor(query));
+    settings.assign(query.bounds.size(), all);
+  }
+  for (const Count clients : query.dealt) {
+    BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting each, Calibrate(Sum::kScalar, clients, 1));
+    settings.push_back(each);
+  }
+  return settings;
+}
+
+absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::Calibrate(Sum sum, Count clients,
+                                                            std::size_t dimension) const {
+  return settings_->Get({sum, clients, dimension}, [&]() -> absl::StatusOr<ShuffleSumSetting> {
+    const ShuffleSumParams params{.clients = clients,
+                                  .dimension = static_cast<std::int64_t>(dimension),
                                   .guarantee = params_.nominal,
                                   .honest_fraction = params_.honest_fraction,
                                   .loss = params_.loss};
+    const auto paper = sum == Sum::kVector ? PaperVectorSum : PaperScalarSum;
     BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, params_.calibration == Calibration::kTight
                                                                   ? TightShuffleSum(params)
-                                                                  : PaperVectorSum(params));
-    if (!(static_cast<double>(query.clients) * static_cast<double>(setting.bits_per_coordinate) < 0x1p61)) {
+                                                                  : paper(params));
+    if (!(static_cast<double>(clients) * static_cast<double>(setting.bits_per_coordinate) < 0x1p61)) {
       return absl::InvalidArgumentError(
           fmt::format("{} bits of each of {} clients are more than a count of 64 bits holds",
-                      setting.bits_per_coordinate, query.clients));
+                      setting.bits_per_coordinate, clients));
     }
     const DpGuarantee& delivered = setting.delivered;
     if (delivered.epsilon <= params_.nominal.epsilon && delivered.delta <= params_.nominal.delta) {
@@ -109,7 +164,7 @@ absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& qu
     }
     return InvalidInput(
         {.message = fmt::format("the published constants deliver ({:.4g}, {:.3g}) for {} clients",
-                                delivered.epsilon, delivered.delta, query.clients),
+                                delivered.epsilon, delivered.delta, clients),
          .key = "privacy.calibration",
          .value = "paper",
          .accepted = "tight"});
@@ -118,46 +173,80 @@ absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& qu
 
 absl::StatusOr<Count> ShuffleSumMean::ReportBits(const MeanQuery& query) const {
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
-  const std::int64_t ones = setting.levels + setting.noise_bits;
-  const Count each = params_.transport == Transport::kBits
-                         ? ones
-                         : static_cast<Count>(std::bit_width(static_cast<std::uint64_t>(ones)));
-  return each * static_cast<Count>(query.bounds.size());
+  return BitsOf(setting, params_.transport) * static_cast<Count>(query.bounds.size());
+}
+
+absl::StatusOr<Count> ShuffleSumMean::ReportBits(const MeanQuery& query, int part) const {
+  BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query, part));
+  return BitsOf(setting, params_.transport);
 }
 
 absl::StatusOr<Report> ShuffleSumMean::Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                                  NoiseGen& noise) const {
-  BANDANA_RETURN_IF_ERROR(CheckQuery(query));
+  BANDANA_RETURN_IF_ERROR(CheckWhole(query));
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
   BANDANA_ASSIGN_OR_RETURN(const Count bits, ReportBits(query));
   const RewardSums sums = Reveal(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
-  const auto levels = static_cast<double>(setting.levels);
   Units counts(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const Interval& bound = query.bounds[i];
-    const double range = bound.high - bound.low;
-    const double share = range > 0 ? (ClippedAverage(sums[i], bound) - bound.low) / range : 0;
-    const double place = levels * (0.5 + setting.span * (share - 0.5));
-    const double below = std::min(std::floor(place), levels);
-    const bool up = UniformUnit(noise) < place - below;  // unbiased; the promise does not rest on it
-    counts[i] = std::clamp(static_cast<std::int64_t>(below) + (up ? 1 : 0), std::int64_t{0}, setting.levels);
-    counts[i] += NoiseOnes(setting, params_.sampler, noise);
+    counts[i] = LevelOf(setting, ShareOf(sums[i], query.bounds[i]), noise);
+    counts[i] += NoiseOnes(setting, 1, params_.sampler, noise);
   }
   return MakeReport(std::move(counts), bits, query.clients);
 }
 
+absl::StatusOr<Report> ShuffleSumMean::RandomizePart(const MeanQuery& query, int part,
+                                                     const Raw<RewardSums>& one, NoiseGen& noise) const {
+  BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query, part));
+  const auto i = static_cast<std::size_t>(part);
+  const RewardSums sums = Reveal(one);
+  BANDANA_CHECK(sums.size() == 1);
+  const std::int64_t level = LevelOf(setting, ShareOf(sums[0], query.bounds[i]), noise);
+  const std::int64_t count = level + NoiseOnes(setting, 1, params_.sampler, noise);
+  return MakePart(part, 1, count, BitsOf(setting, params_.transport), query.dealt[i]);
+}
+
+absl::Status ShuffleSumMean::CheckCrowd(const MeanQuery& query, int part,
+                                        const Raw<RewardSums>& crowd) const {
+  BANDANA_RETURN_IF_ERROR(CheckPart(query, part));
+  const RewardSums sums = Reveal(crowd);
+  BANDANA_RETURN_IF_ERROR(CrowdSize(query, part, sums).status());
+  if (sums.size() > 1 || sums[0].count == 1) return absl::OkStatus();
+  const double share = ShareOf(sums[0], query.bounds[static_cast<std::size_t>(part)]);
+  if (!(share > 1e-12 && share < 1 - 1e-12)) return absl::OkStatus();
+  return absl::UnimplementedError("how a crowd's rewards are rounded does not follow from their sum");
+}
+
+absl::StatusOr<Report> ShuffleSumMean::RandomizeCrowd(const MeanQuery& query, int part,
+                                                      const Raw<RewardSums>& crowd, NoiseGen& noise) const {
+  BANDANA_RETURN_IF_ERROR(CheckCrowd(query, part, crowd));
+  BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query, part));
+  const auto i = static_cast<std::size_t>(part);
+  const RewardSums sums = Reveal(crowd);
+  BANDANA_ASSIGN_OR_RETURN(const Count clients, CrowdSize(query, part, sums));
+  std::int64_t count = 0;
+  for (const RewardSum& each : sums) {
+    if (each.count == 0) continue;
+    const Place place(setting, ShareOf(each, query.bounds[i]));
+    count += each.count * place.below + Binomial(each.count, place.up, noise);
+  }
+  count += NoiseOnes(setting, clients, params_.sampler, noise);
+  return MakePart(part, clients, count, clients * BitsOf(setting, params_.transport), query.dealt[i]);
+}
+
 absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query,
                                                         const std::vector<Report>& reports) const {
-  BANDANA_RETURN_IF_ERROR(CheckPromises(query, reports));
-  BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
-  const std::int64_t most = setting.levels + setting.noise_bits;
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<ShuffleSumSetting> settings, SettingsOf(query));
   ReportSum sum;
   for (const Report& report : reports) {
-    const auto entry = [&](std::size_t, std::int64_t count) {
-      return std::clamp(count, std::int64_t{0}, most);  // nobody counts for more than one
+    const auto entry = [&](std::size_t i, std::int64_t count) {
+      const std::int64_t most = settings[i].levels + settings[i].noise_bits;
+      return std::clamp(count, std::int64_t{0}, report.clients() * most);  // nobody counts for more than one
     };
     BANDANA_RETURN_IF_ERROR(AddReport(query, query.bounds.size(), report, entry, sum));
+    const auto part = static_cast<std::size_t>(std::max(report.part(), 0));
+    BANDANA_RETURN_IF_ERROR(CheckPromise(report, query.clients_of(part)));
   }
   BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, query.clients, Next::kProtect));
   std::vector<Report> mixed;
@@ -168,9 +257,7 @@ absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query,
 absl::Status ShuffleSumMean::AddMixed(const MeanQuery& query, const std::vector<Report>& mixed,
                                       ReportSum& sum) const {
   if (mixed.size() != 1) return absl::InvalidArgumentError("a shuffle sum is one vector of totals");
-  return AddAnonymous(
-      query, query.bounds.size(), mixed.front(), query.clients,
-      [](std::size_t, std::int64_t total) { return total; }, sum);
+  return AddTotals(query, query.bounds.size(), mixed.front(), query.clients, sum);
 }
 
 absl::Status ShuffleSumMean::Add(const MeanQuery&, const Report&, ReportSum&) const { return Unmixed(); }
@@ -181,27 +268,63 @@ absl::StatusOr<Sealed> ShuffleSumMean::Seal(const ReportSum& sum, NoiseGen&) con
 }
 
 absl::StatusOr<Released<Mean>> ShuffleSumMean::Open(const MeanQuery& query, const Sealed& sealed) const {
-  BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<ShuffleSumSetting> settings, SettingsOf(query));
   const Units& totals = UnitsOf(sealed);
   BANDANA_RETURN_IF_ERROR(CheckSize(query.bounds.size(), totals));
-  const auto clients = static_cast<double>(query.clients);
-  const auto levels = static_cast<double>(setting.levels);
-  const double ones = clients * static_cast<double>(setting.noise_bits) * setting.p;
-  // A noise bit, and what rounding adds, stay in an interval of length 1: sub-Gaussian with proxy 1/2
-  // (Hoeffding's lemma).
-  const double proxy = std::sqrt(clients * (static_cast<double>(setting.noise_bits) + 1)) / 2;
   Mean mean{std::vector<double>(totals.size())};
-  std::vector<NoiseLaw> noise(totals.size());
   for (std::size_t i = 0; i < totals.size(); ++i) {
+    const ShuffleSumSetting& setting = settings[i];
+    const auto clients = static_cast<double>(query.clients_of(i));
+    const auto levels = static_cast<double>(setting.levels);
+    const double ones = clients * static_cast<double>(setting.noise_bits) * setting.p;
     const double range = query.bounds[i].high - query.bounds[i].low;
     const double share = ((static_cast<double>(totals[i]) - ones) / (levels * clients) - 0.5) / setting.span;
     mean.entries[i] = query.bounds[i].low + range * (share + 0.5);
-    noise[i].proxy = proxy * range / (levels * clients * setting.span);
   }
+  BANDANA_ASSIGN_OR_RETURN(std::vector<NoiseLaw> noise, Forecast(query));
   return Mint(std::move(mean), std::move(noise));
 }
 
+absl::StatusOr<std::vector<NoiseLaw>> ShuffleSumMean::Forecast(const MeanQuery& query) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<ShuffleSumSetting> settings, SettingsOf(query));
+  std::vector<NoiseLaw> noise(settings.size());
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const auto clients = static_cast<double>(query.clients_of(i));
+    // A noise bit, and what rounding adds, stay in an interval of length 1: sub-Gaussian with proxy 1/2
+    // (Hoeffding's lemma).
+    const double proxy = std::sqrt(clients * (static_cast<double>(settings[i].noise_bits) + 1)) / 2;
+    const double range = query.bounds[i].high - query.bounds[i].low;
+    noise[i].proxy = proxy * range / (static_cast<double>(settings[i].levels) * clients * settings[i].span);
+  }
+  return noise;
+}
+
 class ShuffledLaplaceMean::Settings : public Memo<Count, double> {};
+
+namespace {
+
+// `honest` is how many of a query's clients follow the protocol.
+absl::StatusOr<LocalBudget> BudgetFor(const ShuffledLaplaceMeanParams& params, Count honest) {
+  return params.calibration == Calibration::kTight ? LargestLocalEpsilon(params.nominal, honest)
+                                                   : PaperLocalEpsilon(params.nominal, honest);
+}
+
+// What P2's epsilon0 really gives, as reports are 2 epsilon0-LDP, in any query of 1 to `most` honest clients:
+// from above, since from step to step epsilon0 grows with their number and what is left of it falls.
+absl::StatusOr<double> PaperEpsilon(const ShuffledLaplaceMeanParams& params, Count most) {
+  double largest = 0;
+  for (Count low = 1; low <= most;) {
+    const Count high = std::min(most, low + low / 16);
+    BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, BudgetFor(params, high));
+    BANDANA_ASSIGN_OR_RETURN(const double epsilon,
+                             NumericalAmplification(2 * budget.epsilon0, low, params.nominal.delta));
+    largest = std::max(largest, epsilon);
+    low = high + 1;
+  }
+  return largest;
+}
+
+}  // namespace
 
 absl::StatusOr<ShuffledLaplaceMean> ShuffledLaplaceMean::Create(const ShuffledLaplaceMeanParams& params) {
   if (!(params.most_clients >= 1)) {
@@ -211,20 +334,24 @@ absl::StatusOr<ShuffledLaplaceMean> ShuffledLaplaceMean::Create(const ShuffledLa
   if (!(params.honest_fraction > 0 && params.honest_fraction <= 1)) {
     return InvalidOption("privacy.honest_fraction", params.honest_fraction, "a number in (0, 1]");
   }
-  BANDANA_ASSIGN_OR_RETURN(
-      const LocalBudget most,
-      LargestLocalEpsilon(params.nominal, HonestClients(params.most_clients, params.honest_fraction)));
-  return ShuffledLaplaceMean(params, most.epsilon0, std::make_shared<Settings>());
+  const Count most = HonestClients(params.most_clients, params.honest_fraction);
+  BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, BudgetFor(params, most));
+  DpGuarantee delivered = params.nominal;
+  if (params.calibration == Calibration::kPaper) {
+    BANDANA_ASSIGN_OR_RETURN(delivered.epsilon, PaperEpsilon(params, most));
+  }
+  return ShuffledLaplaceMean(params, budget.epsilon0, delivered, std::make_shared<Settings>());
 }
 
 std::vector<Claim> ShuffledLaplaceMean::claims() const {
   const char* proof = "docs/proofs/shuffled-laplace.md";
+  const double most_local = (params_.calibration == Calibration::kPaper ? 2 : 1) * most_epsilon0_;
   return {
       ClientClaim(fmt::format("the server, and everyone who sees its releases: it learns the reports, not "
                               "whose they are. {:.4g} % of the clients follow the protocol",
                               100 * params_.honest_fraction),
-                  params_.nominal, proof),
-      ClientClaim("the shuffler, and anyone who reads a client's report", {most_epsilon0_, 0}, proof)};
+                  delivered_, proof),
+      ClientClaim("the shuffler, and anyone who reads a client's report", {most_local, 0}, proof)};
 }
 
 absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {
@@ -233,16 +360,15 @@ absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {
         fmt::format("a query to {} clients, of a population of {}", clients, params_.most_clients));
   }
   return settings_->Get(clients, [&]() -> absl::StatusOr<double> {
-    BANDANA_ASSIGN_OR_RETURN(
-        const LocalBudget budget,
-        LargestLocalEpsilon(params_.nominal, HonestClients(clients, params_.honest_fraction)));
+    BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget,
+                             BudgetFor(params_, HonestClients(clients, params_.honest_fraction)));
     return std::min(budget.epsilon0, most_epsilon0_);  // which it exceeds by the width of a bracket at most
   });
 }
 
 absl::StatusOr<LaplaceNoise> ShuffledLaplaceMean::NoiseFor(const MeanQuery& query) const {
   BANDANA_ASSIGN_OR_RETURN(const double epsilon0, LocalEpsilon(query.clients));
-  return LaplaceNoise::Create({epsilon0, Calibration::kTight, params_.sampler});
+  return LaplaceNoise::Create({epsilon0, params_.calibration, params_.sampler});
 }
 
 absl::StatusOr<Report> ShuffledLaplaceMean::Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
@@ -256,17 +382,46 @@ absl::StatusOr<Report> ShuffledLaplaceMean::Randomize(const MeanQuery& query, co
   return MakeReport(std::move(units), WordBits(query), query.clients);
 }
 
+absl::StatusOr<Report> ShuffledLaplaceMean::RandomizePart(const MeanQuery& query, int part,
+                                                          const Raw<RewardSums>& one, NoiseGen& noise) const {
+  BANDANA_ASSIGN_OR_RETURN(std::int64_t units, PartOf(query, part, one));
+  BANDANA_ASSIGN_OR_RETURN(const LaplaceNoise laplace, NoiseFor(query));
+  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, laplace.Scale(query, part));
+  if (scale > 0) units += laplace.Draw(scale, noise);
+  return MakePart(part, 1, units, kWordBits, query.clients);
+}
+
+absl::StatusOr<Report> ShuffledLaplaceMean::RandomizeCrowd(const MeanQuery& query, int part,
+                                                           const Raw<RewardSums>& crowd,
+                                                           NoiseGen& noise) const {
+  BANDANA_ASSIGN_OR_RETURN(CrowdSum sum, CrowdOf(query, part, crowd));
+  BANDANA_ASSIGN_OR_RETURN(const LaplaceNoise laplace, NoiseFor(query));
+  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, laplace.Scale(query, part));
+  if (scale > 0) {
+    BANDANA_ASSIGN_OR_RETURN(const std::int64_t added, laplace.DrawSum(scale, sum.clients, noise));
+    sum.units += added;
+  }
+  return MakePart(part, sum.clients, sum.units, sum.clients * kWordBits, query.clients);
+}
+
 absl::StatusOr<std::vector<Report>> ShuffledLaplaceMean::Mix(const MeanQuery& query,
                                                              std::vector<Report> reports) const {
-  BANDANA_RETURN_IF_ERROR(CheckPromises(query, reports));
   ReportSum once;  // nobody is in it twice, and nobody is missing
   for (const Report& report : reports) {
+    BANDANA_RETURN_IF_ERROR(CheckPromise(report, query.clients));
     BANDANA_RETURN_IF_ERROR(AddEntries(query, report, Entries::kAsSent, once));
   }
   BANDANA_RETURN_IF_ERROR(Complete(once, query.clients, Next::kProtect).status());
-  for (Report& report : reports) report = MakeReport(UnitsOf(report), WordBits(query));  // nobody's
-  std::sort(reports.begin(), reports.end(),
-            [&](const Report& a, const Report& b) { return UnitsOf(a) < UnitsOf(b); });
+  for (Report& report : reports) {  // nobody's
+    report = report.part() == Report::kWhole
+                 ? MakeReport(UnitsOf(report), WordBits(query))
+                 : MakePart(report.part(), report.clients(), UnitsOf(report).front(),
+                            report.clients() * kWordBits);
+  }
+  std::sort(reports.begin(), reports.end(), [&](const Report& a, const Report& b) {
+    const int a_part = a.part(), b_part = b.part();
+    return std::tie(a_part, UnitsOf(a)) < std::tie(b_part, UnitsOf(b));
+  });
   return reports;
 }
 
@@ -274,7 +429,7 @@ absl::Status ShuffledLaplaceMean::AddMixed(const MeanQuery& query, const std::ve
                                            ReportSum& sum) const {
   for (const Report& report : mixed) {
     BANDANA_RETURN_IF_ERROR(AddAnonymous(
-        query, query.bounds.size(), report, 1, [](std::size_t, std::int64_t units) { return units; }, sum));
+        query, query.bounds.size(), report, [](std::size_t, std::int64_t units) { return units; }, sum));
   }
   return absl::OkStatus();
 }
@@ -288,8 +443,18 @@ absl::StatusOr<Sealed> ShuffledLaplaceMean::Seal(const ReportSum& sum, NoiseGen&
 
 absl::StatusOr<Released<Mean>> ShuffledLaplaceMean::Open(const MeanQuery& query, const Sealed& sealed) const {
   BANDANA_ASSIGN_OR_RETURN(const LaplaceNoise laplace, NoiseFor(query));
-  BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, laplace.Scale(query));
-  return MintMean(query, sealed, laplace.Law(scale, query.clients), 0);
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales,
+                           ScalesOf(query, [&](int part) { return laplace.Scale(query, part); }));
+  return MintMean(query, sealed,
+                  [&](std::size_t i) { return EntryNoise{laplace.Law(scales[i], query.clients_of(i)), 0}; });
+}
+
+absl::StatusOr<std::vector<NoiseLaw>> ShuffledLaplaceMean::Forecast(const MeanQuery& query) const {
+  BANDANA_ASSIGN_OR_RETURN(const LaplaceNoise laplace, NoiseFor(query));
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales,
+                           ScalesOf(query, [&](int part) { return laplace.Scale(query, part); }));
+  return LawsOf(query,
+                [&](std::size_t i) { return EntryNoise{laplace.Law(scales[i], query.clients_of(i))}; });
 }
 
 }  // namespace bandana

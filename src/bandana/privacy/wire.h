@@ -15,12 +15,14 @@ class Wire {
   static const std::vector<std::int64_t>& Units(const Report& report) { return Access::Open(report); }
 
   static Report FromUnits(NodeId origin, std::vector<std::int64_t> units, Count bits = 0, Count quorum = 0,
-                          std::string question = {}) {
+                          std::string question = {}, int part = Report::kWhole, Count clients = 1) {
     Report report = Access::MakeReport(std::move(units));
     Access::Origin(report) = origin;
     Access::Bits(report) = bits;
     Access::Quorum(report) = quorum;
     Access::Question(report) = std::move(question);
+    Access::Part(report) = part;
+    Access::Clients(report) = clients;
     return report;
   }
 };

@@ -237,23 +237,32 @@ double EpsilonBound(double epsilon0, Count n, double delta) {
   return InnerEnd(low, high, excess);
 }
 
+// ln(n/(16 ln(2/delta))), from below if it is positive.
+double ClosedFormRange(Count n, double delta) {
+  return std::log(static_cast<double>(n) / (16 * std::log(2 / delta))) * (1 - 4 * kUnit);
+}
+
+double ClosedForm(double epsilon0, Count n, double delta) {
+  const auto users = static_cast<double>(n);
+  const double growth = std::exp(epsilon0);
+  const double spread =
+      8 * std::sqrt(growth * std::log(4 / delta) / users) + 8 * growth / users;  // Theorem 3.1
+  return std::log1p(std::tanh(0.5 * epsilon0) * spread) * (1 + 16 * kUnit);
+}
+
 }  // namespace
 
 absl::StatusOr<double> ClosedFormAmplification(double epsilon0, Count n, double delta) {
   BANDANA_RETURN_IF_ERROR(ValidateEpsilon("privacy.epsilon0", epsilon0));
   BANDANA_RETURN_IF_ERROR(ValidateUsers(n));
   BANDANA_RETURN_IF_ERROR(ValidateDelta(delta));
-  const double users = static_cast<double>(n);
-  const double most = std::log(users / (16 * std::log(2 / delta)));
-  if (!(epsilon0 <= most * (1 - 4 * kUnit))) {
+  const double most = ClosedFormRange(n, delta);
+  if (!(epsilon0 <= most)) {
     return InvalidOption("privacy.epsilon0", epsilon0,
                          most > 0 ? "at most ln(n/(16 ln(2/delta))) = " + std::to_string(most)
                                   : "nothing: the closed form needs n > 16 ln(2/delta)");
   }
-  const double growth = std::exp(epsilon0);
-  const double spread =
-      8 * std::sqrt(growth * std::log(4 / delta) / users) + 8 * growth / users;  // Theorem 3.1
-  return std::log1p(std::tanh(0.5 * epsilon0) * spread) * (1 + 16 * kUnit);
+  return ClosedForm(epsilon0, n, delta);
 }
 
 absl::StatusOr<double> AmplificationDelta(double epsilon0, Count n, double epsilon) {
@@ -293,6 +302,20 @@ absl::StatusOr<LocalBudget> LargestLocalEpsilon(DpGuarantee guarantee, Count n) 
   const double epsilon0 = InnerEnd(outside, inside, excess);
   if (!(epsilon0 > epsilon * (1 + kBracket))) return local;
   return LocalBudget{epsilon0, guarantee, AmplificationMethod::kNumerical};
+}
+
+absl::StatusOr<LocalBudget> PaperLocalEpsilon(DpGuarantee guarantee, Count n) {
+  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("privacy.epsilon", guarantee.epsilon));
+  BANDANA_RETURN_IF_ERROR(ValidateDelta(guarantee.delta));
+  BANDANA_RETURN_IF_ERROR(ValidateUsers(n));
+  const double epsilon = guarantee.epsilon;
+  const auto excess = [&](double epsilon0) { return ClosedForm(epsilon0, n, guarantee.delta) - epsilon; };
+  const double most = ClosedFormRange(n, guarantee.delta);
+  if (!(most > epsilon && excess(epsilon) < 0)) {
+    return LocalBudget{epsilon, {epsilon, 0}, AmplificationMethod::kLocal};
+  }
+  const double epsilon0 = excess(most) <= 0 ? most : InnerEnd(most, epsilon, excess);
+  return LocalBudget{epsilon0, guarantee, AmplificationMethod::kClosed};
 }
 
 }  // namespace bandana

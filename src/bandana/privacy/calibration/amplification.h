@@ -31,6 +31,7 @@ absl::StatusOr<double> NumericalAmplification(double epsilon0, Count n, double d
 enum class AmplificationMethod {
   kLocal,      ///< epsilon0 = epsilon: the report alone has the guarantee, whoever sees it
   kNumerical,  ///< Theorem 3.2, numerically
+  kClosed,     ///< Theorem 3.1
 };
 
 struct LocalBudget {
@@ -42,5 +43,9 @@ struct LocalBudget {
 /// The largest epsilon0 with which n shuffled reports have the guarantee: the lower end of a bracket of
 /// relative width 1e-9, and never less than epsilon.
 absl::StatusOr<LocalBudget> LargestLocalEpsilon(DpGuarantee guarantee, Count n);
+
+/// P2's: the largest epsilon0 in the range of Theorem 3.1 at which the closed form gives the guarantee, in a
+/// bracket as above, and never less than epsilon.
+absl::StatusOr<LocalBudget> PaperLocalEpsilon(DpGuarantee guarantee, Count n);
 
 }  // namespace bandana

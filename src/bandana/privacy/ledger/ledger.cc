@@ -99,13 +99,16 @@ void Ledger::AddLine(const std::string& content, std::uint64_t seq) {
   pending_ += Join(content, head_.hash);
 }
 
-absl::StatusOr<Report> Ledger::Once(const ReleaseKey& key, const Cost& cost, std::vector<NodeId> units,
+absl::StatusOr<Report> Ledger::Once(const ReleaseKey& key, const Cost& cost, const UnitRanges& units,
                                     absl::FunctionRef<absl::StatusOr<Report>()> draw) {
   BANDANA_RETURN_IF_ERROR(failed_);
   if (const auto it = journal_.find(key); it != journal_.end()) return it->second;
-  LedgerEntry entry{.key = key, .guarantee = cost.guarantee, .loss = cost.loss};
-  BANDANA_ASSIGN_OR_RETURN(entry.units, UnitRanges::Of(std::move(units)));
-  if (entry.units.count() == 0) return absl::InvalidArgumentError("a charge that names nobody");
+  if (units.empty()) return absl::InvalidArgumentError("a charge that names nobody");
+  if (units.count() > UnitRanges::kMostUnits) {
+    return absl::InvalidArgumentError(
+        fmt::format("a charge of {} units, and {} is the most", units.count(), UnitRanges::kMostUnits));
+  }
+  LedgerEntry entry{.key = key, .guarantee = cost.guarantee, .loss = cost.loss, .units = units};
   BANDANA_RETURN_IF_ERROR(
       CheckLoss(Measure::kApproximateDp, {cost.guarantee.epsilon, cost.guarantee.delta}, "charge.guarantee"));
   BANDANA_RETURN_IF_ERROR(accounts_.Check(entry.loss, entry.units));

@@ -45,7 +45,7 @@ class Ledger {
   /// The draw of an earlier call with this key, or a new one that is paid for. kResourceExhausted if a budget
   /// cannot pay: nothing is drawn and nothing is written. A draw that fails costs nothing, since nothing of
   /// it leaves. Once the file could not be written, every call is that error.
-  absl::StatusOr<Report> Once(const ReleaseKey& key, const Cost& cost, std::vector<NodeId> units,
+  absl::StatusOr<Report> Once(const ReleaseKey& key, const Cost& cost, const UnitRanges& units,
                               absl::FunctionRef<absl::StatusOr<Report>()> draw);
 
   /// Makes durable what was charged since the last time. What was not is forgotten when the ledger closes.

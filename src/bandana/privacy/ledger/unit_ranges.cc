@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "bandana/core/check.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -31,14 +32,35 @@ absl::StatusOr<UnitRanges> UnitRanges::Of(std::vector<NodeId> units) {
     if (!result.ranges_.empty() && unit.value == result.ranges_.back().last) {
       return absl::InvalidArgumentError(fmt::format("a charge names client {} twice", unit.value));
     }
-    if (!result.ranges_.empty() && unit.value == result.ranges_.back().last + 1) {
-      result.ranges_.back().last = unit.value;
-    } else {
-      result.ranges_.push_back({unit.value, unit.value});
-    }
+    result.Append({unit.value, unit.value});
   }
-  result.count_ = units.size();
   return result;
+}
+
+UnitRanges UnitRanges::From(NodeId first, Count count) {
+  BANDANA_CHECK(count >= 1 && count <= (Count{1} << 32) - first.value);
+  UnitRanges result;
+  result.Append({first.value, static_cast<std::uint32_t>(first.value + count - 1)});
+  return result;
+}
+
+UnitRanges UnitRanges::Of(std::span<const Range> ranges) {
+  UnitRanges result;
+  for (const Range& range : ranges) {
+    BANDANA_CHECK(range.first <= range.last);
+    BANDANA_CHECK(result.empty() || range.first > result.ranges_.back().last);
+    result.Append(range);
+  }
+  return result;
+}
+
+void UnitRanges::Append(Range range) {
+  if (!ranges_.empty() && range.first == std::uint64_t{ranges_.back().last} + 1) {
+    ranges_.back().last = range.last;
+  } else {
+    ranges_.push_back(range);
+  }
+  count_ += std::uint64_t{range.last} - range.first + 1;
 }
 
 absl::StatusOr<UnitRanges> UnitRanges::Parse(std::string_view text) {

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "bandana/core/ids.h"
+#include "bandana/privacy/ledger/unit_ranges.h"
+#include "bandana/privacy/range_map.h"
+
+namespace bandana {
+
+/// Clients, each of them once, kept as ranges: a crowd of neighbouring ids costs as much as one client.
+class ClientSet {
+ public:
+  /// That there are `count` ids from `first` on, and none of them is in it.
+  bool AreNew(NodeId first, Count count) const {
+    if (!(count >= 1 && count <= (Count{1} << 32) - first.value)) return false;
+    bool all_new = true;
+    clients_.Visit(first.value, Last(first, count),
+                   [&](std::uint32_t, std::uint32_t, const std::monostate* there) {
+                     all_new = all_new && there == nullptr;
+                   });
+    return all_new;
+  }
+
+  /// Those who AreNew.
+  void Add(NodeId first, Count count) {
+    clients_.Change(first.value, Last(first, count), [](const std::monostate*) { return std::monostate(); });
+  }
+
+  UnitRanges Ranges() const {
+    std::vector<UnitRanges::Range> ranges;
+    clients_.VisitAll(
+        [&](std::uint32_t first, std::uint32_t last, std::monostate) { ranges.push_back({first, last}); });
+    return UnitRanges::Of(ranges);
+  }
+
+ private:
+  static std::uint32_t Last(NodeId first, Count count) {
+    return static_cast<std::uint32_t>(first.value + count - 1);
+  }
+
+  RangeMap<std::monostate> clients_;
+};
+
+}  // namespace bandana
