@@ -49,8 +49,8 @@ struct Phase {
   std::vector<Pull> pulls;
 };
 
-PhaseErrors Errors(Count clients, const std::vector<NoiseLaw>& privacy = {}) {
-  PhaseErrors errors{.clients = clients, .privacy = privacy};
+PhaseErrors Errors(const Phase& phase, Count clients, const std::vector<NoiseLaw>& privacy = {}) {
+  PhaseErrors errors{.clients = std::vector<Count>(phase.pulls.size(), clients), .privacy = privacy};
   errors.rule.reward.kind = RewardKind::kBernoulli;
   return errors;
 }
@@ -92,7 +92,7 @@ TEST(GlmPhaseRegressionTest, TheIdentityGivesTheLinearRegression) {
   EXPECT_LT((phase.Regression().Estimate(averages) - linear.Estimate(averages)).norm(), 1e-12);
   for (const bool laplace : {false, true}) {
     const NoiseLaw law = laplace ? NoiseLaw{.laplace_scale = 0.02, .laplace_terms = 3} : NoiseLaw{0.04};
-    const PhaseErrors errors = Errors(7, std::vector<NoiseLaw>(phase.pulls.size(), law));
+    const PhaseErrors errors = Errors(phase, 7, std::vector<NoiseLaw>(phase.pulls.size(), law));
     const auto survivors =
         phase.Regression().EliminateExactly(averages, theta, phase.active, errors, 0.01 / 0.9);
     const auto expected = linear.EliminateExactly(theta, phase.active, errors, 0.01);
@@ -152,7 +152,8 @@ double ExactLossRate(const Vector& theta, Count clients, Count claimed, double l
       const std::vector<double> averages = {static_cast<double>(i) / static_cast<double>(draws),
                                             static_cast<double>(j) / static_cast<double>(draws)};
       const Vector estimate = regression.Estimate(averages);
-      const auto kept = regression.EliminateExactly(averages, estimate, phase.active, Errors(claimed), level);
+      const auto kept =
+          regression.EliminateExactly(averages, estimate, phase.active, Errors(phase, claimed), level);
       if (!std::binary_search(kept.active.begin(), kept.active.end(), best)) lost += both;
     }
   }
@@ -189,7 +190,7 @@ TEST(GlmPhaseRegressionTest, NoiseBeyondTheUnitIntervalIsHarmless) {
       for (const double claimed : {1.0, 0.25}) {
         const NoiseLaw law = laplace ? NoiseLaw{.laplace_scale = claimed * scale, .laplace_terms = 1}
                                      : NoiseLaw{claimed * scale};
-        const PhaseErrors errors = Errors(400, std::vector<NoiseLaw>(phase.pulls.size(), law));
+        const PhaseErrors errors = Errors(phase, 400, std::vector<NoiseLaw>(phase.pulls.size(), law));
         test::Coins coins(static_cast<std::uint64_t>(scale * 100) + laplace);
         int lost = 0;
         for (int run = 0; run < kRuns; ++run) {
@@ -221,6 +222,19 @@ TEST(GlmPhaseRegressionTest, NoiseBeyondTheUnitIntervalIsHarmless) {
   }
 }
 
+TEST(GlmPhaseRegressionTest, DealtClientsCountOncePerCoordinate) {
+  const Phase phase(OnTheSphere(20, 3, 11), 100);
+  const std::vector<double> means = phase.MeansOf(0.5 * Direction(3, 12));
+  const Vector estimate = phase.Regression().Estimate(means);
+  PhaseErrors dealt = Errors(phase, 0);
+  dealt.sampling = Sampling::kDeal;
+  for (std::size_t i = 0; i < phase.pulls.size(); ++i) dealt.clients[i] = 9 * phase.pulls[i].count;
+  EXPECT_NEAR(
+      phase.Regression().EliminateExactly(means, estimate, phase.active, dealt, 0.01).widest,
+      phase.Regression().EliminateExactly(means, estimate, phase.active, Errors(phase, 9), 0.01).widest,
+      1e-12);
+}
+
 TEST(GlmPhaseRegressionTest, WithMoreClientsTheWidthComesDownToTheFirstOrder) {
   const Phase phase(OnTheSphere(50, 5, 8), 200);
   const Vector theta = 0.5 * Direction(5, 9);
@@ -231,8 +245,9 @@ TEST(GlmPhaseRegressionTest, WithMoreClientsTheWidthComesDownToTheFirstOrder) {
   constexpr double kLevel = 1e-6;
   double before = 1e300;
   for (const Count clients : {Count{1}, Count{100}, Count{10'000}, Count{100'000'000}}) {
-    const double width =
-        phase.Regression().EliminateExactly(means, estimate, phase.active, Errors(clients), kLevel).widest;
+    const double width = phase.Regression()
+                             .EliminateExactly(means, estimate, phase.active, Errors(phase, clients), kLevel)
+                             .widest;
     double first_order = 0;
     for (const ArmId arm : phase.active) {
       const Vector v = (phase.actions.row(best) - phase.actions.row(arm)).transpose();

@@ -45,8 +45,8 @@ GlmPhaseRegression::Coordinates GlmPhaseRegression::Bound(std::span<const double
   const double side = level / (2 * static_cast<double>(pulls_.size()));
   Coordinates coordinates{{}, Vector(solution_.cols())};
   for (std::size_t i = 0; i < pulls_.size(); ++i) {
-    const double each = errors.sampling == Sampling::kDeal ? 1 : static_cast<double>(pulls_[i].count);
-    const double draws = static_cast<double>(errors.clients[i]) * each;
+    const double pulls = errors.sampling == Sampling::kWatch ? static_cast<double>(pulls_[i].count) : 1;
+    const double draws = static_cast<double>(errors.clients[i]) * pulls;
     NoiseLaw law = errors.privacy.empty() ? NoiseLaw{} : errors.privacy[i];
     law.proxy = std::hypot(law.proxy, errors.rule.reward.proxy() / std::sqrt(draws));
     const double one = 1;
@@ -60,7 +60,6 @@ GlmPhaseRegression::Coordinates GlmPhaseRegression::Bound(std::span<const double
     const double variance = law.stddev() * law.stddev();
     coordinates.bias[static_cast<Eigen::Index>(i)] = predictors_[i].LargestCurvature(near) * variance / 2;
     const double slope = predictors_[i].SteepestSlope(near);
-    coordinates.gaussian = coordinates.gaussian && law.laplace_terms == 0;
     coordinates.laws.push_back({law.proxy * slope, law.laplace_scale * slope, law.laplace_terms});
   }
   return coordinates;
@@ -73,7 +72,8 @@ PhaseRegression::Survivors GlmPhaseRegression::EliminateExactly(std::span<const 
                                                                 double level) const {
   BANDANA_CHECK(averages.size() == pulls_.size() && level > 0 && level < 1);
   BANDANA_CHECK(errors.privacy.empty() || errors.privacy.size() == pulls_.size());
-  BANDANA_CHECK(!errors.rule.clips() && errors.rule.client_sd == 0);
+  BANDANA_CHECK(errors.clients.size() == pulls_.size());
+  BANDANA_CHECK(!errors.rule.clips() && errors.rule.client_sd == 0 && errors.misspecification == 0);
   const Coordinates coordinates = Bound(averages, errors, kShareOfIntervals * level);
   const double part = (1 - kShareOfIntervals) * level;
   Vector proxies(solution_.cols());
@@ -87,18 +87,15 @@ PhaseRegression::Survivors GlmPhaseRegression::EliminateExactly(std::span<const 
   values.maxCoeff(&best);
 
   PhaseRegression::Survivors survivors{.active = {}, .widest = 0, .best = active[best]};
-  Eigen::RowVectorXd difference;
   Vector weights;
   for (std::size_t i = 0; i < active.size(); ++i) {
-    difference = actions_.row(active[best]) - actions_.row(active[i]);
-    weights.noalias() = solution_.transpose() * difference.transpose();
-    double width = weights.cwiseAbs().dot(coordinates.bias);
-    ErrorLaw error{.sub_gaussian = weights.cwiseProduct(proxies).squaredNorm()};
-    if (!coordinates.gaussian) {
-      error.weights = {weights.data(), pulls_.size()};
-      error.laws = coordinates.laws;
-    }
-    width += TailBound(error, part);
+    weights.noalias() =
+        solution_.transpose() * (actions_.row(active[best]) - actions_.row(active[i])).transpose();
+    const double width = TailBound({.sub_gaussian = weights.cwiseProduct(proxies).squaredNorm(),
+                                    .weights = {weights.data(), pulls_.size()},
+                                    .laws = coordinates.laws},
+                                   part) +
+                         weights.cwiseAbs().dot(coordinates.bias);
     survivors.widest = std::max(survivors.widest, width);
     const double lead = values[best] - values[static_cast<Eigen::Index>(i)];
     if (!(lead > width)) survivors.active.push_back(active[i]);

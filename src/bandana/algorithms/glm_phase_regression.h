@@ -34,7 +34,7 @@ class GlmPhaseRegression {
 
   /// As PhaseRegression's: the best action is lost with probability at most `level` for each b. `estimate` is
   /// of these averages. Rewards must be bounded, and clients alike: errors.rule neither clips nor has a
-  /// client_sd.
+  /// client_sd, and nothing is misspecified.
   PhaseRegression::Survivors EliminateExactly(std::span<const double> averages, const Vector& estimate,
                                               std::span<const ArmId> active, const PhaseErrors& errors,
                                               double level) const;
@@ -43,7 +43,6 @@ class GlmPhaseRegression {
   struct Coordinates {
     std::vector<NoiseLaw> laws;  // of what is random, reward and privacy together, after the transform
     Vector bias;                 // bounds on the absolute mean error after it
-    bool gaussian = true;        // no Laplace terms
   };
   Coordinates Bound(std::span<const double> averages, const PhaseErrors& errors, double level) const;
 

@@ -23,7 +23,7 @@ Width WidthOf(const Settings& settings) {
 DpDpeParams MakeDpDpeParams(const Settings& settings) {
   const bool fixed = settings.Text("algorithm.clients") == "fixed";
   return {.horizon = settings.Integer("horizon"),
-          .alpha = settings.Number("algorithm.alpha"),
+          .alpha = settings.Has("algorithm.alpha") ? settings.Number("algorithm.alpha") : 0,
           .beta = settings.NumberOrAuto("algorithm.beta"),
           .width = WidthOf(settings),
           .schedule = fixed ? ClientSchedule::kFixed : ClientSchedule::kGrowing,

@@ -4,6 +4,7 @@
 
 #include "bandana/core/status.h"
 #include "bandana/lab/algorithms.h"
+#include "bandana/lab/exhibit.h"
 
 namespace bandana::lab {
 namespace {
@@ -28,6 +29,12 @@ std::vector<const Option*> OptionsUnder(const std::string& table, const std::str
     if (applies && option.key.starts_with(table + ".") && option.key != key) options.push_back(&option);
   }
   return options;
+}
+
+std::vector<Entry> ExhibitEntries() {
+  std::vector<Entry> entries;
+  for (const Exhibit& exhibit : Exhibits()) entries.push_back({exhibit.name, exhibit.title, {}});
+  return entries;
 }
 
 std::vector<Entry> AlgorithmEntries() {
@@ -64,7 +71,7 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
         {"shuffle",
          "a shuffler mixes the clients' noisy reports; (epsilon, delta) per client against the server",
          OptionsUnder("privacy", "privacy.model", "shuffle")}}},
-      {"exhibits", {}},
+      {"exhibits", ExhibitEntries()},
   };
   const auto it = catalog.find(kind);
   if (it != catalog.end()) return it->second;

@@ -137,11 +137,12 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
   BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
-  const Json data = {{"summary", summary},
+  Json data = {{"summary", summary},
                      {"spec", spec.toml},
                      {"command", options.command},
                      {"swept", spec.swept},
                      {"simulated", true}};
+  if (options.conclude) data.update(options.conclude(summary));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", Dump(summary)));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));
   return summary;
