@@ -217,7 +217,7 @@ std::vector<Option> MakeVocabulary() {
       Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
              Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"})))),
       Choice("privacy.calibration", {"tight", "paper"}, "tight",
-             "the least noise provable, or the paper's formula", Either(alone, shuffle_sum)),
+             "the least noise provable, or the paper's formula", is_private),
       Choice("privacy.sampler", {"exact", "fast"}, "fast",
              "noise by integer arithmetic (the service takes this alone), or in floating point", is_private),
       Choice("privacy.transport", {"bits", "counts"}, "bits",
