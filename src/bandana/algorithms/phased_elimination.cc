@@ -92,7 +92,8 @@ absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
   ++epoch_;
   if (epoch_ > rules_.phases) return Exploit();
   if (!design_.has_value()) {
-    BANDANA_ASSIGN_OR_RETURN(design_, NearOptimalDesign(*actions_, active_));
+    const Design* start = rules_.warm_start && earlier_.has_value() ? &*earlier_ : nullptr;
+    BANDANA_ASSIGN_OR_RETURN(design_, NearOptimalDesign(*actions_, active_, {.warm_start = start}));
   }
   Plan plan{.epoch = epoch_, .pulls = {}, .query = {}};
   Count left = rules_.horizon - rounds_played_;
@@ -129,7 +130,7 @@ absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& av
                                         {plan.query.clients, averages.noise(), rules_.clip}, rules_.level)
           : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
   best_ = survivors.best;
-  if (survivors.active.size() != active_.size()) design_.reset();
+  if (survivors.active.size() != active_.size()) earlier_ = std::exchange(design_, std::nullopt);
   active_ = std::move(survivors.active);
   history_.push_back({.epoch = plan.epoch,
                       .pulls = plan.pulls,

@@ -48,6 +48,14 @@ PrivateEliminationParams MakePrivateEliminationParams(const Settings& settings) 
           .clip = MakeClipRule(settings)};
 }
 
+absl::StatusOr<EliminationRules> PaperRules(const Settings& settings, const ActionMatrix& actions) {
+  const std::string& name = settings.Text("algorithm.name");
+  if (name == "dp-dpe") return DpDpeRules(MakeDpDpeParams(settings), actions);
+  if (name == "pe") return PeRules(MakePeParams(settings), actions);
+  BANDANA_CHECK(name == "private-elimination");
+  return PrivateEliminationRules(MakePrivateEliminationParams(settings), actions);
+}
+
 }  // namespace
 
 std::span<const Algorithm> Algorithms() {
@@ -84,11 +92,9 @@ Count PopulationOf(const Settings& settings) {
 }
 
 absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions) {
-  const std::string& name = settings.Text("algorithm.name");
-  if (name == "dp-dpe") return DpDpeRules(MakeDpDpeParams(settings), actions);
-  if (name == "pe") return PeRules(MakePeParams(settings), actions);
-  BANDANA_CHECK(name == "private-elimination");
-  return PrivateEliminationRules(MakePrivateEliminationParams(settings), actions);
+  BANDANA_ASSIGN_OR_RETURN(EliminationRules rules, PaperRules(settings, actions));
+  rules.warm_start = settings.Boolean("algorithm.warm_start");
+  return rules;
 }
 
 absl::Status CheckAlgorithm(const Settings& settings, const ActionMatrix& actions) {
