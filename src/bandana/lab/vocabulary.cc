@@ -189,6 +189,9 @@ std::vector<Option> MakeVocabulary() {
              Either(elimination, When("algorithm.name", {"lin-ucb"}))),
       Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
              elimination),
+      Boolean("algorithm.warm_start", false,
+              "whether a phase's design starts from the one before; saves steps and widens the support",
+              elimination),
       Boolean("algorithm.core_set", true,
               "whether a batch plays a few actions that span the rest, or all of them alike", batched),
 
