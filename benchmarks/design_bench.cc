@@ -1,5 +1,6 @@
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <vector>
@@ -60,6 +61,39 @@ void BM_Design(benchmark::State& state, Lengths lengths) {
   state.counters["support"] = static_cast<double>(design.support.size());
   state.counters["steps"] = design.steps;
 }
+
+/// An elimination: designs of ever fewer actions, the best for a random theta, until d are left. Range: k, d,
+/// per cent that a phase keeps, 1 for warm starts.
+void BM_Phases(benchmark::State& state) {
+  const ActionMatrix actions = RandomActions(state.range(0), state.range(1), Lengths::kUnit);
+  const bool warm = state.range(3) != 0;
+  std::vector<ArmId> order(actions.rows());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](ArmId a, ArmId b) { return actions(a, 0) > actions(b, 0); });
+  double steps = 0;
+  double support = 0;
+  double phases = 0;
+  for (auto _ : state) {
+    steps = support = phases = 0;
+    std::vector<ArmId> active = order;
+    Design design;
+    while (std::ssize(active) > actions.cols()) {
+      design =
+          NearOptimalDesign(actions, active, {.warm_start = warm && phases > 0 ? &design : nullptr}).value();
+      steps += design.steps;
+      support += static_cast<double>(design.support.size());
+      phases += 1;
+      active.resize(active.size() * state.range(2) / 100);
+    }
+  }
+  state.counters["steps_a_phase"] = steps / phases;
+  state.counters["support"] = support / phases;
+  state.counters["phases"] = phases;
+}
+BENCHMARK(BM_Phases)
+    ->ArgsProduct({{1000}, {20}, {50, 90}, {0, 1}})
+    ->ArgsProduct({{100000}, {50}, {50, 90}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
 
 void Sizes(benchmark::internal::Benchmark* b) {
   b->ArgsProduct({{1000, 10000, 100000, 1000000}, {20}})->UseManualTime()->Unit(benchmark::kMillisecond);

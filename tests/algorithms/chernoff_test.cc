@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "bandana/core/distributions.h"
@@ -13,6 +15,15 @@
 
 namespace bandana {
 namespace {
+
+// All but the Laplace terms as one sub-Gaussian part.
+double ChernoffBound(double squared_proxy, std::span<const double> weights, std::span<const NoiseLaw> laws,
+                     double level) {
+  for (std::size_t i = 0; i < std::min(weights.size(), laws.size()); ++i) {
+    squared_proxy += weights[i] * weights[i] * laws[i].proxy * laws[i].proxy;
+  }
+  return TailBound({.sub_gaussian = squared_proxy, .weights = weights, .laws = laws}, level);
+}
 
 // The best of Chernoff's bounds over a fine grid of exponents, from the laws' own moments.
 double ByGrid(double squared_proxy, const std::vector<double>& weights, const std::vector<NoiseLaw>& laws,
@@ -110,6 +121,67 @@ TEST(ChernoffTest, IsExceededNoMoreOftenThanPromised) {
   }
   EXPECT_LE(above, kDraws * kLevel + 5 * std::sqrt(kDraws * kLevel));
   EXPECT_GT(half, kDraws * kLevel) << "half the bound is not enough, and the test must see it";
+}
+
+double UpperTail(double u) { return 0.5 * std::erfc(u / std::sqrt(2.0)); }
+
+TEST(TailBoundTest, ANormalErrorHasItsQuantile) {
+  for (const double level : {0.4, 0.1, 1e-3, 1e-9, 1e-100, 1e-300}) {
+    EXPECT_NEAR(UpperTail(TailBound({.normal = 4}, level) / 2) / level, 1, 1e-9) << level;
+  }
+  EXPECT_EQ(TailBound({.normal = 4}, 0.7), 0) << "what is dominated by a normal variable above 0 alone";
+  EXPECT_EQ(TailBound({}, 0.1), 0);
+}
+
+// As the other part fades the mixed bound tends to the quantile; it never exceeds Chernoff's for both.
+TEST(TailBoundTest, AMixedErrorIsBetweenItsQuantileAndChernoffs) {
+  for (const double level : {0.1, 1e-3, 1e-9, 1e-300}) {
+    const double quantile = TailBound({.normal = 1}, level);
+    const double chernoff = std::sqrt(2 * std::log(1 / level));
+    double last = quantile;
+    for (const double other : {1e-12, 0.01, 0.1, 0.5, 0.9, 0.99}) {
+      const double bound = TailBound({.normal = 1 - other, .sub_gaussian = other}, level);
+      EXPECT_GE(bound, last * (1 - 1e-4)) << level << " " << other;
+      EXPECT_LE(bound, chernoff * (1 + 1e-5)) << level << " " << other;
+      last = bound;
+    }
+    EXPECT_NEAR(TailBound({.normal = 1, .sub_gaussian = 1e-14}, level) / quantile, 1,
+                level < 0.05 ? 1e-4 : 0.2)
+        << level;
+  }
+}
+
+// The worst sub-Gaussian part is not normal: a sign of the same proxy, where the sum's tail is known exactly.
+TEST(TailBoundTest, ASignBesideANormalPartIsCovered) {
+  for (const double level : {0.3, 0.1, 0.01, 1e-4, 1e-8}) {
+    for (const double sign : {0.1, 0.5, 1.0, 2.0}) {
+      const double bound = TailBound({.normal = 1, .sub_gaussian = sign * sign}, level);
+      EXPECT_LE((UpperTail(bound - sign) + UpperTail(bound + sign)) / 2, level) << level << " " << sign;
+    }
+  }
+}
+
+// One client, whose one coordinate is its normal part: the tail of Z + weight max(0, Z - room) is known.
+TEST(TailBoundTest, ExcessOfAClientIsCovered) {
+  for (const double room : {0.0, 1.0, 2.5}) {
+    for (const double weight : {0.1, 1.0, 5.0}) {
+      double last = 0;
+      for (const double level : {0.3, 0.01, 1e-6}) {
+        const double bound = TailBound(
+            {.sub_gaussian = 1, .excess = {.clients = 1, .weight = weight, .room = room, .pull = 1}}, level);
+        const double z = bound <= room ? bound : (bound + weight * room) / (1 + weight);
+        EXPECT_LE(UpperTail(z), level) << room << " " << weight;
+        EXPECT_GE(bound, TailBound({.sub_gaussian = 1}, level) * (1 - 1e-9));
+        EXPECT_GT(bound, last);
+        last = bound;
+      }
+    }
+  }
+}
+
+TEST(TailBoundTest, ExcessWithAllRoomIsNothing) {
+  const ErrorLaw error{.sub_gaussian = 1, .excess = {.clients = 50, .weight = 1, .room = 30, .pull = 1}};
+  EXPECT_NEAR(TailBound(error, 1e-6), TailBound({.sub_gaussian = 1}, 1e-6), 1e-4);
 }
 
 TEST(ChernoffDeathTest, SizesMustAgree) {

@@ -69,12 +69,13 @@ Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDp
                                               .size = params.population,
                                               .seed = 1});
   EXPECT_TRUE(population.ok()) << population.status();
-  auto server = DpDpeServer<P>::Create(params, ActionsOf(problem), privatizer);
+  auto server =
+      EliminationServer<P>::Create(DpDpeRules(params, *ActionsOf(problem)), ActionsOf(problem), privatizer);
   if (!server.ok()) return {.status = server.status()};
   Recorder recorder(*problem, {});
   const sim::SimParams sim{
       .seed = 1, .topology = Topology::Star(params.population), .budget_per_client = kPlenty};
-  using Simulator = sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>;
+  using Simulator = sim::Simulator<EliminationServer<P>, EliminationClient<P>>;
   const absl::Status status = Simulator::Run(sim, *server, privatizer, *population, recorder);
   return {status, recorder.now(), server->policy().history(), server->policy().active(), server->finished()};
 }
@@ -142,7 +143,8 @@ TEST(DpDpeClientsTest, TheFixedScheduleIsFixed) {
 
 std::string KeyFor(const DpDpeParams& params) {
   const auto problem = DrawnProblem(3, 10);
-  const auto server = DpDpeServer<NoPrivacyMean>::Create(params, ActionsOf(problem), Bare());
+  const auto server = EliminationServer<NoPrivacyMean>::Create(DpDpeRules(params, *ActionsOf(problem)),
+                                                               ActionsOf(problem), Bare());
   if (server.ok()) return "accepted";
   const auto error = InputErrorOf(server.status());
   return error.has_value() ? error->key : "no input error";
@@ -182,13 +184,14 @@ TEST(DpDpeParamsTest, BadValuesAreRefusedByName) {
 
 TEST(DpDpeParamsTest, NoActionsAreRefused) {
   const auto none = std::make_shared<const ActionMatrix>(0, 3);
-  EXPECT_FALSE(DpDpeServer<NoPrivacyMean>::Create(Params(100), none, Bare()).ok());
+  EXPECT_FALSE(EliminationServer<NoPrivacyMean>::Create(DpDpeRules(Params(100), *none), none, Bare()).ok());
 }
 
 TEST(DpDpeParamsTest, APopulationThatCannotLastIsRefusedBeforeTheFirstRound) {
   DpDpeParams params = Params(10'000);
   params.population = 50;
-  const auto server = DpDpeServer<NoPrivacyMean>::Create(params, ActionsOf(DrawnProblem(3, 10)), Bare());
+  const auto server = EliminationServer<NoPrivacyMean>::Create(
+      DpDpeRules(params, *ActionsOf(DrawnProblem(3, 10))), ActionsOf(DrawnProblem(3, 10)), Bare());
   ASSERT_FALSE(server.ok());
   EXPECT_EQ(InputErrorOf(server.status())->key, "environment.population");
   EXPECT_EQ(InputErrorOf(server.status())->value, "50");
@@ -204,7 +207,8 @@ TEST(DpDpeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
     DpDpeParams params = Params(30);
     params.population = population;
     const auto problem = DrawnProblem(2, 2);
-    if (!ValidateDpDpe(params, problem->actions()).ok()) continue;
+    if (!EliminationPolicy::Create(*DpDpeRules(params, problem->actions()), ActionsOf(problem)).ok())
+      continue;
     const Outcome run = Simulate(problem, params, Bare());
     if (run.status.ok()) continue;
     ++ran_out;
@@ -427,9 +431,10 @@ TEST(DpDpeRunTest, TwoEqualBestActionsBothStay) {
 class ServerTest : public ::testing::Test {
  protected:
   ServerTest() {
-    auto server = DpDpeServer<NoPrivacyMean>::Create(Params(200), ActionsOf(problem_), Bare());
+    auto server = EliminationServer<NoPrivacyMean>::Create(DpDpeRules(Params(200), *ActionsOf(problem_)),
+                                                           ActionsOf(problem_), Bare());
     EXPECT_TRUE(server.ok());
-    server_ = std::make_unique<DpDpeServer<NoPrivacyMean>>(*std::move(server));
+    server_ = std::make_unique<EliminationServer<NoPrivacyMean>>(*std::move(server));
     EXPECT_TRUE(server_->OnStart(context_).ok());
   }
 
@@ -441,7 +446,7 @@ class ServerTest : public ::testing::Test {
   const std::shared_ptr<const LinearProblem> problem_ = DrawnProblem(2, 5);
   Releases releases_{kPlenty};
   HandContext context_{kServerNode, releases_};
-  std::unique_ptr<DpDpeServer<NoPrivacyMean>> server_;
+  std::unique_ptr<EliminationServer<NoPrivacyMean>> server_;
 };
 
 TEST_F(ServerTest, AsksEachClientOnceInTheWholeRun) {
@@ -519,7 +524,7 @@ class ClientTest : public ::testing::Test {
   HandContext context_{NodeId{9}, releases_};
   LocalGaussianMean privatizer_ =
       *LocalGaussianMean::Create({{1, 0.1}, Calibration::kTight, Sampler::kExact});
-  DpDpeClient<LocalGaussianMean> client_{privatizer_};
+  EliminationClient<LocalGaussianMean> client_{privatizer_};
 };
 
 TEST_F(ClientTest, WatchesOnePhaseAndReportsOnce) {

@@ -340,5 +340,129 @@ RC_GTEST_PROP(OptimalDesignProperty, OrderAndRepetitionsDoNotMatter, ()) {
   RC_ASSERT(design.g == same.g);
 }
 
+RC_GTEST_PROP(OptimalDesignProperty, ScaleDoesNotMatter, ()) {
+  const Kind kind = *AnyKind();
+  PhiloxSource source({.seed = *rc::gen::arbitrary<std::uint64_t>()});
+  CoinGen coin(source);
+  const ActionMatrix actions = ActionsOf(kind, *Uniform(1, 200), *Uniform(1, 12), coin);
+  const double scale = std::ldexp(1.0, *Uniform(-400, 400));
+  const Design design = NearOptimalDesign(actions, All(actions)).value();
+  const Design scaled = NearOptimalDesign(actions * scale, All(actions)).value();
+  RC_ASSERT(design.support == scaled.support);
+  RC_ASSERT(design.weights == scaled.weights);
+  RC_ASSERT(design.basis == scaled.basis);
+}
+
+std::vector<ArmId> Thinned(const std::vector<ArmId>& active, double share, CoinGen& coin) {
+  std::vector<ArmId> kept;
+  for (ArmId arm : active) {
+    if (UniformUnit(coin) < share) kept.push_back(arm);
+  }
+  if (kept.empty()) kept.push_back(active.front());
+  return kept;
+}
+
+/// A set may thin out to nothing but zeros, which have no design.
+bool HasDesign(const ActionMatrix& actions, const std::vector<ArmId>& active) {
+  return Longest(actions, active) > 0;
+}
+
+// Phases of an elimination: each design starts from the one before.
+RC_GTEST_PROP(OptimalDesignProperty, GuaranteesHoldFromAWarmStart, ()) {
+  const Kind kind = *AnyKind();
+  const int k = *Uniform(1, 400);
+  const int d = *Uniform(1, 25);
+  const double target = *rc::gen::element(2.0, 1.3, 1.05, 1.001);
+  const double share = *rc::gen::element(0.1, 0.5, 0.95);
+  PhiloxSource source({.seed = *rc::gen::arbitrary<std::uint64_t>()});
+  CoinGen coin(source);
+  const ActionMatrix actions = ActionsOf(kind, k, d, coin);
+  std::vector<ArmId> active = All(actions);
+  Design earlier = NearOptimalDesign(actions, active, {target}).value();
+  for (int phase = 0; phase < 4; ++phase) {
+    active = Thinned(active, share, coin);
+    if (!HasDesign(actions, active)) return;
+    const DesignParams params{.target = target, .warm_start = &earlier};
+    const absl::StatusOr<Design> design = NearOptimalDesign(actions, active, params);
+    RC_ASSERT(design.ok());
+    RC_ASSERT(Violation(actions, active, *design) == "");
+    RC_ASSERT(design->g <= std::max(target, 4.0 / 3) * design->rank() * (1 + 1e-4));
+    RC_ASSERT(NearOptimalDesign(actions, active, params)->weights == design->weights);
+    earlier = *design;
+  }
+}
+
+TEST(WarmStart, FromTheSameSetTakesNoStep) {
+  PhiloxSource source({.seed = 9});
+  CoinGen coin(source);
+  const ActionMatrix actions = Sphere(1000, 20, coin);
+  const Design cold = Checked(actions);
+  const Design warm = Checked(actions, {.warm_start = &cold});
+  EXPECT_GT(cold.steps, 0);
+  EXPECT_EQ(warm.steps, 0);
+  EXPECT_EQ(warm.support, cold.support);
+  for (std::size_t i = 0; i < cold.weights.size(); ++i) {
+    EXPECT_NEAR(warm.weights[i], cold.weights[i], 1e-15);
+  }
+}
+
+// Nothing of the earlier design is left, or it says little: no harm.
+TEST(WarmStart, FromADesignThatIsNoHelp) {
+  PhiloxSource source({.seed = 10});
+  CoinGen coin(source);
+  const ActionMatrix actions = Sphere(400, 8, coin);
+  const Design all = Checked(actions);
+  std::vector<ArmId> others;
+  for (ArmId arm : All(actions)) {
+    if (!std::binary_search(all.support.begin(), all.support.end(), arm)) others.push_back(arm);
+  }
+  const Design cold = CheckedAmong(actions, others, {});
+  const Design warm = CheckedAmong(actions, others, {.warm_start = &all});
+  EXPECT_EQ(warm.support, cold.support) << "started from the same pivots";
+
+  Design skewed = all;
+  std::fill(skewed.weights.begin(), skewed.weights.end(), 1e-12);
+  skewed.weights[0] = 1;
+  CheckedAmong(actions, All(actions), {.warm_start = &skewed});
+
+  Design whole = UniformDesign(actions, All(actions)).value();
+  CheckedAmong(actions, All(actions), {.warm_start = &whole});
+  const Design nothing;
+  EXPECT_EQ(CheckedAmong(actions, All(actions), {.warm_start = &nothing}).support, all.support);
+}
+
+TEST(UniformDesignTest, PlaysEveryActionAlike) {
+  const Design design =
+      UniformDesign(ActionMatrix{{1, 0}, {7, 7}, {0, 1}, {0, -1}}, std::vector<ArmId>{3, 0, 2, 3}).value();
+  EXPECT_THAT(design.support, ElementsAre(0, 2, 3));
+  for (double w : design.weights) EXPECT_EQ(w, 1.0 / 3);
+  EXPECT_EQ(design.rank(), 2);
+  EXPECT_NEAR(design.g, 3, 1e-12);  // V = diag(1, 2) / 3
+  EXPECT_EQ(design.steps, 0);
+  EXPECT_EQ(InputErrorOf(UniformDesign(ActionMatrix::Zero(2, 2), std::vector<ArmId>{0, 1}).status())
+                .value_or(InputError{})
+                .key,
+            "environment.actions");
+}
+
+RC_GTEST_PROP(UniformDesignProperty, SpanAndGAreRight, ()) {
+  const Kind kind = *AnyKind();
+  PhiloxSource source({.seed = *rc::gen::arbitrary<std::uint64_t>()});
+  CoinGen coin(source);
+  const ActionMatrix actions = ActionsOf(kind, *Uniform(1, 200), *Uniform(1, 12), coin);
+  const std::vector<ArmId> active = Thinned(All(actions), 0.7, coin);
+  if (!HasDesign(actions, active)) return;
+  const Design design = UniformDesign(actions, active).value();
+  const double k = static_cast<double>(active.size());
+  RC_ASSERT(design.support == active);
+  for (double w : design.weights) RC_ASSERT(w == 1 / k);
+  RC_ASSERT(design.rank() == NearOptimalDesign(actions, active)->rank());
+  RC_ASSERT(FarthestFromSpan(actions, active, design.basis) <= 1.001e-8 * Longest(actions, active));
+  const double g = IndependentG(actions, active, design);
+  RC_ASSERT(std::abs(g - design.g) <= 1e-6 * g);
+  RC_ASSERT(g >= design.rank() * (1 - 1e-6));
+  RC_ASSERT(g <= k * (1 + 1e-6));
+}
+
 }  // namespace
 }  // namespace bandana

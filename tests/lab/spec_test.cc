@@ -148,7 +148,7 @@ TEST(SpecTest, ResolvedTomlWritesEveryDefaultOut) {
   const std::string toml = Must(kBase).toml;
   for (const char* line :
        {"seed = 1", "replicates = 1", "checkpoints = \"log\"", "kind = \"linear\"", "contexts = \"sphere\"",
-        "population = 100000", "alpha = 0.8", "beta = \"auto\"", "width = \"exact\"", "epsilon = 1.0",
+        "population = \"auto\"", "alpha = 0.8", "beta = \"auto\"", "width = \"exact\"", "epsilon = 1.0",
         "delta = 1e-06", "calibration = \"tight\"", "sampler = \"fast\""}) {
     EXPECT_THAT(toml, HasSubstr(std::string("\n") + line + "\n"));
   }
@@ -452,7 +452,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"delta = 1e-6", "delta = nan", "privacy.delta", 10, "nan", "(0, 1)"},
         BadLine{"name = \"dp-dpe\"", "name = \"dp-dpe\"\nalpha = 0", "algorithm.alpha", 7, "0", "> 0"},
         BadLine{"name = \"dp-dpe\"", "name = \"dp-dpe\"\nalpha = -2.5", "algorithm.alpha", 7, "-2.5", "> 0"},
-        BadLine{"name = \"dp-dpe\"", "name = \"lin-ucb\"", "algorithm.name", 6, "lin-ucb", "dp-dpe"},
+        BadLine{"name = \"dp-dpe\"", "name = \"lin-usb\"", "algorithm.name", 6, "lin-usb", "dp-dpe"},
         BadLine{"model = \"central\"", "model = \"shufle\"", "privacy.model", 8, "shufle",
                 "none, central, local"},
         BadLine{"horizon = 1000", "horizon = 0", "horizon", 1, "0", ">= 1"},
@@ -516,7 +516,6 @@ TEST(SpecErrorTest, MissingKeys) {
     EXPECT_FALSE(error.accepted.empty());
   }
   EXPECT_EQ(Refused("").key, "horizon");
-  EXPECT_EQ(Refused(std::string(kBase), {"algorithm.clients=fixed"}).key, "algorithm.fixed_clients");
   EXPECT_EQ(Refused(std::string(kBase), {"environment.contexts=file"}).key, "environment.file");
 }
 

@@ -37,7 +37,7 @@ class Failures : public testing::Test {
   }
 
   NoPrivacyMean privatizer_ = SmallNoPrivacy();
-  DpDpeServer<NoPrivacyMean> server_ = SmallServer(privatizer_, ManyClients());
+  EliminationServer<NoPrivacyMean> server_ = SmallServer(privatizer_, ManyClients());
 };
 
 TEST_F(Failures, AnAgentWithAnotherSpecIsRefused) {

@@ -36,7 +36,7 @@ Run Simulate(const P& privatizer) {
   auto server = SmallServer(privatizer, ParamsFor(privatizer));
   LinearPopulation population = SmallPopulation();
   Recorder recorder(*SmallProblem(), kCheckpoints);
-  const absl::Status status = sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(
+  const absl::Status status = sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
       {kSeed, kReplicate, TopologyFor<P>(kClients), kBudget}, server, privatizer, population, recorder);
   EXPECT_TRUE(status.ok()) << status;
   return {server.policy().history(), recorder.checkpoints(), {}};

@@ -60,7 +60,7 @@ class ShuffleFailures : public testing::TestWithParam<Transport> {
 
   ShuffleSumMean privatizer_ = SmallShuffleSum(GetParam());
   Route route_ = RouteOf(privatizer_);
-  DpDpeServer<ShuffleSumMean> server_ = SmallServer(privatizer_, TwoPhases());
+  EliminationServer<ShuffleSumMean> server_ = SmallServer(privatizer_, TwoPhases());
 };
 
 INSTANTIATE_TEST_SUITE_P(Transports, ShuffleFailures, testing::Values(Transport::kCounts, Transport::kBits),

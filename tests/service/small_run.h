@@ -80,8 +80,9 @@ inline LinearPopulation SmallPopulation() {
 }
 
 template <class P>
-DpDpeServer<P> SmallServer(const P& privatizer, const DpDpeParams& params = SmallParams()) {
-  return DpDpeServer<P>::Create(params, SmallActions(), privatizer).value();
+EliminationServer<P> SmallServer(const P& privatizer, const DpDpeParams& params = SmallParams()) {
+  return EliminationServer<P>::Create(DpDpeRules(params, *SmallActions()), SmallActions(), privatizer)
+      .value();
 }
 
 inline ServerParams SmallServerParams() {
@@ -108,7 +109,8 @@ inline AgentParams SmallAgentParams(const std::string& server, std::uint32_t fir
 template <class P>
 absl::StatusOr<AgentReport> RunSmallAgent(const AgentParams& params, const P& privatizer,
                                           Environment& environment) {
-  return RunAgent(params, [&](NodeId) { return std::make_unique<DpDpeClient<P>>(privatizer); }, environment);
+  return RunAgent(
+      params, [&](NodeId) { return std::make_unique<EliminationClient<P>>(privatizer); }, environment);
 }
 
 template <class P>
@@ -121,7 +123,7 @@ absl::StatusOr<AgentReport> RunSmallAgent(const AgentParams& params, const P& pr
 template <class P>
 class ServerThread {
  public:
-  ServerThread(ServerParams params, DpDpeServer<P>& server,
+  ServerThread(ServerParams params, EliminationServer<P>& server,
                std::function<void(std::span<const Pull>)> on_play = nullptr)
       : params_(std::move(params)) {
     params_.on_listening = [this, also = params_.on_listening](const std::string& address) {

@@ -80,8 +80,9 @@ WatchedPopulation Population(const Setting& setting) {
 template <Privatizer P>
 Outcome Simulate(const Setting& setting, const P& privatizer, WatchedPopulation& population) {
   const auto problem = Problem(setting);
-  auto server = DpDpeServer<P>::Create(
-      Params(setting), std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
+  auto server = EliminationServer<P>::Create(
+      DpDpeRules(Params(setting), *std::shared_ptr<const ActionMatrix>(problem, &problem->actions())),
+      std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
   EXPECT_TRUE(server.ok());
   Recorder recorder(*problem, {10, 100, 1000, setting.horizon});
   const sim::SimParams params{.seed = setting.seed,
@@ -89,8 +90,8 @@ Outcome Simulate(const Setting& setting, const P& privatizer, WatchedPopulation&
                               .topology = TopologyFor<P>(10'000),
                               .budget_per_client = setting.budget,
                               .stop = setting.stop};
-  const absl::Status status =
-      sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, *server, privatizer, population, recorder);
+  const absl::Status status = sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
+      params, *server, privatizer, population, recorder);
   return {status, recorder.now(), recorder.checkpoints(), server->policy().history()};
 }
 
@@ -284,13 +285,15 @@ TEST(SimulatorShuffleTest, AShuffleModelWithoutAShufflerIsAnError) {
       *ShuffleSumMean::Create({kBudget, Calibration::kTight, Sampler::kFast, Transport::kBits, 1, 0.1});
   WatchedPopulation population = Population({});
   const auto problem = Problem({});
-  auto server = DpDpeServer<ShuffleSumMean>::Create(
-      Params({}), std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), shuffle);
+  auto server = EliminationServer<ShuffleSumMean>::Create(
+      DpDpeRules(Params({}), *std::shared_ptr<const ActionMatrix>(problem, &problem->actions())),
+      std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), shuffle);
   ASSERT_TRUE(server.ok());
   Recorder recorder(*problem, {});
   const sim::SimParams params{.seed = 3, .topology = Topology::Star(10'000), .budget_per_client = kBudget};
-  const absl::Status status = sim::Simulator<DpDpeServer<ShuffleSumMean>, DpDpeClient<ShuffleSumMean>>::Run(
-      params, *server, shuffle, population, recorder);
+  const absl::Status status =
+      sim::Simulator<EliminationServer<ShuffleSumMean>, EliminationClient<ShuffleSumMean>>::Run(
+          params, *server, shuffle, population, recorder);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(population.clients.empty()) << "a client was asked";
 }
@@ -329,8 +332,8 @@ TEST(SimulatorEndTest, ARunThatEndsUnfinishedIsAnError) {
   Recorder recorder(*problem, {});
   DeafServer server;
   const sim::SimParams params{.topology = Topology::Star(10'000), .budget_per_client = kBudget};
-  const absl::Status status =
-      sim::Simulator<DeafServer, DpDpeClient<NoPrivacyMean>>::Run(params, server, none, population, recorder);
+  const absl::Status status = sim::Simulator<DeafServer, EliminationClient<NoPrivacyMean>>::Run(
+      params, server, none, population, recorder);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(server.origins, ::testing::ElementsAre(NodeId{1}));
 }
@@ -359,7 +362,7 @@ TEST(SimulatorEndTest, MessagesOfASlotArriveByOrigin) {
   Recorder recorder(*problem, {});
   OrderServer server;
   const sim::SimParams params{.topology = Topology::Star(10'000), .budget_per_client = kBudget};
-  const absl::Status status = sim::Simulator<OrderServer, DpDpeClient<NoPrivacyMean>>::Run(
+  const absl::Status status = sim::Simulator<OrderServer, EliminationClient<NoPrivacyMean>>::Run(
       params, server, none, population, recorder);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_THAT(server.origins, ::testing::ElementsAre(1, 2, 5, 7, 9));

@@ -77,7 +77,9 @@ double LossRate(const Case& setting, std::uint64_t seed, const P& mean) {
     }
     const auto averages = mean.Open(query, *mean.Seal(sum, noise.gen));
     EXPECT_TRUE(averages.ok());
-    PhaseErrors errors{setting.clients, averages->noise(), setting.believed};
+    PhaseErrors errors{.clients = std::vector<Count>(pulls.size(), setting.clients),
+                       .privacy = averages->noise(),
+                       .rule = setting.believed};
     for (NoiseLaw& law : errors.privacy) {
       law.proxy *= setting.noise_factor;
       law.laplace_scale *= setting.noise_factor;
@@ -183,16 +185,17 @@ double Regret(const P& privatizer, std::uint32_t replicate) {
                                               .seed = 11,
                                               .replicate = replicate});
   EXPECT_TRUE(population.ok());
-  auto server = DpDpeServer<P>::Create(
-      params, std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
+  auto server = EliminationServer<P>::Create(
+      DpDpeRules(params, *std::shared_ptr<const ActionMatrix>(problem, &problem->actions())),
+      std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
   EXPECT_TRUE(server.ok());
   Recorder recorder(*problem, {});
   const sim::SimParams sim{.seed = 11,
                            .replicate = replicate,
                            .topology = Topology::Star(params.population),
                            .budget_per_client = {10, 0.1}};
-  const absl::Status status =
-      sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(sim, *server, privatizer, *population, recorder);
+  const absl::Status status = sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
+      sim, *server, privatizer, *population, recorder);
   EXPECT_TRUE(status.ok()) << status;
   return recorder.now().regret;
 }

@@ -112,7 +112,7 @@ TEST(PlanSumsTest, OtherLawsAreSeen) {
 std::vector<double> Regrets(const Law& law, Path path, std::uint64_t seed, int runs) {
   const auto problem = Problem(law.actions);
   const NoPrivacyMean none(Declassify("test"));
-  using Server = DpDpeServer<NoPrivacyMean>;
+  using Server = EliminationServer<NoPrivacyMean>;
   const DpDpeParams params{
       .horizon = 400,
       .alpha = 0.8,
@@ -130,16 +130,16 @@ std::vector<double> Regrets(const Law& law, Path path, std::uint64_t seed, int r
                                                 .replicate = replicate,
                                                 .path = path});
     EXPECT_TRUE(population.ok());
-    auto server =
-        Server::Create(params, std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), none);
+    auto server = Server::Create(DpDpeRules(params, problem->actions()),
+                                 std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), none);
     EXPECT_TRUE(server.ok());
     Recorder recorder(*problem, {});
     const sim::SimParams sim{.seed = seed,
                              .replicate = replicate,
                              .topology = Topology::Star(params.population),
                              .budget_per_client = {}};
-    const absl::Status status =
-        sim::Simulator<Server, DpDpeClient<NoPrivacyMean>>::Run(sim, *server, none, *population, recorder);
+    const absl::Status status = sim::Simulator<Server, EliminationClient<NoPrivacyMean>>::Run(
+        sim, *server, none, *population, recorder);
     EXPECT_TRUE(status.ok()) << status;
     regrets.push_back(recorder.now().regret);
   }

@@ -65,6 +65,23 @@ test('opens offline without an error, and every chart is drawn', () => using(pat
   await page.screenshot({ path: process.env.BANDANA_SCREENSHOT || join(folder, 'report.png'), fullPage: true });
 }));
 
+test('verdicts are a table at the top, and what is not as expected stands out', async () => {
+  const verdict = (claim, expected, holds, evidence) => ({ claim, paper: 'p1 Fig. 2(a)', expected, holds, evidence });
+  const verdicts = [verdict('it <b>falls</b>', true, true, '5 +- 1'), verdict('it is free', false, false, '9. Not expected to hold: it costs'),
+    verdict('it is close', true, false, '7'), verdict('it is there', false, false, 'cannot be judged: no point')];
+  const report = await writeReport({ ...(await fixture()), verdicts, verdicts_note: 'So few runs.' }, join(folder, 'verdicts.html'));
+  await using(report, {}, async (page) => {
+    assert.equal(await page.locator('main > section').first().getAttribute('id'), 'verdicts');
+    const rows = await page.locator('#verdicts tbody tr').allInnerTexts();
+    assert.equal(rows.length, 4);
+    assert.ok(rows[0].includes('it <b>falls</b>') && rows[0].includes('5 ± 1'));
+    assert.deepEqual(await page.locator('#verdicts tr.surprise td:first-child').allInnerTexts(), ['it is close', 'it is there']);
+    assert.equal(await page.locator('#verdicts .warn').count(), 2);
+    assert.match(await page.innerText('#verdicts'), /2 of 4 claims came out as expected[^]*So few runs/);
+  });
+  await using(path, {}, async (page) => { if (!data.verdicts) assert.equal(await page.locator('#verdicts').count(), 0); });
+});
+
 test('axes, bands and points answer', () => using(path, {}, async (page) => {
   await changes(page, 'curves', 'the y axis', () => pressOther(page, 'curves', 'y'));
   await changes(page, 'curves', 'the x axis', () => pressOther(page, 'curves', 'x'));

@@ -7,11 +7,12 @@ import { phases } from './sections/phases.js';
 import { privacy } from './sections/privacy.js';
 import { tables } from './sections/tables.js';
 import { again, facts, header, spec } from './sections/text.js';
+import { verdicts } from './sections/verdicts.js';
 
 const app = document.getElementById('app');
 try {
   const data = read(JSON.parse(document.getElementById('bandana-data').textContent));
-  const sections = [facts, curves, epsilon, communication, phases, privacy, tables, spec, again].map((section) => section(data)).filter(Boolean);
+  const sections = [verdicts, facts, curves, epsilon, communication, phases, privacy, tables, spec, again].map((section) => section(data)).filter(Boolean);
   const links = sections.map((s) => [s.id, s.querySelector('h2').textContent]);
   app.append(header(data, links), h('main', {}, sections));
 } catch (error) {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "Eigen/Cholesky"
-#include "bandana/algorithms/chernoff.h"
 #include "bandana/core/check.h"
 
 namespace bandana {
@@ -28,81 +27,55 @@ Ranking Rank(const ActionMatrix& actions, const Vector& estimate, std::span<cons
 
 PhaseRegression::PhaseRegression(const ActionMatrix& actions, const Design& design,
                                  std::span<const Pull> pulls)
-    : actions_(actions), basis_(design.basis), pulls_(pulls.begin(), pulls.end()) {
+    : actions_(actions), basis_(design.basis) {
   BANDANA_CHECK(pulls.size() == design.support.size());
   const auto size = static_cast<Eigen::Index>(pulls.size());
-  support_.resize(size, basis_.cols());
-  counts_.resize(size);
+  geometry_.pulls.assign(pulls.begin(), pulls.end());
+  geometry_.support.resize(size, basis_.cols());
+  Vector counts(size);
   for (Eigen::Index i = 0; i < size; ++i) {
-    support_.row(i) = actions.row(pulls[i].arm) * basis_;
-    counts_[i] = static_cast<double>(pulls[i].count);
+    geometry_.support.row(i) = actions.row(pulls[i].arm) * basis_;
+    counts[i] = static_cast<double>(pulls[i].count);
   }
-  const Matrix gram = support_.transpose() * counts_.asDiagonal() * support_;
-  gram_inverse_ = gram.llt().solve(Matrix::Identity(gram.rows(), gram.cols()));
+  const Matrix gram = geometry_.support.transpose() * counts.asDiagonal() * geometry_.support;
+  geometry_.gram_inverse = gram.llt().solve(Matrix::Identity(gram.rows(), gram.cols()));
+  geometry_.weights = counts.asDiagonal() * geometry_.support * geometry_.gram_inverse;
 }
 
 Vector PhaseRegression::Estimate(std::span<const double> averages) const {
   const Eigen::Map<const Vector> y(averages.data(), static_cast<Eigen::Index>(averages.size()));
-  return basis_ * (gram_inverse_ * (support_.transpose() * counts_.cwiseProduct(y)));
+  return basis_ * (geometry_.weights.transpose() * y);
 }
 
-// Averages over the support of what a direction to one of its actions gives: known before the phase.
-ClipWeights PhaseRegression::TypicalWeights(const ClipRule& rule, const Matrix& weights) const {
-  ClipWeights typical;
-  for (Eigen::Index i = 0; i < support_.rows(); ++i) {
-    const Vector a = weights * support_.row(i).transpose();
-    const ClipWeights one(rule, pulls_, {a.data(), static_cast<std::size_t>(a.size())});
-    typical.largest += one.largest;
-    typical.reward += one.reward;
-    typical.client += one.client;
-    typical.joint += one.joint;
-  }
-  return typical;
+Eigen::Index PhaseRegression::PlaceOf(ArmId arm) const {
+  const auto& pulls = geometry_.pulls;
+  const auto place = std::lower_bound(pulls.begin(), pulls.end(), arm,
+                                      [](const Pull& pull, ArmId wanted) { return pull.arm < wanted; });
+  const bool found = place != pulls.end() && place->arm == arm;
+  return found ? place - pulls.begin() : PhaseWidths::Ends::kElsewhere;
 }
 
 PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estimate,
                                                              std::span<const ArmId> active,
                                                              const PhaseErrors& errors, double level) const {
-  const ClipRule& rule = errors.rule;
-  BANDANA_CHECK(errors.privacy.empty() || errors.privacy.size() == pulls_.size());
-  const double clients = static_cast<double>(errors.clients);
-  const double part = rule.clips() ? level / 2 : level;                    // the clip has the other half
-  const Matrix weights = counts_.asDiagonal() * support_ * gram_inverse_;  // a = weights v
-  Matrix proxy = gram_inverse_ * (rule.reward.proxy() * rule.reward.proxy() / clients) +
-                 Matrix::Identity(basis_.cols(), basis_.cols()) * (rule.client_sd * rule.client_sd / clients);
-  const bool gaussian = std::all_of(errors.privacy.begin(), errors.privacy.end(),
-                                    [](const NoiseLaw& law) { return law.laplace_terms == 0; });
-  if (gaussian && !errors.privacy.empty()) {
-    Vector privacy(support_.rows());
-    for (Eigen::Index i = 0; i < privacy.size(); ++i) privacy[i] = errors.privacy[i].proxy;
-    proxy += weights.transpose() * privacy.cwiseAbs2().asDiagonal() * weights;
-  }
-  const ClipBound clip = MakeClipBound(rule, pulls_, errors.clients, part, TypicalWeights(rule, weights));
-
+  const PhaseWidths widths(geometry_, errors, level);
   const Ranking ranking = Rank(actions_, estimate, active);
-  const Eigen::RowVectorXd best = actions_.row(active[ranking.best]);
-  Survivors survivors;
+  const ArmId best = active[ranking.best];
+  Survivors survivors{.active = {}, .widest = 0, .best = best};
   constexpr std::size_t kBlock = 256;
   ActionMatrix differences;
+  std::vector<PhaseWidths::Ends> ends;
   for (std::size_t begin = 0; begin < active.size(); begin += kBlock) {
     const std::span<const ArmId> block = active.subspan(begin, std::min(kBlock, active.size() - begin));
     differences.resize(static_cast<Eigen::Index>(block.size()), actions_.cols());
+    ends.assign(block.size(), {.first = PlaceOf(best)});
     for (std::size_t i = 0; i < block.size(); ++i) {
-      differences.row(static_cast<Eigen::Index>(i)) = best - actions_.row(block[i]);
+      differences.row(static_cast<Eigen::Index>(i)) = actions_.row(best) - actions_.row(block[i]);
+      ends[i].second = PlaceOf(block[i]);
     }
-    const Matrix v = differences * basis_;
-    const Vector squared = (v * proxy).cwiseProduct(v).rowwise().sum().cwiseMax(0);
-    Vector widths = (2 * std::log(1 / part) * squared).cwiseSqrt();
-    if (rule.clips() || !gaussian) {
-      const Matrix a = weights * v.transpose();  // one pair a column
-      for (Eigen::Index i = 0; i < a.cols(); ++i) {
-        const std::span<const double> pair(a.col(i).data(), pulls_.size());
-        if (!gaussian) widths[i] = ChernoffBound(squared[i], pair, errors.privacy, part);
-        if (rule.clips()) widths[i] += clip * ClipWeights(rule, pulls_, pair);
-      }
-    }
+    const Vector of_block = widths.Of(differences * basis_, ends);
     for (std::size_t i = 0; i < block.size(); ++i) {
-      const double width = widths[static_cast<Eigen::Index>(i)];
+      const double width = block[i] == best ? 0 : of_block[static_cast<Eigen::Index>(i)];
       const double lead = ranking.values[ranking.best] - ranking.values[static_cast<Eigen::Index>(begin + i)];
       survivors.widest = std::max(survivors.widest, width);
       if (!(lead > width)) survivors.active.push_back(block[i]);
@@ -111,10 +84,28 @@ PhaseRegression::Survivors PhaseRegression::EliminateExactly(const Vector& estim
   return survivors;
 }
 
+std::vector<Interval> PhaseRegression::MeanBounds(const Vector& estimate, std::span<const ArmId> arms,
+                                                  const PhaseErrors& errors, double level) const {
+  ActionMatrix chosen(static_cast<Eigen::Index>(arms.size()), actions_.cols());
+  std::vector<PhaseWidths::Ends> ends(arms.size(), {.second = PhaseWidths::Ends::kNothing});
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    chosen.row(static_cast<Eigen::Index>(i)) = actions_.row(arms[i]);
+    ends[i].first = PlaceOf(arms[i]);
+  }
+  const Vector widths = PhaseWidths(geometry_, errors, level).Of(chosen * basis_, ends);
+  const Vector values = chosen * estimate;
+  std::vector<Interval> bounds(arms.size());
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    bounds[i] = {values[at] - widths[at], values[at] + widths[at]};
+  }
+  return bounds;
+}
+
 PhaseRegression::Survivors PhaseRegression::EliminateBy(double width, const Vector& estimate,
                                                         std::span<const ArmId> active) const {
   const Ranking ranking = Rank(actions_, estimate, active);
-  Survivors survivors{{}, width};
+  Survivors survivors{.active = {}, .widest = width, .best = active[ranking.best]};
   for (std::size_t i = 0; i < active.size(); ++i) {
     const double lead = ranking.values[ranking.best] - ranking.values[static_cast<Eigen::Index>(i)];
     if (!(lead > width)) survivors.active.push_back(active[i]);

@@ -3,32 +3,26 @@
 #include <span>
 #include <vector>
 
-#include "bandana/bandit/clipping.h"
+#include "bandana/algorithms/phase_errors.h"
+#include "bandana/algorithms/phase_widths.h"
 #include "bandana/bandit/optimal_design.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/linear_algebra.h"
 #include "bandana/core/reward.h"
-#include "bandana/privacy/noise_law.h"
 
 namespace bandana {
-
-/// The error of a phase's averages, given the design and the past: all public. A coordinate's average over
-/// clients is <theta, x> + reward noise + <mean xi, x> + privacy noise + clipping.
-struct PhaseErrors {
-  Count clients = 0;
-  std::vector<NoiseLaw> privacy;  ///< of each coordinate's average; empty: none
-  ClipRule rule;                  ///< and with it the reward's proxy and the clients' spread
-};
 
 /// Least squares on one phase of a design, in the span of its actions (P1, Algorithm 1, lines 17-19).
 ///
 /// With V = sum T(x) x x' and a_x = T(x) <V^-1 v, x>, the error in a direction v of the span is
 ///   <estimate - theta, v> = sum_x a_x (average(x) - <theta, x>),
-/// which up to clipping and privacy noise is sub-Gaussian with squared proxy
-///   (proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients,
-/// since sum_x a_x x = v. The privacy noise is sum_x a_x Z_x with laws that are known: Gaussian noise adds
-/// its own squared proxy, Laplace noise takes Chernoff's bound. What clipping adds is bounded by ClipBound
-/// (docs/proofs/clipping-width.md).
+/// since sum_x a_x x = v. Without clipping and privacy noise it is sub-Gaussian (normal, if rewards are) with
+/// squared proxy
+///   kWatch  (proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients,
+///   kDeal   sum_x a_x^2 (proxy^2 + client_sd^2 |x|^2) / clients(x).
+/// The privacy noise is sum_x a_x Z_x with laws that are known: Gaussian noise adds its own squared proxy,
+/// Laplace noise takes Chernoff's bound (TailBound). What clipping adds, and where misspecification, is in
+/// PhaseWidths (docs/proofs/clipping-width.md).
 class PhaseRegression {
  public:
   /// `pulls` are the design's support in its order.
@@ -42,22 +36,30 @@ class PhaseRegression {
   struct Survivors {
     std::vector<ArmId> active;
     double widest = 0;  ///< the largest width that was compared with
+    ArmId best = 0;     ///< empirically
   };
   Survivors EliminateExactly(const Vector& estimate, std::span<const ArmId> active, const PhaseErrors& errors,
                              double level) const;
+
+  /// Where the mean rewards of these actions lie: each end is wrong with probability at most `level`.
+  std::vector<Interval> MeanBounds(const Vector& estimate, std::span<const ArmId> arms,
+                                   const PhaseErrors& errors, double level) const;
+
+  /// Intervals to clip to in this phase, of which `errors` tells all but the noise.
+  absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseErrors& errors, double level,
+                                                     const NoiseForecast& forecast) const {
+    return bandana::ChooseBounds(geometry_, errors, level, forecast);
+  }
 
   /// The same with one width for all pairs (P1's 2 W_l).
   Survivors EliminateBy(double width, const Vector& estimate, std::span<const ArmId> active) const;
 
  private:
-  ClipWeights TypicalWeights(const ClipRule& rule, const Matrix& weights) const;
+  Eigen::Index PlaceOf(ArmId arm) const;
 
   const ActionMatrix& actions_;
-  const Matrix& basis_;
-  std::vector<Pull> pulls_;
-  Matrix support_;       // actions of the support in the basis, one a row
-  Vector counts_;        // T(x)
-  Matrix gram_inverse_;  // V^-1 in the basis
+  Matrix basis_;
+  PhaseGeometry geometry_;
 };
 
 }  // namespace bandana

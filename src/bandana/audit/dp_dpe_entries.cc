@@ -65,7 +65,7 @@ class NeighbouringClients final : public Environment {
 // The transcript in four numbers: the averages of the client's phase less what the others gave, along the
 // direction in which the client moves them; how many phases completed; and the actions left after its phase
 // and at the end.
-void Look(const LinearProblem& problem, const DpDpePolicy& policy, std::span<double> view) {
+void Look(const LinearProblem& problem, const EliminationPolicy& policy, std::span<double> view) {
   std::fill(view.begin(), view.end(), 0.0);
   view[1] = static_cast<double>(policy.history().size());
   view[3] = static_cast<double>(policy.active().size());
@@ -85,13 +85,14 @@ absl::Status Run(const DpDpeParams& params, const P& privatizer,
                  const std::shared_ptr<const LinearProblem>& problem, Neighbour neighbour, NoiseGen& noise,
                  std::span<double> view) {
   const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
-  BANDANA_ASSIGN_OR_RETURN(auto server, DpDpeServer<P>::Create(params, actions, privatizer));
+  BANDANA_ASSIGN_OR_RETURN(auto server,
+                           EliminationServer<P>::Create(DpDpeRules(params, *actions), actions, privatizer));
   NeighbouringClients clients(*problem, neighbour);
   Recorder recorder(*problem, {});
   const sim::SimParams sim_params{
       .seed = noise(), .topology = TopologyFor<P>(kPopulation), .budget_per_client = privatizer.guarantee()};
-  BANDANA_RETURN_IF_ERROR((sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(sim_params, server, privatizer,
-                                                                               clients, recorder)));
+  BANDANA_RETURN_IF_ERROR((sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
+      sim_params, server, privatizer, clients, recorder)));
   Look(*problem, server.policy(), view);
   return absl::OkStatus();
 }
@@ -118,7 +119,7 @@ auto WholeRun(Count clients) {
     BANDANA_ASSIGN_OR_RETURN(const P privatizer, Make<P>(nominal));
     BANDANA_ASSIGN_OR_RETURN(const auto problem, Problem());
     const DpDpeParams params = Params(clients);
-    BANDANA_RETURN_IF_ERROR(ValidateDpDpe(params, problem->actions()));
+    BANDANA_RETURN_IF_ERROR(DpDpeRules(params, problem->actions()).status());
     Target target{
         .name = name, .claim = privatizer.claims().front(), .dimension = 4, .direction = {1, 0, 0, 0}};
     target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {

@@ -19,6 +19,11 @@ absl::StatusOr<LinearPopulation> LinearPopulation::Create(Params params) {
   if (!(params.client_sd >= 0 && std::isfinite(params.client_sd))) {
     return InvalidOption("environment.client_sd", params.client_sd, "a finite number >= 0");
   }
+  if (params.client_sd != 0 && params.problem->link() != Link::kIdentity) {
+    return InvalidOption("environment.client_sd", params.client_sd,
+                         "0 with this environment.link: the mean over clients of mu(<theta_u, x>) is not "
+                         "mu(<theta, x>)");
+  }
   if (!(params.reward.sd >= 0 && std::isfinite(params.reward.sd))) {
     return InvalidOption("environment.reward_sd", params.reward.sd, "a finite number >= 0");
   }
@@ -48,7 +53,7 @@ absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<cons
     if (!(arm >= 0 && arm < actions.rows())) {
       return absl::InvalidArgumentError(fmt::format("there is no action {}", arm));
     }
-    const double exact = Dot(actions, arm, client_theta_);
+    const double exact = MeanOf(params_.problem->link(), Dot(actions, arm, client_theta_));
     if (!InRange(exact)) return MeanOutOfRange(client, arm, exact);
     const double mean = std::clamp(exact, means_.low, means_.high);
     double sum = 0;
@@ -59,6 +64,24 @@ absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<cons
     }
     rewards[i] = {count, sum};
   }
+  return absl::OkStatus();
+}
+
+bool LinearPopulation::AnswersCrowds() const {
+  return params_.client_sd == 0 && params_.reward.support().has_value() && params_.path == Path::kSums;
+}
+
+absl::Status LinearPopulation::AnswerCrowd(NodeId first, Count clients, Epoch epoch, ArmId arm,
+                                           std::vector<RewardSum>& rewards) {
+  BANDANA_CHECK(AnswersCrowds());
+  BANDANA_CHECK(first.value >= 1 && clients >= 1 && Count{first.value} + clients - 1 <= params_.size);
+  if (!(arm >= 0 && arm < params_.problem->actions().rows())) {
+    return absl::InvalidArgumentError(fmt::format("there is no action {}", arm));
+  }
+  PhiloxSource bits({params_.seed, params_.replicate, first, epoch, Stream::kReward});
+  CoinGen coin(bits);
+  const double mean = std::clamp(params_.problem->means()[arm], means_.low, means_.high);
+  params_.reward.DrawCrowd(mean, clients, coin, rewards);
   return absl::OkStatus();
 }
 

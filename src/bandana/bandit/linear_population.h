@@ -11,7 +11,9 @@
 namespace bandana {
 
 /// Clients 1 .. size, each with a parameter of its own, theta_u = theta + xi_u, xi_u ~ N(0, client_sd^2 I):
-/// P1's population. A whole plan is answered in O(pulls), however often each arm is played.
+/// P1's population. Under a link other than the identity client_sd is 0: the mean over clients of
+/// mu(<theta_u, x>) is not mu(<theta, x>). A whole plan is answered in O(pulls), however often each arm is
+/// played.
 class LinearPopulation final : public Environment {
  public:
   enum class Path { kSums, kPulls };  ///< one draw a sum; or one draw a reward, to test the former against
@@ -31,6 +33,11 @@ class LinearPopulation final : public Environment {
   /// Fails if a mean of this client is outside the reward model's range.
   absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
                       std::span<RewardSum> rewards) override;
+
+  /// Clients without a spread of their own whose rewards have bounds.
+  bool AnswersCrowds() const override;
+  absl::Status AnswerCrowd(NodeId first, Count clients, Epoch epoch, ArmId arm,
+                           std::vector<RewardSum>& rewards) override;
 
  private:
   explicit LinearPopulation(Params params);

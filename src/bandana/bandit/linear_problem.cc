@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "bandana/core/check.h"
 #include "bandana/core/distributions.h"
 #include "bandana/core/generators.h"
 #include "bandana/core/status.h"
@@ -96,6 +97,14 @@ absl::StatusOr<LinearProblem> LinearProblem::Create(ActionMatrix actions, Vector
   }
   problem.optimum_ = std::max(problem.optimum_, optimum);
   return problem;
+}
+
+LinearProblem LinearProblem::Through(Link link) && {
+  BANDANA_CHECK(link_ == Link::kIdentity);
+  link_ = link;
+  for (double& mean : means_) mean = MeanOf(link, mean);
+  optimum_ = MeanOf(link, optimum_);
+  return std::move(*this);
 }
 
 absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& params, std::uint64_t seed,

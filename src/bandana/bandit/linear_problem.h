@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bandana/bandit/link.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/linear_algebra.h"
 
@@ -23,7 +24,8 @@ struct LinearProblemParams {
   double theta_norm = 1;  ///< in (0, 1]
 };
 
-/// Finitely many actions x, |x| <= 1, with mean reward <theta, x>, |theta| <= 1. It knows its own optimum.
+/// Finitely many actions x, |x| <= 1, with mean reward mu(<theta, x>), |theta| <= 1; mu is the identity
+/// unless asked otherwise. It knows its own optimum.
 class LinearProblem {
  public:
   /// Checks that actions are finite, non-empty, not all zero, and of norm at most 1, theta too.
@@ -41,8 +43,13 @@ class LinearProblem {
   static absl::StatusOr<LinearProblem> DrawTheta(ActionMatrix actions, double theta_norm, std::uint64_t seed,
                                                  std::uint32_t replicate);
 
+  /// The same actions and theta with mean rewards mu(<theta, x>), the optimum too: a generalized linear
+  /// problem. Only of a problem whose link is the identity, which it may also stay.
+  LinearProblem Through(Link link) &&;
+
   const ActionMatrix& actions() const { return actions_; }
   const Vector& theta() const { return theta_; }
+  Link link() const { return link_; }
   const Vector& means() const { return means_; }
   ArmId best() const { return best_; }  ///< of the actions
   double optimum() const { return optimum_; }
@@ -52,6 +59,7 @@ class LinearProblem {
   LinearProblem(ActionMatrix actions, Vector theta);
   ActionMatrix actions_;
   Vector theta_;
+  Link link_ = Link::kIdentity;
   Vector means_;
   ArmId best_;
   double optimum_;

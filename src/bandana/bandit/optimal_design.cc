@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -222,6 +224,7 @@ class Leverages {
         directions_(ActionMatrix::Zero(z_.cols(), max_pending_)) {}
 
   Index rank() const { return rank_; }
+  Vector Coordinates(Index i) const { return z_.row(i).head(rank_).transpose(); }
   /// True if every value comes from the weights alone.
   bool fresh() const { return changes_.empty(); }
   bool full() const { return std::ssize(changes_) == max_pending_; }
@@ -321,9 +324,8 @@ class Leverages {
 /// A design on the rows, and the leverages under it.
 class WorkingDesign {
  public:
-  WorkingDesign(Leverages& leverages, const std::vector<Index>& uniform_on)
-      : leverages_(leverages), rank_(static_cast<double>(leverages.rank())) {
-    for (Index row : uniform_on) atoms_.push_back({row, 1.0 / static_cast<double>(uniform_on.size())});
+  WorkingDesign(Leverages& leverages, std::vector<Atom> atoms)
+      : leverages_(leverages), rank_(static_cast<double>(leverages.rank())), atoms_(std::move(atoms)) {
     leverages_.Reset(atoms_);
   }
 
@@ -411,12 +413,18 @@ bool FrankWolfeStep(Leverages& leverages, WorkingDesign& design, Index max_suppo
   return true;
 }
 
-/// From the uniform design on the pivots to the goal, or to where the support or the steps run out.
-Result FrankWolfe(Leverages& leverages, const std::vector<Index>& pivots, double goal) {
-  const double r = static_cast<double>(pivots.size());
-  const Index max_support = DesignSupportBound(static_cast<int>(pivots.size()));
+std::vector<Atom> UniformOn(const std::vector<Index>& rows) {
+  std::vector<Atom> atoms;
+  for (Index row : rows) atoms.push_back({row, 1.0 / static_cast<double>(rows.size())});
+  return atoms;
+}
+
+/// From this design to the goal, or to where the support or the steps run out.
+Result FrankWolfe(Leverages& leverages, std::vector<Atom> start, double goal) {
+  const double r = static_cast<double>(leverages.rank());
+  const Index max_support = DesignSupportBound(static_cast<int>(leverages.rank()));
   const int max_steps = static_cast<int>(16 * r * (1 + 1 / std::max(goal / r - 1, 0.01)));
-  WorkingDesign design(leverages, pivots);
+  WorkingDesign design(leverages, std::move(start));
   int steps = 0;
   while (steps < max_steps && !design.Reaches(goal) && FrankWolfeStep(leverages, design, max_support))
     ++steps;
@@ -460,11 +468,61 @@ bool ExchangeStep(Leverages& leverages, WorkingDesign& design, double n) {
 Result Exchange(Leverages& leverages, const std::vector<Index>& pivots, double goal) {
   const double r = static_cast<double>(pivots.size());
   const int max_steps = static_cast<int>(r * std::log(r) / std::log(9.0 / 8)) + 1;
-  WorkingDesign design(leverages, pivots);
+  WorkingDesign design(leverages, UniformOn(pivots));
   int steps = 0;
   while (steps < max_steps && !design.Reaches(goal) && ExchangeStep(leverages, design, 4 * r)) ++steps;
   const double g = design.g();
   return {design.atoms(), g, steps};
+}
+
+/// What is left of an earlier design, completed to full rank by pivots, which are unit vectors in the rows'
+/// coordinates z. Weights as if each direction had an equal share: rank / r to what is left.
+std::vector<Atom> WarmStart(const ActiveRows& rows, const Leverages& leverages,
+                            const std::vector<Index>& pivots, const Design& earlier) {
+  constexpr double kIndependent = 1e-2;
+  const Index r = leverages.rank();
+  std::vector<Atom> atoms;
+  for (std::size_t i = 0; i < earlier.support.size(); ++i) {
+    const auto at = std::lower_bound(rows.arms.begin(), rows.arms.end(), earlier.support[i]);
+    if (at == rows.arms.end() || *at != earlier.support[i]) continue;
+    atoms.push_back({at - rows.arms.begin(), earlier.weights[i]});
+  }
+  const auto room = static_cast<std::size_t>(DesignSupportBound(static_cast<int>(r)) - r);
+  if (atoms.size() > room) {
+    std::sort(atoms.begin(), atoms.end(), [](const Atom& a, const Atom& b) {
+      return std::pair(-a.weight, a.row) < std::pair(-b.weight, b.row);
+    });
+    atoms.resize(room);
+  }
+  Matrix basis(r, 0);
+  const auto takes = [&](Vector z) {
+    const double length = z.norm();
+    for (int pass = 0; pass < 2; ++pass) z -= basis * (basis.transpose() * z);
+    if (!(z.norm() > kIndependent * length)) return false;
+    basis.conservativeResize(Eigen::NoChange, basis.cols() + 1);
+    basis.rightCols(1) = z.normalized();
+    return true;
+  };
+  double left = 0;
+  for (const Atom& a : atoms) {
+    left += a.weight;
+    if (basis.cols() < r) takes(leverages.Coordinates(a.row));
+  }
+  if (basis.cols() == 0) atoms.clear();
+  const double share = static_cast<double>(basis.cols()) / static_cast<double>(r);
+  for (Atom& a : atoms) a.weight *= share / left;
+  for (const Index pivot : pivots) {
+    if (basis.cols() == r) break;
+    if (!takes(leverages.Coordinates(pivot))) continue;
+    const double weight = 1.0 / static_cast<double>(r);
+    const auto same = std::find_if(atoms.begin(), atoms.end(), [&](const Atom& a) { return a.row == pivot; });
+    if (same == atoms.end()) {
+      atoms.push_back({pivot, weight});
+    } else {
+      same->weight += weight;
+    }
+  }
+  return atoms;
 }
 
 Design Assemble(const ActiveRows& rows, const Matrix& basis, Result result) {
@@ -493,16 +551,33 @@ absl::StatusOr<Design> NearOptimalDesign(const ActionMatrix& actions, std::span<
   BANDANA_ASSIGN_OR_RETURN(const ActiveRows rows, CheckedRows(actions, active));
   const GreedyVolume start(rows);
   const double rank = static_cast<double>(start.rank());
+  const double goal = params.target * rank;
   Leverages leverages(start.Coordinates(), start.rank());
-  Result best = FrankWolfe(leverages, start.pivots(), params.target * rank);
-  if (!(best.g <= params.target * rank)) {
-    Result exchanged = Exchange(leverages, start.pivots(), params.target * rank);
-    exchanged.steps = best.steps += exchanged.steps;
-    if (!(best.g <= exchanged.g)) best = std::move(exchanged);
+  Result best{.atoms = {}, .g = std::numeric_limits<double>::infinity(), .steps = 0};
+  const auto attempt = [&](Result result) {
+    result.steps = best.steps += result.steps;
+    if (!(best.g <= result.g)) best = std::move(result);
+  };
+  if (params.warm_start != nullptr) {
+    attempt(FrankWolfe(leverages, WarmStart(rows, leverages, start.pivots(), *params.warm_start), goal));
   }
+  if (!(best.g <= goal)) attempt(FrankWolfe(leverages, UniformOn(start.pivots()), goal));
+  if (!(best.g <= goal)) attempt(Exchange(leverages, start.pivots(), goal));
   if (!(best.g <= 2 * rank))
     return absl::InternalError(absl::StrCat("design lost to rounding: g = ", best.g));
   return Assemble(rows, start.basis(), std::move(best));
+}
+
+absl::StatusOr<Design> UniformDesign(const ActionMatrix& actions, std::span<const ArmId> active) {
+  BANDANA_ASSIGN_OR_RETURN(const ActiveRows rows, CheckedRows(actions, active));
+  const GreedyVolume start(rows);
+  Leverages leverages(start.Coordinates(), start.rank());
+  std::vector<Index> all(rows.size());
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<Atom> atoms = UniformOn(all);
+  leverages.Reset(atoms);
+  const double g = leverages.At(leverages.ArgMax());
+  return Assemble(rows, start.basis(), {.atoms = std::move(atoms), .g = g, .steps = 0});
 }
 
 }  // namespace bandana

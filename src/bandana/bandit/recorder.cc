@@ -10,22 +10,37 @@ Recorder::Recorder(const LinearProblem& problem, std::vector<Count> checkpoints)
 
 void Recorder::Play(std::span<const Pull> pulls) {
   for (const Pull& pull : pulls) {
-    const double gap = problem_.Gap(pull.arm);
-    for (Count left = pull.count; left > 0;) {
-      const bool more = passed_.size() < times_.size();
-      const Count step = more ? std::min(left, times_[passed_.size()] - now_.t) : left;
-      now_.t += step;
-      now_.regret += gap * static_cast<double>(step);
-      if (pull.arm == problem_.best()) best_plays_ += step;
-      now_.best_action_rate = static_cast<double>(best_plays_) / static_cast<double>(now_.t);
-      left -= step;
-      if (more && now_.t == times_[passed_.size()]) passed_.push_back(now_);
-    }
+    Advance(problem_.Gap(pull.arm), pull.arm == problem_.best() ? 1 : 0, pull.count);
   }
 }
 
-void Recorder::Report(Epoch epoch, Count reals, Count bits) {
-  ++now_.clients;
+void Recorder::PlayMixed(std::span<const Pull> pulls) {
+  Count rounds = 0;
+  double gaps = 0;
+  double best = 0;
+  for (const Pull& pull : pulls) {
+    rounds += pull.count;
+    gaps += problem_.Gap(pull.arm) * static_cast<double>(pull.count);
+    if (pull.arm == problem_.best()) best += static_cast<double>(pull.count);
+  }
+  if (rounds > 0) Advance(gaps / static_cast<double>(rounds), best / static_cast<double>(rounds), rounds);
+}
+
+void Recorder::Advance(double gap, double best, Count rounds) {
+  while (rounds > 0) {
+    const bool more = passed_.size() < times_.size();
+    const Count step = more ? std::min(rounds, times_[passed_.size()] - now_.t) : rounds;
+    now_.t += step;
+    now_.regret += gap * static_cast<double>(step);
+    best_plays_ += best * static_cast<double>(step);
+    now_.best_action_rate = best_plays_ / static_cast<double>(now_.t);
+    rounds -= step;
+    if (more && now_.t == times_[passed_.size()]) passed_.push_back(now_);
+  }
+}
+
+void Recorder::Report(Epoch epoch, Count reals, Count bits, Count clients) {
+  now_.clients += clients;
   now_.reals += reals;
   now_.bits += bits;
   if (epoch != last_epoch_) ++now_.rounds;

@@ -29,11 +29,15 @@ class Recorder {
 
   void Play(std::span<const Pull> pulls);
 
-  /// One client's report in a round of communication.
+  /// The same in an order that nobody knows: a checkpoint inside it has its share of everything, which is
+  /// what it has on average over all orders.
+  void PlayMixed(std::span<const Pull> pulls);
+
+  /// One client's report, or a crowd's, in a round of communication.
   void Report(Epoch epoch, const bandana::Report& report) {
-    Report(epoch, static_cast<Count>(report.size()), report.bits());
+    Report(epoch, report.clients() * static_cast<Count>(report.size()), report.bits(), report.clients());
   }
-  void Report(Epoch epoch, Count reals, Count bits);
+  void Report(Epoch epoch, Count reals, Count bits, Count clients = 1);
 
   const std::vector<Checkpoint>& checkpoints() const { return passed_; }
   const Checkpoint& now() const { return now_; }
@@ -42,11 +46,13 @@ class Recorder {
   void Finish();
 
  private:
+  void Advance(double gap, double best, Count rounds);
+
   const LinearProblem& problem_;
   std::vector<Count> times_;
   std::vector<Checkpoint> passed_;
   Checkpoint now_;
-  Count best_plays_ = 0;
+  double best_plays_ = 0;
   Epoch last_epoch_ = 0;
 };
 

@@ -51,7 +51,7 @@ std::optional<Interval> RewardModel::support() const {
 double RewardModel::proxy() const {
   switch (kind) {
     case RewardKind::kGaussian:
-      return sd;
+      return mean_varies ? std::hypot(sd, 1) : sd;  // the mean's own proxy is at most 1, Hoeffding
     case RewardKind::kRademacher:
       return 1;  // Hoeffding: half the range
     case RewardKind::kBernoulli:
@@ -59,7 +59,7 @@ double RewardModel::proxy() const {
     case RewardKind::kUniform:
       break;
   }
-  return std::sqrt(1.0 / 3.0);
+  return mean_varies ? 1 : std::sqrt(1.0 / 3.0);
 }
 
 double RewardModel::DrawSum(double mean, Count count, CoinGen& coin) const {
@@ -75,6 +75,17 @@ double RewardModel::DrawSum(double mean, Count count, CoinGen& coin) const {
       break;
   }
   return n * mean + (1 - std::abs(mean)) * UniformSum(count, coin);
+}
+
+void RewardModel::DrawCrowd(double mean, Count count, CoinGen& coin, std::vector<RewardSum>& sums) const {
+  const std::optional<Interval> ends = support();
+  if (!ends.has_value() || kind == RewardKind::kUniform) {
+    sums.assign({{count, DrawSum(mean, count, coin)}});
+    return;
+  }
+  const Count high = Binomial(count, (mean - ends->low) / (ends->high - ends->low), coin);
+  const Count low = count - high;
+  sums.assign({{low, ends->low * static_cast<double>(low)}, {high, ends->high * static_cast<double>(high)}});
 }
 
 double RewardModel::Draw(double mean, CoinGen& coin) const {

@@ -76,6 +76,26 @@ CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& hel
   return command;
 }
 
+CLI::App* AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
+  CLI::App* command = app.add_subcommand(
+      "reproduce", "a paper's figure or table, with verdicts on what the paper claims of it");
+  command->add_option("exhibits", reproduce.exhibits, "which: see --list");
+  command->add_flag("--all", reproduce.all, "every exhibit there is");
+  command->add_flag("--list", reproduce.list, "the exhibits");
+  command->add_option("--scale", reproduce.scale,
+                      "smoke: seconds, that it runs; quick: under a minute; paper: the paper's own horizon, "
+                      "actions, dimension and runs (default: quick)");
+  command->add_option("--out", reproduce.out,
+                      "folder of the results; of several exhibits: that of their folders (default: "
+                      "results/EXHIBIT)");
+  command->add_option("--threads", reproduce.threads, "default: one a core; results do not depend on it")
+      ->check(CLI::Range(1, 4096));
+  AddSet(*command, reproduce.set);
+  command->add_flag("--resume", reproduce.resume,
+                    "go on with what was interrupted, start what was not begun");
+  return command;
+}
+
 std::string Hint(const std::string& nearest, const std::string& all) {
   return nearest.empty() ? all : fmt::format("nearest: {}; {}", nearest, all);
 }
@@ -174,6 +194,9 @@ int Main(int argc, char** argv) {
   run_command->add_flag("--resume", run.resume, "go on with an interrupted run");
   run_command->add_option("--trace", run.trace, "file for every phase as a line of JSON");
 
+  ReproduceArguments reproduce;
+  CLI::App* reproduce_command = AddReproduce(app, reproduce);
+
   AccountArguments account;
   CLI::App* account_command =
       app.add_subcommand("account", "the guarantee of a list of releases, with its proof");
@@ -240,6 +263,7 @@ int Main(int argc, char** argv) {
     return DemoCommand(demo, std::filesystem::read_symlink("/proc/self/exe").string(), global);
   }
   if (run_command->parsed()) return RunCommand(run, global);
+  if (reproduce_command->parsed()) return ReproduceCommand(reproduce, global);
   if (ledger_command->parsed()) return LedgerCommand(ledger, global);
   if (audit_command->parsed()) return AuditCommand(audit, global);
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);

@@ -25,6 +25,18 @@ struct RunArguments {
 };
 int RunCommand(const RunArguments& arguments, const Global& global);
 
+struct ReproduceArguments {
+  std::vector<std::string> exhibits;
+  bool all = false;
+  bool list = false;
+  std::string scale = "quick";
+  std::string out;
+  int threads = 0;
+  bool resume = false;
+  std::vector<std::string> set;
+};
+int ReproduceCommand(const ReproduceArguments& arguments, const Global& global);
+
 int ListCommand(const std::string& what, const Global& global);
 
 struct CalibrateArguments {

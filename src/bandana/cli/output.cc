@@ -1,7 +1,6 @@
 #include "bandana/cli/output.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "bandana/core/status.h"
@@ -76,15 +75,14 @@ std::string Table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string Figure(double value) {
-  if (!std::isfinite(value)) return fmt::format("{}", value);
-  static constexpr const char* kSuffixes[] = {"", "k", "M", "G", "T"};
-  std::size_t step = 0;
-  while (std::abs(value) >= 999.5 && step + 1 < std::size(kSuffixes)) {
-    value /= 1000;
-    ++step;
-  }
-  return fmt::format("{:.3g}{}", value, kSuffixes[step]);
+std::string Quoted(const std::string& text) {
+  const bool plain =
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=+,:") ==
+      std::string::npos;
+  if (plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace bandana::cli

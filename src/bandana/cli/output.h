@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "bandana/lab/exhibits/statistics.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
 
@@ -26,6 +27,9 @@ void NoteKeysWithoutEffect(const lab::Spec& spec, const Global& global);
 std::string Table(const std::vector<std::vector<std::string>>& rows);
 
 /// A figure as a person wants it: 1234 -> "1.23k", at most three digits.
-std::string Figure(double value);
+using lab::Figure;
+
+/// A word as a shell takes it.
+std::string Quoted(const std::string& text);
 
 }  // namespace bandana::cli

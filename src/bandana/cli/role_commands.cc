@@ -10,6 +10,7 @@
 #include "bandana/cli/role.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/shuffler.h"
+#include "bandana/lab/algorithms.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/vocabulary.h"
@@ -66,7 +67,7 @@ struct ClientRange {
 // "FIRST-LAST" within 1 .. population.
 absl::StatusOr<ClientRange> ParseClients(const RoleConfig& config) {
   BANDANA_ASSIGN_OR_RETURN(const std::string text, config.Service("clients"));
-  const Count population = config.settings.Integer("environment.population");
+  const Count population = lab::PopulationOf(config.settings);
   const std::vector<std::string> ends = absl::StrSplit(text, '-');
   Count first = 0;
   Count last = 0;
@@ -158,7 +159,7 @@ template <class P>
 absl::StatusOr<service::Route> MakeRoute(const RoleConfig& config, const P& privatizer) {
   service::Route route = service::RouteOf(privatizer);
   if (route.sealed()) {
-    const MeanQuery easiest{{{0, 1}}, config.settings.Integer("environment.population")};
+    const MeanQuery easiest{{{0, 1}}, lab::PopulationOf(config.settings)};
     BANDANA_RETURN_IF_ERROR(route.bits_per_coordinate(easiest).status());
   }
   return route;
@@ -171,9 +172,9 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
   BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(config, privatizer));
   // A server knows the actions and nothing of theta; in the lab's environments both are drawn together.
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
-  const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
-  BANDANA_ASSIGN_OR_RETURN(
-      auto server, DpDpeServer<P>::Create(lab::MakeDpDpeParams(config.settings), actions, privatizer));
+  BANDANA_ASSIGN_OR_RETURN(const auto actions, lab::LearnersActions(config.settings, problem));
+  BANDANA_ASSIGN_OR_RETURN(auto server, EliminationServer<P>::Create(
+                                            lab::MakeRules(config.settings, *actions), actions, privatizer));
 
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
@@ -196,7 +197,7 @@ absl::StatusOr<lab::Json> Serve(const RoleConfig& config, const P& privatizer, E
     events.Write("play", {{"pulls", json}});
   };
   service::ServerParams params{.listen = listen,
-                               .clients = config.settings.Integer("environment.population"),
+                               .clients = lab::PopulationOf(config.settings),
                                .route = route,
                                .spec_digest = config.Digest(),
                                .budget_per_client = privatizer.guarantee(),
@@ -238,7 +239,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
   }
   BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config));
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
-  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, lab::MakePopulation(config.settings, 0, problem));
+  BANDANA_ASSIGN_OR_RETURN(const auto population, lab::MakePopulation(config.settings, 0, problem));
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
       OpenLedger(config, privatizer.claims(), privatizer.guarantee(), Ledger::Durability::kGrouped));
@@ -253,9 +254,9 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
                                     .insecure_seed = config.insecure_seed,
                                     .connect_timeout = kConnectTimeout,
                                     .stop = stop};
-  const auto make_player = [&](NodeId) { return std::make_unique<DpDpeClient<P>>(privatizer); };
+  const auto make_player = [&](NodeId) { return std::make_unique<EliminationClient<P>>(privatizer); };
   BANDANA_ASSIGN_OR_RETURN(const service::AgentReport report,
-                           service::RunAgent(params, make_player, population));
+                           service::RunAgent(params, make_player, *population));
   return lab::Json{{"role", "agent"},
                    {"shares", report.shares},
                    {"bytes_in", report.bytes_in},
@@ -286,7 +287,7 @@ absl::StatusOr<lab::Json> Shuffle(const RoleConfig& config, const P& privatizer,
     BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(config, privatizer));
     service::ShufflerParams params{.listen = listen,
                                    .server = server,
-                                   .clients = config.settings.Integer("environment.population"),
+                                   .clients = lab::PopulationOf(config.settings),
                                    .spec_digest = config.Digest(),
                                    .insecure_seed = config.insecure_seed,
                                    .connect_timeout = kConnectTimeout,

@@ -21,16 +21,6 @@ std::string Slug(const std::string& name) {
                                     : slug.substr(begin, slug.find_last_not_of('-') - begin + 1);
 }
 
-std::string Quoted(const std::string& text) {
-  const bool plain =
-      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=+,:") ==
-      std::string::npos;
-  if (plain && !text.empty()) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string Delivered(const lab::Json& privacy) {
   if (privacy["delivered"].empty()) return "none";
   const lab::Json& first = privacy["delivered"][0];

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "bandana/core/check.h"
@@ -37,5 +40,14 @@ class WithoutReplacement {
   std::uint64_t drawn_ = 0;
   absl::flat_hash_map<std::uint64_t, std::uint64_t> displaced_;
 };
+
+/// 0 .. size-1 in uniformly random order.
+inline std::vector<std::uint32_t> RandomOrder(std::uint32_t size, CoinGen& coin) {
+  std::vector<std::uint32_t> order(size);
+  std::iota(order.begin(), order.end(), 0u);
+  for (std::uint32_t left = size; left > 1; --left)
+    std::swap(order[left - 1], order[UniformBelow(left, coin)]);
+  return order;
+}
 
 }  // namespace bandana

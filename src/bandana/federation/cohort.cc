@@ -14,4 +14,10 @@ std::string CohortOf(std::vector<NodeId> clients) {
   return Sha256(bytes.Take());
 }
 
+std::string CohortOf(NodeId first, Count count) {
+  ByteString bytes;
+  bytes.Add(std::string("range")).Add(std::uint64_t{first.value}).Add(count);
+  return Sha256(bytes.Take());
+}
+
 }  // namespace bandana

@@ -12,4 +12,7 @@ namespace bandana {
 /// cancel (docs/proofs/shuffle-sum.md).
 std::string CohortOf(std::vector<NodeId> clients);
 
+/// Of clients first .. first + count - 1.
+std::string CohortOf(NodeId first, Count count);
+
 }  // namespace bandana

@@ -30,9 +30,7 @@ class Collector {
       return absl::InvalidArgumentError(
           "a plan goes to as many clients as its query asks, each of them once");
     }
-    if (ShufflePrivatizer<P> && !context.links().shuffler.has_value()) {
-      return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
-    }
+    if (ShufflePrivatizer<P> && !context.links().shuffler.has_value()) return NoShuffler();
     if constexpr (ShufflePrivatizer<P>) {
       auto mixed = std::make_shared<Plan>(*plan);
       mixed->query.cohort = CohortOf(clients);
@@ -51,6 +49,27 @@ class Collector {
     return absl::OkStatus();
   }
 
+  /// Deals the plan's parts out to clients first .. first + query.clients - 1, one each; a shuffler does it
+  /// in the server's place where there is one.
+  absl::Status Deal(Context& context, std::shared_ptr<const Plan> plan, NodeId first) {
+    if (ShufflePrivatizer<P> && !context.links().shuffler.has_value()) return NoShuffler();
+    if constexpr (ShufflePrivatizer<P>) {
+      auto mixed = std::make_shared<Plan>(*plan);
+      mixed->query.cohort = CohortOf(first, plan->query.clients);
+      plan = std::move(mixed);
+    }
+    plan_ = std::move(plan);
+    sum_ = {};
+    awaited_.clear();
+    dealt_ = {first, std::vector<bool>(static_cast<std::size_t>(plan_->query.clients))};
+    if constexpr (ShufflePrivatizer<P>) {
+      context.Send(*context.links().shuffler, bandana::Deal{plan_, first});
+    } else {
+      context.DealOut(plan_, first);
+    }
+    return absl::OkStatus();
+  }
+
   /// The release, with the answer that completes it. Nothing before, and nothing for repeats and for answers
   /// that nobody waits for, which are dropped.
   absl::StatusOr<std::optional<Released<typename P::Output>>> Take(Context& context, const Message& message) {
@@ -65,9 +84,9 @@ class Collector {
     } else {
       const auto* share = std::get_if<Share>(&message.body);
       if (share == nullptr) return absl::InvalidArgumentError("this server takes shares alone");
-      if (share->epoch != plan_->epoch || awaited_.erase(message.origin) == 0) return std::nullopt;
+      if (share->epoch != plan_->epoch || !IsNew(message.origin, share->report)) return std::nullopt;
       BANDANA_RETURN_IF_ERROR(privatizer_.Add(plan_->query, share->report, sum_));
-      if (!awaited_.empty()) return std::nullopt;
+      if (sum_.reports() < plan_->query.clients) return std::nullopt;
     }
     const std::shared_ptr<const Plan> plan = std::exchange(plan_, nullptr);
     return Release::FromAnalyzer(context, privatizer_, plan->epoch, sum_);
@@ -76,9 +95,40 @@ class Collector {
   const P& privatizer() const { return privatizer_; }
 
  private:
+  struct Dealt {
+    NodeId first;
+    std::vector<bool> answered;
+  };
+
+  static absl::Status NoShuffler() {
+    return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
+  }
+
+  // Somebody who was asked, has not answered yet, and answers what was asked.
+  bool IsNew(NodeId origin, const Report& report) {
+    if (plan_->query.dealt.empty()) return awaited_.erase(origin) > 0;
+    const std::size_t place = std::size_t{origin.value} - dealt_.first.value;
+    if (origin.value < dealt_.first.value || place >= dealt_.answered.size() || dealt_.answered[place]) {
+      return false;
+    }
+    dealt_.answered[place] = true;
+    return report.part() == PartAt(static_cast<Count>(place));
+  }
+
+  int PartAt(Count place) const {
+    int part = 0;
+    for (const Count clients : plan_->query.dealt) {
+      if (place < clients) break;
+      place -= clients;
+      ++part;
+    }
+    return part;
+  }
+
   P privatizer_;
   std::shared_ptr<const Plan> plan_;  // asked and not yet answered by all
   absl::flat_hash_set<NodeId> awaited_;
+  Dealt dealt_;
   BasicReportSum<typename P::Query> sum_;
 };
 

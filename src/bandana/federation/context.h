@@ -1,5 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,8 +28,17 @@ class Context {
   /// At least once, to be delivered later, never during this call.
   virtual void Send(NodeId to, Payload payload) = 0;
 
+  /// Hands a plan's parts out to clients first, first + 1, ...: client first + order()[j] has place j, where
+  /// places are the parts' in their order, as many of each as its query says. Without an order client first +
+  /// j has place j. A simulator may ask the clients of a part at once, and then needs none.
+  using Order = std::function<std::vector<std::uint32_t>()>;
+  virtual void DealOut(const std::shared_ptr<const Plan>& plan, NodeId first, const Order& order = nullptr);
+
   /// These rounds are now played for everyone.
   virtual void Play(std::span<const Pull> pulls) = 0;
+
+  /// The same in an order that only the shuffler knows.
+  virtual void PlayMixed(std::span<const Pull> pulls) { Play(pulls); }
 
   /// Replayable coins: this node's stream for the epoch. The first call of an epoch starts it.
   virtual CoinGen& coin(Epoch epoch) = 0;

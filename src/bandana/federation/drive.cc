@@ -27,7 +27,30 @@ absl::Status ValidatePlan(const Plan& plan) {
           fmt::format("malformed message: arm {} is pulled {} times", pull.arm, pull.count));
     }
   }
+  const std::vector<Count>& dealt = plan.query.dealt;
+  if (!dealt.empty() && dealt.size() != plan.pulls.size()) {
+    return absl::InvalidArgumentError(
+        fmt::format("malformed message: {} pulls are dealt as {}", plan.pulls.size(), dealt.size()));
+  }
   return ValidateQuery(plan.query);
+}
+
+absl::StatusOr<const Plan*> PlanOf(const Message& message) {
+  if (const auto* task = std::get_if<Task>(&message.body)) {
+    BANDANA_RETURN_IF_ERROR(ValidatePlan(*task->plan));
+    if (task->part < 0 || static_cast<std::size_t>(task->part) >= task->plan->query.dealt.size()) {
+      return absl::InvalidArgumentError(
+          fmt::format("malformed message: part {} of {} dealt", task->part, task->plan->query.dealt.size()));
+    }
+    return task->plan.get();
+  }
+  const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&message.body);
+  if (plan == nullptr) return absl::InvalidArgumentError("a client takes plans and tasks alone");
+  BANDANA_RETURN_IF_ERROR(ValidatePlan(**plan));
+  if (!(*plan)->query.dealt.empty()) {
+    return absl::InvalidArgumentError("malformed message: a dealt plan goes to a client in parts");
+  }
+  return plan->get();
 }
 
 }  // namespace bandana

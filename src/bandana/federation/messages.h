@@ -17,6 +17,21 @@ struct Plan {
   MeanQuery query;  ///< one coordinate a pull
 };
 
+/// Down, to one client, where every round has a client of its own: pull that part's arm once and answer that
+/// coordinate. In a simulator a whole crowd, this client the first of them, may be asked at once.
+struct Task {
+  std::shared_ptr<const Plan> plan;
+  int part = 0;
+  Count clients = 1;
+};
+
+/// From the server to the shuffler: deal a plan's parts out to clients first .. first + query.clients - 1, so
+/// that nobody else knows who has which, and mix what they answer.
+struct Deal {
+  std::shared_ptr<const Plan> plan;
+  NodeId first;
+};
+
 /// Up: one client's randomized contribution.
 struct Share {
   Epoch epoch = 0;
@@ -38,7 +53,8 @@ struct Mixed {
 };
 
 /// A plan goes to thousands of clients and is never changed, so it travels by reference.
-using Payload = std::variant<std::shared_ptr<const Plan>, Share, std::shared_ptr<const Roll>, Mixed>;
+using Payload =
+    std::variant<std::shared_ptr<const Plan>, Share, std::shared_ptr<const Roll>, Mixed, Task, Deal>;
 
 /// Delivered in (slot, origin, seq) order where the driver has a choice. Delivery is at least once: receivers
 /// drop repeats by (origin, kind, epoch).

@@ -4,11 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "bandana/core/status.h"
+#include "bandana/core/without_replacement.h"
+#include "bandana/federation/cohort.h"
 #include "bandana/federation/node.h"
 #include "bandana/federation/roll_call.h"
 #include "bandana/privacy/privatizer.h"
+#include "fmt/format.h"
 
 namespace bandana {
 
@@ -26,14 +30,53 @@ class Shuffler final : public Node {
       }
       return Mix(context, roll_call_.Call(*roll));
     }
+    if (const auto* deal = std::get_if<Deal>(&message.body)) {
+      if (message.from != context.links().upstream) {
+        return absl::PermissionDeniedError("a deal of somebody other than the server");
+      }
+      return DealOut(context, *deal);
+    }
     const auto* share = std::get_if<Share>(&message.body);
-    if (share == nullptr) return absl::InvalidArgumentError("a shuffler takes rolls and shares alone");
+    if (share == nullptr) return absl::InvalidArgumentError("a shuffler takes rolls, deals and shares alone");
+    if (dealt_ != nullptr && dealt_->epoch == share->epoch) {
+      return TakePart(context, message.origin, share->report);
+    }
+    if (share->report.part() != Report::kWhole) return absl::OkStatus();  // a deal that is over
     return Mix(context, roll_call_.Take(share->epoch, message.origin, Report(share->report)));
   }
 
-  bool finished() const override { return roll_call_.empty(); }
+  bool finished() const override { return roll_call_.empty() && dealt_ == nullptr; }
 
  private:
+  // The order is the secret on which the server's ignorance rests (docs/proofs/dealt.md).
+  absl::Status DealOut(Context& context, const Deal& deal) {
+    if (dealt_ != nullptr || deal.plan->epoch <= last_deal_) return absl::OkStatus();  // a repeat
+    if (deal.plan->query.cohort != CohortOf(deal.first, deal.plan->query.clients)) {
+      return absl::InvalidArgumentError(
+          fmt::format("the deal of epoch {} is not to the cohort that its query names", deal.plan->epoch));
+    }
+    dealt_ = deal.plan;
+    last_deal_ = deal.plan->epoch;
+    context.DealOut(dealt_, deal.first, [&] {
+      return RandomOrder(static_cast<std::uint32_t>(dealt_->query.clients), context.coin(last_deal_));
+    });
+    return absl::OkStatus();
+  }
+
+  absl::Status TakePart(Context& context, NodeId origin, const Report& report) {
+    if (!answered_.insert(origin).second) return absl::OkStatus();  // a repeat
+    answers_ += report.clients();
+    parts_.push_back(report);
+    if (answers_ < dealt_->query.clients) return absl::OkStatus();
+    BANDANA_ASSIGN_OR_RETURN(std::vector<Report> mixed,
+                             privatizer_->Mix(dealt_->query, std::exchange(parts_, {})));
+    context.Send(*context.links().upstream, Mixed{dealt_->epoch, std::move(mixed)});
+    dealt_ = nullptr;
+    answers_ = 0;
+    answered_.clear();
+    return absl::OkStatus();
+  }
+
   absl::Status Mix(Context& context, RollCall<Report>::Outcome outcome) {
     if (!outcome.ok()) return outcome.status();
     if (!outcome->has_value()) return absl::OkStatus();
@@ -48,6 +91,11 @@ class Shuffler final : public Node {
 
   const P* privatizer_;
   RollCall<Report> roll_call_;
+  std::shared_ptr<const Plan> dealt_;  // out, and not yet answered by all
+  Epoch last_deal_ = 0;
+  std::vector<Report> parts_;
+  Count answers_ = 0;
+  absl::flat_hash_set<NodeId> answered_;
 };
 
 }  // namespace bandana

@@ -3,6 +3,8 @@
 #include <map>
 
 #include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
+#include "bandana/lab/exhibit.h"
 
 namespace bandana::lab {
 namespace {
@@ -29,16 +31,34 @@ std::vector<const Option*> OptionsUnder(const std::string& table, const std::str
   return options;
 }
 
+std::vector<Entry> ExhibitEntries() {
+  std::vector<Entry> entries;
+  for (const Exhibit& exhibit : Exhibits()) entries.push_back({exhibit.name, exhibit.title, {}});
+  return entries;
+}
+
+std::vector<Entry> AlgorithmEntries() {
+  std::vector<Entry> entries;
+  for (const Algorithm& algorithm : Algorithms()) {
+    entries.push_back(
+        {algorithm.name, algorithm.summary, OptionsUnder("algorithm", "algorithm.name", algorithm.name)});
+  }
+  return entries;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
   static const std::map<std::string, std::vector<Entry>> catalog = {
-      {"algorithms",
-       {{"dp-dpe", "P1, Algorithm 1: distributed phased elimination; models none, central, local, shuffle",
-         OptionsUnder("algorithm", "algorithm.name", "dp-dpe")}}},
+      {"algorithms", AlgorithmEntries()},
       {"environments",
        {{"linear", "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi",
-         OptionsUnder("environment", "environment.kind", "linear")}}},
+         OptionsUnder("environment", "environment.kind", "linear")},
+        {"glm", "the same with mean reward mu(<theta, x>), mu logistic, rewards 1 or 0, clients all alike",
+         OptionsUnder("environment", "environment.kind", "glm")},
+        {"contextual-linear",
+         "a context of K actions a client, of a known distribution; played by policies (P2, Section III-A)",
+         OptionsUnder("environment", "environment.kind", "contextual-linear")}}},
       {"privatizers",
        {{"none", "averages as they are: no privacy is claimed",
          OptionsUnder("privacy", "privacy.model", "none")},
@@ -51,7 +71,7 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
         {"shuffle",
          "a shuffler mixes the clients' noisy reports; (epsilon, delta) per client against the server",
          OptionsUnder("privacy", "privacy.model", "shuffle")}}},
-      {"exhibits", {}},
+      {"exhibits", ExhibitEntries()},
   };
   const auto it = catalog.find(kind);
   if (it != catalog.end()) return it->second;

@@ -3,27 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "bandana/bandit/contextual_population.h"
+#include "bandana/bandit/linear_population.h"
+#include "bandana/bandit/net_problem.h"
+#include "bandana/lab/algorithms.h"
+#include "bandana/lab/contexts.h"
+#include "bandana/lab/nets.h"
+#include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
 #include "bandana/sim/simulator.h"
 
 namespace bandana::lab {
 namespace {
-
-RewardModel MakeRewardModel(const Settings& settings) {
-  const std::string& kind = settings.Text("environment.reward");
-  if (kind == "rademacher") return {.kind = RewardKind::kRademacher};
-  if (kind == "bernoulli") return {.kind = RewardKind::kBernoulli};
-  if (kind == "uniform") return {.kind = RewardKind::kUniform};
-  return {.kind = RewardKind::kGaussian, .sd = settings.Number("environment.reward_sd")};
-}
-
-std::optional<double> RewardBound(const Settings& settings) {
-  if (!settings.Has("environment.reward_bound")) return std::nullopt;
-  const std::optional<double> given = settings.NumberOrAuto("environment.reward_bound");
-  const bool paper = settings.Has("privacy.calibration") && settings.Text("privacy.calibration") == "paper";
-  if (!given.has_value() && paper) return 1.0;  // P1: |y| <= B
-  return given;
-}
 
 DpGuarantee NominalOf(const Settings& settings) {
   return {settings.Number("privacy.epsilon"), settings.Number("privacy.delta")};
@@ -37,10 +28,7 @@ Sampler SamplerOf(const Settings& settings) {
   return settings.Text("privacy.sampler") == "exact" ? Sampler::kExact : Sampler::kFast;
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
-                                                                 std::uint32_t replicate) {
+absl::StatusOr<LinearProblem> MakeFiniteProblem(const Settings& settings, std::uint32_t replicate) {
   const auto seed = static_cast<std::uint64_t>(settings.Integer("seed"));
   const double theta_norm = settings.Number("environment.theta_norm");
   const std::string& contexts = settings.Text("environment.contexts");
@@ -49,7 +37,11 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
     absl::StatusOr<LinearProblem> problem =
         LinearProblem::DrawTheta(std::move(actions), theta_norm, seed, replicate);
     if (!problem.ok()) return WithFile(problem.status(), settings.Text("environment.file"));
-    return std::make_shared<const LinearProblem>(*std::move(problem));
+    return problem;
+  }
+  if (contexts == "clusters") {
+    return InvalidOption("environment.contexts", contexts,
+                         "sphere, orthant, gaussian, file for kind = \"linear\"");
   }
   const LinearProblemParams params{.dimension = settings.Integer("environment.dimension"),
                                    .actions = settings.Integer("environment.actions"),
@@ -57,32 +49,57 @@ absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings&
                                           : contexts == "gaussian" ? ActionLaw::kGaussian
                                                                    : ActionLaw::kSphere,
                                    .theta_norm = theta_norm};
-  BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, LinearProblem::Draw(params, seed, replicate));
-  return std::make_shared<const LinearProblem>(std::move(problem));
+  return LinearProblem::Draw(params, seed, replicate);
 }
 
-absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
-                                                std::shared_ptr<const LinearProblem> problem) {
-  return LinearPopulation::Create({.problem = std::move(problem),
-                                   .reward = MakeRewardModel(settings),
-                                   .client_sd = settings.Number("environment.client_sd"),
-                                   .size = settings.Integer("environment.population"),
-                                   .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
-                                   .replicate = replicate});
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
+                                                                 std::uint32_t replicate) {
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeContextualProblem(settings, replicate));
+    return problem->shared_linear();
+  }
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net, NetOf(settings));
+  const bool infinite = net.has_value() && net->set.has_value();
+  BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, infinite ? MakeNetProblem(settings, *net, replicate)
+                                                           : MakeFiniteProblem(settings, replicate));
+  if (net.has_value() && !infinite) {
+    BANDANA_ASSIGN_OR_RETURN(problem, ThinnedProblem(problem, net->radius));
+  }
+  return std::make_shared<const LinearProblem>(std::move(problem).Through(LinkOf(settings)));
 }
 
-DpDpeParams MakeDpDpeParams(const Settings& settings) {
-  const bool fixed = settings.Text("algorithm.clients") == "fixed";
-  return {.horizon = settings.Integer("horizon"),
-          .alpha = fixed ? 0 : settings.Number("algorithm.alpha"),
-          .beta = settings.NumberOrAuto("algorithm.beta"),
-          .width = settings.Text("algorithm.width") == "paper" ? Width::kPaper : Width::kExact,
-          .schedule = fixed ? ClientSchedule::kFixed : ClientSchedule::kGrowing,
-          .fixed_clients = fixed ? settings.Integer("algorithm.fixed_clients") : 0,
-          .population = settings.Integer("environment.population"),
-          .clip = {.reward = MakeRewardModel(settings),
-                   .client_sd = settings.Number("environment.client_sd"),
-                   .fixed_bound = RewardBound(settings)}};
+absl::StatusOr<std::shared_ptr<const ActionMatrix>> LearnersActions(
+    const Settings& settings, const std::shared_ptr<const LinearProblem>& problem) {
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const auto policies, MakePolicies(settings));
+    return std::shared_ptr<const ActionMatrix>(policies, &policies->responses());
+  }
+  return std::shared_ptr<const ActionMatrix>(problem, &problem->actions());
+}
+
+absl::StatusOr<std::unique_ptr<Environment>> MakePopulation(const Settings& settings, std::uint32_t replicate,
+                                                            std::shared_ptr<const LinearProblem> problem) {
+  const auto seed = static_cast<std::uint64_t>(settings.Integer("seed"));
+  if (HasContexts(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(auto contextual, MakeContextualProblem(settings, replicate));
+    BANDANA_ASSIGN_OR_RETURN(ContextualPopulation population,
+                             ContextualPopulation::Create({.problem = std::move(contextual),
+                                                           .reward = MakeRewardModel(settings),
+                                                           .size = PopulationOf(settings),
+                                                           .seed = seed,
+                                                           .replicate = replicate}));
+    return std::make_unique<ContextualPopulation>(std::move(population));
+  }
+  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population,
+                           LinearPopulation::Create({.problem = std::move(problem),
+                                                     .reward = MakeRewardModel(settings),
+                                                     .client_sd = settings.Number("environment.client_sd"),
+                                                     .size = PopulationOf(settings),
+                                                     .seed = seed,
+                                                     .replicate = replicate}));
+  return std::make_unique<LinearPopulation>(std::move(population));
 }
 
 GaussianParams MakeGaussianParams(const Settings& settings) {
@@ -107,32 +124,42 @@ ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
           .calibration = CalibrationOf(settings),
           .sampler = SamplerOf(settings),
           .honest_fraction = settings.Number("privacy.honest_fraction"),
-          .most_clients = settings.Integer("environment.population")};
+          .most_clients = PopulationOf(settings)};
 }
 
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
-  return WithPrivatizer(settings, [](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
-    return privatizer.claims();
+  return WithPrivatizer(settings, [&](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
+    return HasContexts(settings) ? AsJoint(privatizer.claims()) : privatizer.claims();
   });
 }
 
 absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
                                      const std::atomic<bool>& stop) {
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
-  BANDANA_ASSIGN_OR_RETURN(LinearPopulation population, MakePopulation(settings, replicate, problem));
-  // The action set is the problem's own, kept alive by it.
-  const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
-  return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
-    BANDANA_ASSIGN_OR_RETURN(auto server,
-                             DpDpeServer<P>::Create(MakeDpDpeParams(settings), actions, privatizer));
-    Recorder recorder(*problem, Checkpoints(settings));
+  BANDANA_ASSIGN_OR_RETURN(const auto population, MakePopulation(settings, replicate, problem));
+  BANDANA_ASSIGN_OR_RETURN(const auto actions, LearnersActions(settings, problem));
+  Recorder recorder(*problem, Checkpoints(settings));
+  const auto simulate = [&]<class Server, class P>(Server& server, const P& privatizer) {
     const sim::SimParams params{.seed = static_cast<std::uint64_t>(settings.Integer("seed")),
                                 .replicate = replicate,
-                                .topology = TopologyFor<P>(settings.Integer("environment.population")),
+                                .topology = TopologyFor<P>(PopulationOf(settings)),
                                 .budget_per_client = privatizer.guarantee(),
                                 .stop = &stop};
-    BANDANA_RETURN_IF_ERROR((sim::Simulator<DpDpeServer<P>, DpDpeClient<P>>::Run(params, server, privatizer,
-                                                                                 population, recorder)));
+    return sim::Simulator<Server, EliminationClient<P>>::Run(params, server, privatizer, *population,
+                                                             recorder);
+  };
+  if (settings.Text("algorithm.name") == "lin-ucb") {
+    BANDANA_RETURN_IF_ERROR(CheckAlgorithm(settings, *actions));
+    const NoPrivacyMean bare(Declassify("privacy.model = none"));
+    BANDANA_ASSIGN_OR_RETURN(auto server,
+                             LinUcbServer<NoPrivacyMean>::Create(MakeLinUcbParams(settings), *actions, bare));
+    BANDANA_RETURN_IF_ERROR(simulate(server, bare));
+    return Outcome{recorder.checkpoints(), {}};
+  }
+  return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
+    BANDANA_ASSIGN_OR_RETURN(
+        auto server, EliminationServer<P>::Create(MakeRules(settings, *actions), actions, privatizer));
+    BANDANA_RETURN_IF_ERROR(simulate(server, privatizer));
     return Outcome{recorder.checkpoints(), server.policy().history()};
   });
 }

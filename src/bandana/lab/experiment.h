@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "bandana/algorithms/dp_dpe.h"
-#include "bandana/bandit/linear_population.h"
+#include "bandana/algorithms/phased_elimination.h"
+#include "bandana/bandit/environment.h"
+#include "bandana/bandit/linear_problem.h"
 #include "bandana/bandit/recorder.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/settings.h"
@@ -23,10 +24,13 @@ namespace bandana::lab {
 absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
                                                                  std::uint32_t replicate);
 
-absl::StatusOr<LinearPopulation> MakePopulation(const Settings& settings, std::uint32_t replicate,
-                                                std::shared_ptr<const LinearProblem> problem);
+/// What the learner knows of it: the problem's actions, or its estimates of them.
+absl::StatusOr<std::shared_ptr<const ActionMatrix>> LearnersActions(
+    const Settings& settings, const std::shared_ptr<const LinearProblem>& problem);
 
-DpDpeParams MakeDpDpeParams(const Settings& settings);
+/// The clients who live in it.
+absl::StatusOr<std::unique_ptr<Environment>> MakePopulation(const Settings& settings, std::uint32_t replicate,
+                                                            std::shared_ptr<const LinearProblem> problem);
 
 GaussianParams MakeGaussianParams(const Settings& settings);
 LaplaceParams MakeLaplaceParams(const Settings& settings);

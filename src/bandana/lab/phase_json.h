@@ -1,7 +1,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "bandana/algorithms/dp_dpe.h"
+#include "bandana/algorithms/phased_elimination.h"
 #include "bandana/lab/summary.h"
 
 namespace bandana::lab {

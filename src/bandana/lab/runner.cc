@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/progress.h"
@@ -99,7 +100,8 @@ absl::Status CheckPoints(const Spec& spec) {
     BANDANA_RETURN_IF_ERROR(ClaimsOf(point.settings).status());
     BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(point.settings, 0));
     BANDANA_RETURN_IF_ERROR(MakePopulation(point.settings, 0, problem).status());
-    BANDANA_RETURN_IF_ERROR(ValidateDpDpe(MakeDpDpeParams(point.settings), problem->actions()));
+    BANDANA_ASSIGN_OR_RETURN(const auto actions, LearnersActions(point.settings, problem));
+    BANDANA_RETURN_IF_ERROR(CheckAlgorithm(point.settings, *actions));
   }
   return absl::OkStatus();
 }
@@ -135,11 +137,12 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
   BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
-  const Json data = {{"summary", summary},
-                     {"spec", spec.toml},
-                     {"command", options.command},
-                     {"swept", spec.swept},
-                     {"simulated", true}};
+  Json data = {{"summary", summary},
+               {"spec", spec.toml},
+               {"command", options.command},
+               {"swept", spec.swept},
+               {"simulated", true}};
+  if (options.conclude) data.update(options.conclude(summary));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", Dump(summary)));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));
   return summary;

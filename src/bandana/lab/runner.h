@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -16,6 +17,8 @@ struct RunOptions {
   bool quiet = false;
   std::string command;  ///< how to run it again, for the report
   std::string trace;    ///< a file for every phase's plan, release, estimate and active set; empty: none
+  /// What the finished summary adds to the report's data; empty: nothing.
+  std::function<Json(const Json& summary)> conclude = nullptr;
 };
 
 /// Runs every replicate of every point and writes spec.toml, results.csv, summary.json and report.html. After

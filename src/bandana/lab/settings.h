@@ -33,13 +33,12 @@ class Settings {
   const std::string& Text(const std::string& key) const { return Get<std::string>(key); }
   std::int64_t Integer(const std::string& key) const { return Get<std::int64_t>(key); }
   double Number(const std::string& key) const { return Get<double>(key); }
+  bool Boolean(const std::string& key) const { return Get<bool>(key); }
 
   /// Nothing if the value is the word "auto".
-  std::optional<double> NumberOrAuto(const std::string& key) const {
-    const Value* value = Find(key);
-    BANDANA_CHECK(value != nullptr);
-    if (std::holds_alternative<std::string>(*value)) return std::nullopt;
-    return std::get<double>(*value);
+  std::optional<double> NumberOrAuto(const std::string& key) const { return GetOrAuto<double>(key); }
+  std::optional<std::int64_t> IntegerOrAuto(const std::string& key) const {
+    return GetOrAuto<std::int64_t>(key);
   }
 
   const std::map<std::string, Value>& values() const { return values_; }
@@ -51,6 +50,14 @@ class Settings {
     const Value* value = Find(key);
     BANDANA_CHECK(value != nullptr && std::holds_alternative<T>(*value));
     return std::get<T>(*value);
+  }
+
+  template <class T>
+  std::optional<T> GetOrAuto(const std::string& key) const {
+    const Value* value = Find(key);
+    BANDANA_CHECK(value != nullptr);
+    if (std::holds_alternative<std::string>(*value)) return std::nullopt;
+    return Get<T>(key);
   }
 
   std::map<std::string, Value> values_;

@@ -7,6 +7,7 @@
 
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
+#include "bandana/lab/nets.h"
 #include "bandana/lab/version.h"
 
 namespace bandana::lab {
@@ -84,6 +85,16 @@ Json ToJson(const Value& value) {
 
 std::string Dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
+/// The net that was played, and what it can have cost in regret (null: unknown); null if there is none.
+static absl::StatusOr<Json> NetStatement(const Settings& settings) {
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net, NetOf(settings));
+  if (!net.has_value()) return Json(nullptr);
+  return Json{{"set", net->set.has_value() ? NameOf(*net->set) : "finite"},
+              {"sampled", net->sampled},
+              {"radius", net->radius},
+              {"regret_at_most", net->cost.has_value() ? Json(*net->cost) : Json(nullptr)}};
+}
+
 absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason) {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, ClaimsOf(settings));
   Json statement;
@@ -114,6 +125,7 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
     Json varied = Json::object();
     for (const auto& [key, value] : point.varied.values()) varied[key] = ToJson(value);
     BANDANA_ASSIGN_OR_RETURN(const Json privacy, PrivacyStatement(point.settings, ""));
+    BANDANA_ASSIGN_OR_RETURN(const Json net, NetStatement(point.settings));
     summary["points"].push_back({{"point", varied},
                                  {"label", point.label},
                                  {"algorithm", point.settings.Text("algorithm.name")},
@@ -121,6 +133,7 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
                                  {"metrics", MetricsAtEnd(results.values()[i])},
                                  {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
                                  {"privacy", privacy}});
+    if (!net.is_null()) summary["points"].back()["net"] = net;
   }
   return summary;
 }

@@ -5,7 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "bandana/bandit/net.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -18,8 +20,7 @@ bool Never(const Settings&) { return false; }  // of no experiment: a role's own
 std::function<bool(const Settings&)> When(std::string key, std::vector<std::string> values) {
   return [key = std::move(key), values = std::move(values)](const Settings& settings) {
     const Value* value = settings.Find(key);
-    return value != nullptr &&
-           std::find(values.begin(), values.end(), std::get<std::string>(*value)) != values.end();
+    return value != nullptr && std::find(values.begin(), values.end(), ToText(*value)) != values.end();
   };
 }
 
@@ -60,10 +61,33 @@ Option Integer(std::string key, double least, std::optional<Value> fallback, std
           std::move(applies)};
 }
 
+Option IntegerOrAuto(std::string key, double least, std::string help,
+                     std::function<bool(const Settings&)> applies = Always) {
+  Option option =
+      Integer(std::move(key), least, Value(std::string("auto")), std::move(help), std::move(applies));
+  option.type = OptionType::kIntegerOrAuto;
+  option.accepted = "\"auto\" or " + option.accepted;
+  return option;
+}
+
+Option Boolean(std::string key, bool fallback, std::string help,
+               std::function<bool(const Settings&)> applies = Always) {
+  return {std::move(key), OptionType::kBoolean, Value(fallback),   {}, "true, false",
+          nullptr,        std::move(help),      std::move(applies)};
+}
+
 Option Text(std::string key, std::string accepted, std::string help,
             std::function<bool(const Settings&)> applies) {
   return {std::move(key),      OptionType::kText, std::nullopt,    {},
           std::move(accepted), nullptr,           std::move(help), std::move(applies)};
+}
+
+std::vector<std::string> EliminationNames() {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : Algorithms()) {
+    if (algorithm.elimination) names.push_back(algorithm.name);
+  }
+  return names;
 }
 
 bool Positive(double value) { return value > 0 && std::isnormal(value); }
@@ -71,9 +95,14 @@ bool NonNegative(double value) { return value >= 0 && std::isfinite(value); }
 bool Probability(double value) { return value > 0 && value < 1 && std::isnormal(value); }
 
 std::vector<Option> MakeVocabulary() {
-  const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian"});
+  const auto finite = When("environment.action_set", {"finite"});
+  const auto infinite = When("environment.action_set", {"ball", "sphere", "box"});
+  const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian", "clusters"});
+  const auto contextual = When("environment.kind", {"contextual-linear"});
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
+  const auto batched = When("algorithm.name", {"private-elimination"});
+  const auto elimination = When("algorithm.name", EliminationNames());
   const auto growing = When("algorithm.clients", {"growing"});
   const auto alone = When("privacy.model", {"central", "local"});  // without a shuffler
   const auto shuffled = When("privacy.model", {"shuffle"});
@@ -93,14 +122,39 @@ std::vector<Option> MakeVocabulary() {
        "rounds at which results are written: log-spaced, so many evenly spaced, or these",
        Always},
 
-      Choice("environment.kind", {"linear"}, "linear", "mean reward <theta, x> of finitely many actions"),
       Choice(
-          "environment.contexts", {"sphere", "orthant", "gaussian", "file"}, "sphere",
-          "how actions are drawn: on the unit sphere, on its non-negative part (theta too), normal, or read"),
-      Text("environment.file", "a path, relative to the spec", "actions, one a line, comma-separated",
+          "environment.kind", {"linear", "glm", "contextual-linear"}, "linear",
+          "mean reward <theta, x> of an action x; that through a link; or of the actions of a client's own "
+          "context, whose distribution is known"),
+      Choice("environment.link", {"logistic"}, "logistic",
+             "mean reward of x: 1 / (1 + exp(-<theta, x>)); rewards are bernoulli, client_sd is 0",
+             When("environment.kind", {"glm"})),
+      Choice(
+          "environment.action_set", {"finite", "ball", "sphere", "box"}, "finite",
+          "drawn or read; or all of the unit ball, the unit sphere, or the cube of side 2/sqrt(d), of which "
+          "a net is played (algorithm.net) and whose optimum regret is measured against",
+          When("environment.kind", {"linear", "glm"})),
+      Choice(
+          "environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "file"}, "sphere",
+          "how actions, or those of every context, are drawn: on the unit sphere, on its non-negative part "
+          "(theta too; linear alone), normal, around two centres (contextual-linear alone), or read",
+          Either(finite, contextual)),
+      Text("environment.file", "a path, relative to the spec",
+           "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by action",
            When("environment.contexts", {"file"})),
-      Integer("environment.dimension", 1, std::nullopt, "d", drawn),
-      Integer("environment.actions", 1, std::nullopt, "number of actions k", drawn),
+      Integer("environment.dimension", 1, std::nullopt, "d", Either(drawn, Either(infinite, contextual))),
+      Integer("environment.actions", 1, std::nullopt, "number of actions k, or K of one context",
+              Either(drawn, contextual)),
+      IntegerOrAuto(
+          "environment.policies", 1,
+          "parameters theta_j to play by, of which g(theta_j) are the actions of the linear bandit; auto: "
+          "256 in the plane, 4096 above",
+          contextual),
+      Integer("environment.context_samples", 0, std::int64_t{0},
+              "contexts by which the learner knows their distribution, with what that leaves open in its "
+              "widths; 0: "
+              "exactly",
+              contextual),
       Number(
           "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
           "norm of theta"),
@@ -116,20 +170,44 @@ std::vector<Option> MakeVocabulary() {
           "1 under calibration = paper",
           gaussian_reward),
       Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
-             "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)"),
-      Integer("environment.population", 1, std::int64_t{100'000},
-              "clients there are; each takes part at most once"),
+             "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)",
+             When("environment.kind", {"linear"})),
+      IntegerOrAuto("environment.population", 1,
+                    "clients there are; each takes part at most once; auto: 100000, or the horizon where "
+                    "every round has a new client"),
 
-      Choice("algorithm.name", {"dp-dpe"}, std::nullopt, "see: bandana list algorithms"),
+      Choice("algorithm.name", AlgorithmNames(), std::nullopt, "see: bandana list algorithms"),
       Choice("algorithm.clients", {"growing", "fixed"}, "growing",
              "clients a phase: ceil(2^(alpha l)), or as many", dp_dpe),
-      Number("algorithm.alpha", Positive, "a finite number > 0", 0.8, "growth of the clients", growing),
-      Integer("algorithm.fixed_clients", 1, std::nullopt, "clients a phase",
-              When("algorithm.clients", {"fixed"})),
+      IntegerOrAuto("algorithm.fixed_clients", 1,
+                    "clients a phase; auto: as many reports in all as the growing schedule of that alpha",
+                    When("algorithm.clients", {"fixed"})),
+      Number("algorithm.alpha", Positive, "a finite number > 0", 0.8, "growth of the clients",
+             Either(growing, When("algorithm.fixed_clients", {"auto"}))),
       Number("algorithm.beta", Probability, "\"auto\" or a number in (0, 1)", "auto",
-             "level of one confidence bound; auto: 1/(k T)", dp_dpe),
-      Choice("algorithm.width", {"exact", "paper"}, "exact",
-             "confidence width: a pair's own, or Equation (3)", dp_dpe),
+             "level of one confidence bound; auto: 1/(k T); lin-ucb: of all of them, auto: 1/T",
+             Either(elimination, When("algorithm.name", {"lin-ucb"}))),
+      Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
+             elimination),
+      Boolean("algorithm.warm_start", false,
+              "whether a phase's design starts from the one before; saves steps and widens the support",
+              elimination),
+      Boolean("algorithm.core_set", true,
+              "whether a batch plays a few actions that span the rest, or all of them alike", batched),
+
+      Choice("algorithm.net", {"auto", "none", "sampled"}, "auto",
+             "finitely many actions for many: auto covers an infinite set and leaves a finite one as it is; "
+             "sampled thins out a finite set, or draws from an infinite one"),
+      Number(
+          "algorithm.net_radius", [](double v) { return v > 0 && v <= kMostNetRadius; },
+          "\"auto\" or a number in (0, sqrt(2)]", "auto",
+          "every action has one of the net so near (P2: 1/T); auto: the largest radius that costs a regret "
+          "of "
+          "at "
+          "most 1 in all, or the smallest whose net has 2^22 numbers; sampled: 1/T",
+          Either(Both(infinite, When("algorithm.net", {"auto"})), When("algorithm.net", {"sampled"}))),
+      Integer("algorithm.net_samples", 1, std::int64_t{10'000}, "draws from an infinite set",
+              Both(infinite, When("algorithm.net", {"sampled"}))),
 
       Choice("privacy.model", {"none", "central", "local", "shuffle"}, std::nullopt,
              "who is trusted: everyone, the server, nobody, or a shuffler between"),
@@ -142,7 +220,7 @@ std::vector<Option> MakeVocabulary() {
       Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
              Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"})))),
       Choice("privacy.calibration", {"tight", "paper"}, "tight",
-             "the least noise provable, or the paper's formula", Either(alone, shuffle_sum)),
+             "the least noise provable, or the paper's formula", is_private),
       Choice("privacy.sampler", {"exact", "fast"}, "fast",
              "noise by integer arithmetic (the service takes this alone), or in floating point", is_private),
       Choice("privacy.transport", {"bits", "counts"}, "bits",
@@ -170,7 +248,9 @@ std::vector<Option> MakeVocabulary() {
       Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
   };
   for (Option& option : options) {
-    if (option.accepted.starts_with("\"auto\"")) option.type = OptionType::kNumberOrAuto;
+    if (option.type == OptionType::kNumber && option.accepted.starts_with("\"auto\"")) {
+      option.type = OptionType::kNumberOrAuto;
+    }
   }
   return options;
 }
@@ -193,6 +273,11 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 std::size_t Distance(std::string_view word, const std::string& known) {
   if (word.size() >= 3 && word.size() < known.size() && known.starts_with(word)) return 1;
   return std::min(EditDistance(word, known), EditDistance(word, known.substr(known.rfind('.') + 1)));
+}
+
+bool IsAuto(const Value& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  return word != nullptr && *word == "auto";
 }
 
 absl::StatusOr<Value> CheckCheckpoints(const Option& option, const Value& value) {
@@ -221,6 +306,11 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
         return refuse();
       return value;
     }
+    case OptionType::kBoolean:
+      return std::holds_alternative<bool>(value) ? absl::StatusOr<Value>(value) : refuse();
+    case OptionType::kIntegerOrAuto:
+      if (IsAuto(value)) return value;
+      [[fallthrough]];
     case OptionType::kInteger: {
       const auto* integer = std::get_if<std::int64_t>(&value);
       if (integer != nullptr && in_range(static_cast<double>(*integer))) return value;
@@ -233,8 +323,7 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
       return refuse();
     }
     case OptionType::kNumberOrAuto:
-      if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "auto")
-        return value;
+      if (IsAuto(value)) return value;
       [[fallthrough]];
     case OptionType::kNumber: {
       double number = std::numeric_limits<double>::quiet_NaN();
@@ -258,9 +347,10 @@ const Option* FindOption(std::string_view key) {
 }
 
 std::string Nearest(std::string_view word, std::span<const std::string> known) {
-  const auto it = std::min_element(
-      known.begin(), known.end(),
-      [&](const std::string& a, const std::string& b) { return Distance(word, a) < Distance(word, b); });
+  const auto it =
+      std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
+        return std::pair(Distance(word, a), a.size()) < std::pair(Distance(word, b), b.size());
+      });
   return it == known.end() ? "" : *it;
 }
 

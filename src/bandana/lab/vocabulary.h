@@ -12,7 +12,16 @@
 
 namespace bandana::lab {
 
-enum class OptionType { kInteger, kNumber, kNumberOrAuto, kChoice, kText, kCheckpoints };
+enum class OptionType {
+  kBoolean,
+  kInteger,
+  kIntegerOrAuto,
+  kNumber,
+  kNumberOrAuto,
+  kChoice,
+  kText,
+  kCheckpoints
+};
 
 /// One word of the vocabulary: the same in TOML, as --set and in every list that is printed.
 struct Option {

@@ -44,7 +44,7 @@ absl::StatusOr<std::int64_t> GaussianNoise::DrawSum(std::uint64_t scale, Count d
 }
 
 NoiseLaw GaussianNoise::Law(std::uint64_t scale, Count draws) const {
-  return {.proxy = static_cast<double>(scale) * std::sqrt(static_cast<double>(draws))};
+  return {.proxy = static_cast<double>(scale) * std::sqrt(static_cast<double>(draws)), .normal = true};
 }
 
 }  // namespace bandana

@@ -189,22 +189,29 @@ absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, 
   return AddReport(query, query.bounds.size(), report, entry, sum);
 }
 
+std::vector<NoiseLaw> GridMean::LawsOf(const MeanQuery& query,
+                                       absl::FunctionRef<EntryNoise(std::size_t i)> noise) {
+  std::vector<NoiseLaw> laws;
+  for (std::size_t i = 0; i < query.bounds.size(); ++i) {
+    NoiseLaw law = noise(i).law;
+    law.proxy *= kUnit / static_cast<double>(query.clients_of(i));
+    law.laplace_scale *= kUnit / static_cast<double>(query.clients_of(i));
+    laws.push_back(law);
+  }
+  return laws;
+}
+
 absl::StatusOr<Released<Mean>> GridMean::MintMean(const MeanQuery& query, const Sealed& sum,
                                                   absl::FunctionRef<EntryNoise(std::size_t i)> noise) const {
   BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   const Units& units = UnitsOf(sum);
   BANDANA_RETURN_IF_ERROR(CheckSize(query.bounds.size(), units));
   Mean mean{std::vector<double>(units.size())};
-  std::vector<NoiseLaw> laws(units.size());
   for (std::size_t i = 0; i < units.size(); ++i) {
     const auto clients = static_cast<double>(query.clients_of(i));
-    const EntryNoise in_sum = noise(i);
-    mean.entries[i] = (static_cast<double>(units[i]) - in_sum.mean) * kUnit / clients;
-    laws[i] = {.proxy = in_sum.law.proxy * kUnit / clients,
-               .laplace_scale = in_sum.law.laplace_scale * kUnit / clients,
-               .laplace_terms = in_sum.law.laplace_terms};
+    mean.entries[i] = (static_cast<double>(units[i]) - noise(i).mean) * kUnit / clients;
   }
-  return Mint(std::move(mean), std::move(laws));
+  return Mint(std::move(mean), LawsOf(query, noise));
 }
 
 absl::StatusOr<std::vector<std::uint64_t>> GridMean::ScalesOf(

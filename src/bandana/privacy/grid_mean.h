@@ -91,6 +91,10 @@ class GridMean : public Mechanism {
   absl::StatusOr<Released<Mean>> MintMean(const MeanQuery& query, const Sealed& sum,
                                           absl::FunctionRef<EntryNoise(std::size_t i)> noise) const;
 
+  /// The same in the entries of the mean.
+  static std::vector<NoiseLaw> LawsOf(const MeanQuery& query,
+                                      absl::FunctionRef<EntryNoise(std::size_t i)> noise);
+
   /// scale(part) for each coordinate of a dealt query; scale(Report::kWhole) for all of another.
   static absl::StatusOr<std::vector<std::uint64_t>> ScalesOf(
       const MeanQuery& query, absl::FunctionRef<absl::StatusOr<std::uint64_t>(int part)> scale);

@@ -38,6 +38,10 @@ absl::StatusOr<Released<Mean>> NoPrivacyMean::Open(const MeanQuery& query, const
   return MintMean(query, sealed, [](std::size_t) { return EntryNoise{}; });
 }
 
+absl::StatusOr<std::vector<NoiseLaw>> NoPrivacyMean::Forecast(const MeanQuery& query) const {
+  return std::vector<NoiseLaw>(query.bounds.size());
+}
+
 template <class Noise>
 std::vector<Claim> CentralMean<Noise>::claims() const {
   return {ClientClaim("everyone who sees the server's releases and actions; the server itself is trusted",
@@ -145,6 +149,18 @@ absl::StatusOr<Released<Mean>> LocalMean<Noise>::Open(const MeanQuery& query, co
     return EntryNoise{noise_.Law(scales[i], clients),
                       scales[i] > 0 ? Noise::kMean * static_cast<double>(clients) : 0};
   });
+}
+
+template <class Noise>
+absl::StatusOr<std::vector<NoiseLaw>> CentralMean<Noise>::Forecast(const MeanQuery& query) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales, Scales(query));
+  return LawsOf(query, [&](std::size_t i) { return EntryNoise{noise_.Law(scales[i], 1)}; });
+}
+
+template <class Noise>
+absl::StatusOr<std::vector<NoiseLaw>> LocalMean<Noise>::Forecast(const MeanQuery& query) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales, Scales(query));
+  return LawsOf(query, [&](std::size_t i) { return EntryNoise{noise_.Law(scales[i], query.clients_of(i))}; });
 }
 
 template class CentralMean<GaussianNoise>;

@@ -33,6 +33,8 @@ class NoPrivacyMean : public GridMean {
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 };
 
 /// The trusted server adds noise to the clients' sum (P1, Theorem 4.2). Unit: one client's whole
@@ -61,6 +63,8 @@ class CentralMean : public GridMean {
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
   absl::StatusOr<std::vector<std::uint64_t>> Scales(const MeanQuery& query) const {
@@ -95,6 +99,8 @@ class LocalMean : public GridMean {
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
   absl::StatusOr<std::vector<std::uint64_t>> Scales(const MeanQuery& query) const {

@@ -13,6 +13,7 @@ struct NoiseLaw {
   double proxy = 0;          ///< of the sub-Gaussian part: E exp(t X) <= exp(t^2 proxy^2 / 2)
   double laplace_scale = 0;  ///< of each Laplace term
   Count laplace_terms = 0;
+  bool normal = false;  ///< the sub-Gaussian part is normal, and independent of what it is added to
 
   /// Of Gaussian and Laplace noise; from above where the sub-Gaussian part is something else.
   double stddev() const {

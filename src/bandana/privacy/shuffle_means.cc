@@ -272,21 +272,31 @@ absl::StatusOr<Released<Mean>> ShuffleSumMean::Open(const MeanQuery& query, cons
   const Units& totals = UnitsOf(sealed);
   BANDANA_RETURN_IF_ERROR(CheckSize(query.bounds.size(), totals));
   Mean mean{std::vector<double>(totals.size())};
-  std::vector<NoiseLaw> noise(totals.size());
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const ShuffleSumSetting& setting = settings[i];
     const auto clients = static_cast<double>(query.clients_of(i));
     const auto levels = static_cast<double>(setting.levels);
     const double ones = clients * static_cast<double>(setting.noise_bits) * setting.p;
-    // A noise bit, and what rounding adds, stay in an interval of length 1: sub-Gaussian with proxy 1/2
-    // (Hoeffding's lemma).
-    const double proxy = std::sqrt(clients * (static_cast<double>(setting.noise_bits) + 1)) / 2;
     const double range = query.bounds[i].high - query.bounds[i].low;
     const double share = ((static_cast<double>(totals[i]) - ones) / (levels * clients) - 0.5) / setting.span;
     mean.entries[i] = query.bounds[i].low + range * (share + 0.5);
-    noise[i].proxy = proxy * range / (levels * clients * setting.span);
   }
+  BANDANA_ASSIGN_OR_RETURN(std::vector<NoiseLaw> noise, Forecast(query));
   return Mint(std::move(mean), std::move(noise));
+}
+
+absl::StatusOr<std::vector<NoiseLaw>> ShuffleSumMean::Forecast(const MeanQuery& query) const {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<ShuffleSumSetting> settings, SettingsOf(query));
+  std::vector<NoiseLaw> noise(settings.size());
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const auto clients = static_cast<double>(query.clients_of(i));
+    // A noise bit, and what rounding adds, stay in an interval of length 1: sub-Gaussian with proxy 1/2
+    // (Hoeffding's lemma).
+    const double proxy = std::sqrt(clients * (static_cast<double>(settings[i].noise_bits) + 1)) / 2;
+    const double range = query.bounds[i].high - query.bounds[i].low;
+    noise[i].proxy = proxy * range / (static_cast<double>(settings[i].levels) * clients * settings[i].span);
+  }
+  return noise;
 }
 
 class ShuffledLaplaceMean::Settings : public Memo<Count, double> {};
@@ -437,6 +447,14 @@ absl::StatusOr<Released<Mean>> ShuffledLaplaceMean::Open(const MeanQuery& query,
                            ScalesOf(query, [&](int part) { return laplace.Scale(query, part); }));
   return MintMean(query, sealed,
                   [&](std::size_t i) { return EntryNoise{laplace.Law(scales[i], query.clients_of(i)), 0}; });
+}
+
+absl::StatusOr<std::vector<NoiseLaw>> ShuffledLaplaceMean::Forecast(const MeanQuery& query) const {
+  BANDANA_ASSIGN_OR_RETURN(const LaplaceNoise laplace, NoiseFor(query));
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales,
+                           ScalesOf(query, [&](int part) { return laplace.Scale(query, part); }));
+  return LawsOf(query,
+                [&](std::size_t i) { return EntryNoise{laplace.Law(scales[i], query.clients_of(i))}; });
 }
 
 }  // namespace bandana

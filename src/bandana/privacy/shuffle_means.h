@@ -69,6 +69,8 @@ class ShuffleSumMean : public Mechanism {
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
   class Settings;
@@ -125,6 +127,8 @@ class ShuffledLaplaceMean : public GridMean {
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
+  /// The laws that a release to this query will carry.
+  absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
   class Settings;

@@ -163,11 +163,12 @@ class AgentRun {
 
   absl::Status HandleDelivery(const v1::Delivery& delivery) {
     BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(delivery.message()));
-    const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&message.body);
-    if (plan == nullptr || message.from != kServerNode) {
+    const absl::StatusOr<const Plan*> plan = PlanOf(message);
+    if (!plan.ok() || message.from != kServerNode) {
       return absl::InvalidArgumentError("the server sent something other than a plan of its own");
     }
     question_ = Release::QuestionOf((*plan)->query);
+    if (const auto* task = std::get_if<Task>(&message.body)) question_ += fmt::format(" part {}", task->part);
     for (const std::uint32_t to : delivery.to()) {
       if (params_.stop.stop_requested() || reports_to_.over())
         return absl::OkStatus();  // the next read tells

@@ -27,6 +27,7 @@ void EncodeQuery(const MeanQuery& query, v1::MeanQuery& out) {
   }
   out.set_clients(query.clients);
   out.set_cohort(query.cohort);
+  out.mutable_dealt()->Add(query.dealt.begin(), query.dealt.end());
 }
 
 void EncodeBody(const Plan& plan, v1::Plan& out) {
@@ -47,6 +48,12 @@ void EncodeBody(const Share& share, v1::Share& out) {
   out.set_quorum(share.report.quorum());
   out.set_question(share.report.question());
   out.set_bits(share.report.bits());
+  if (share.report.part() != Report::kWhole) out.set_part(share.report.part());
+}
+
+void EncodeBody(const Task& task, v1::Task& out) {
+  EncodeBody(*task.plan, *out.mutable_plan());
+  out.set_part(task.part);
 }
 
 void EncodeBody(const Roll& roll, v1::Roll& out) {
@@ -70,6 +77,7 @@ absl::StatusOr<MeanQuery> DecodeQuery(const v1::MeanQuery& in) {
   MeanQuery query{.clients = in.clients(), .cohort = in.cohort()};
   query.bounds.reserve(static_cast<std::size_t>(in.bounds_size()));
   for (const v1::Interval& bound : in.bounds()) query.bounds.push_back({bound.low(), bound.high()});
+  query.dealt.assign(in.dealt().begin(), in.dealt().end());
   return query;
 }
 
@@ -95,9 +103,15 @@ absl::StatusOr<Share> DecodeBody(NodeId origin, const v1::Share& in) {
   if (in.report().empty()) return Malformed("a share of nothing");
   if (in.quorum() < 0) return Malformed(fmt::format("a share with a quorum of {}", in.quorum()));
   if (in.bits() < 0) return Malformed(fmt::format("a share of {} bits", in.bits()));
+  if (in.has_part() && in.part() < 0) return Malformed(fmt::format("a share of part {}", in.part()));
   return Share{in.epoch(), in.hops(),
                Wire::FromUnits(origin, {in.report().begin(), in.report().end()}, in.bits(), in.quorum(),
-                               in.question())};
+                               in.question(), in.has_part() ? in.part() : Report::kWhole)};
+}
+
+absl::StatusOr<Task> DecodeBody(const v1::Task& in) {
+  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, DecodeBody(in.plan()));
+  return Task{std::move(plan), in.part()};
 }
 
 absl::StatusOr<std::shared_ptr<const Roll>> DecodeBody(const v1::Roll& in) {
@@ -150,6 +164,8 @@ void Encode(const Message& message, v1::Message& out) {
     EncodeBody(**plan, *out.mutable_plan());
   } else if (const auto* roll = std::get_if<std::shared_ptr<const Roll>>(&message.body)) {
     EncodeBody(**roll, *out.mutable_roll());
+  } else if (const auto* task = std::get_if<Task>(&message.body)) {
+    EncodeBody(*task, *out.mutable_task());
   } else {
     EncodeBody(std::get<Mixed>(message.body), *out.mutable_mixed());
   }
@@ -173,6 +189,11 @@ absl::StatusOr<Message> Decode(const v1::Message& in) {
     }
     case v1::Message::kMixed: {
       BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.mixed()));
+      return message;
+    }
+    case v1::Message::kTask: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.task()));
+      BANDANA_RETURN_IF_ERROR(PlanOf(message).status());
       return message;
     }
     case v1::Message::kSealedShare:

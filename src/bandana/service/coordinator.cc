@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "bandana/core/status.h"
@@ -261,35 +262,47 @@ void Coordinator::AfterRoleCall(const absl::Status& status) {
 
 // One payload for many clients of an agent is one message on the wire.
 absl::Status Coordinator::Flush() {
-  std::map<std::pair<AgentLink*, const Plan*>, v1::ToAgent> open;
+  std::map<std::tuple<AgentLink*, const Plan*, int>, v1::ToAgent> open;
   for (const Outgoing& outgoing : outgoing_) {
     if (const auto* roll = std::get_if<std::shared_ptr<const Roll>>(&outgoing.payload)) {
       BANDANA_RETURN_IF_ERROR(FlushRoll(*roll));
       continue;
     }
-    const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&outgoing.payload);
-    if (plan == nullptr) return absl::InternalError("a server can send plans and rolls alone");
+    if (std::holds_alternative<Deal>(outgoing.payload)) {
+      return absl::UnimplementedError(
+          "rounds that a shuffler deals out run in the simulator alone so far: privacy.model = central or "
+          "local, or algorithm.name = dp-dpe, can be served");
+    }
+    const auto* task = std::get_if<Task>(&outgoing.payload);
+    const auto* whole = std::get_if<std::shared_ptr<const Plan>>(&outgoing.payload);
+    if (task == nullptr && whole == nullptr) {
+      return absl::InternalError("a server can send plans, tasks and rolls alone");
+    }
+    const std::shared_ptr<const Plan>& plan = task == nullptr ? *whole : task->plan;
+    const int part = task == nullptr ? Report::kWhole : task->part;
     AgentLink* link = roster_.Find(outgoing.to);
     if (link == nullptr) return absl::InternalError(fmt::format("there is no client {}", outgoing.to.value));
-    epoch_ = (*plan)->epoch;
-    query_ = (*plan)->query;
+    if (epoch_ != plan->epoch) {
+      epoch_ = plan->epoch;
+      query_ = plan->query;
+    }
     if (link->lost.has_value()) {
       return absl::UnavailableError(
           fmt::format("{} is wanted in epoch {} but was lost: {}", link->name(), epoch_, *link->lost));
     }
     if (link->awaited.insert_or_assign(outgoing.to, epoch_).second) ++awaited_;
-    v1::ToAgent& message = open[{link, plan->get()}];
+    v1::ToAgent& message = open[{link, plan.get(), part}];
     v1::Delivery& delivery = *message.mutable_delivery();
     if (!delivery.has_message()) {
-      Encode({kServerNode, kServerNode, 0, next_seq_++, *plan}, *delivery.mutable_message());
+      Encode({kServerNode, kServerNode, 0, next_seq_++, outgoing.payload}, *delivery.mutable_message());
     }
     delivery.add_to(outgoing.to.value);
     if (delivery.to_size() == kDeliveryClients) {
       Push(*link, std::move(message));
-      open.erase({link, plan->get()});
+      open.erase({link, plan.get(), part});
     }
   }
-  for (auto& [key, message] : open) Push(*key.first, std::move(message));
+  for (auto& [key, message] : open) Push(*std::get<AgentLink*>(key), std::move(message));
   outgoing_.clear();
   return absl::OkStatus();
 }

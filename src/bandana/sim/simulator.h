@@ -15,6 +15,7 @@
 #include "bandana/core/status.h"
 #include "bandana/federation/drive.h"
 #include "bandana/federation/epoch_coin.h"
+#include "bandana/federation/release.h"
 #include "bandana/federation/releases.h"
 #include "bandana/federation/shuffler.h"
 #include "bandana/federation/topology.h"
@@ -27,6 +28,7 @@ struct SimParams {
   std::uint32_t replicate = 0;
   Topology topology;
   DpGuarantee budget_per_client;
+  bool crowds = true;  ///< where clients differ by nothing but their coins, draw what they send in sum
   const std::atomic<bool>* stop = nullptr;  ///< looked at once a slot
 };
 
@@ -40,7 +42,7 @@ class Simulator {
   template <Privatizer P>
   static absl::Status Run(const SimParams& params, Server& server, const P& privatizer,
                           Environment& environment, Recorder& recorder) {
-    Simulator simulator(params, recorder);
+    Simulator simulator(params, environment, recorder);
     RoleContext context(simulator, kServerNode);
     ShufflerIfAny<P> shuffler(simulator, privatizer);
     BANDANA_RETURN_IF_ERROR(server.OnStart(context));
@@ -56,6 +58,10 @@ class Simulator {
         }
         if (to == kShufflerNode) {
           BANDANA_RETURN_IF_ERROR(shuffler.OnMessage(message));
+          continue;
+        }
+        if (const auto* task = std::get_if<Task>(&message.body); task != nullptr && task->clients > 1) {
+          BANDANA_RETURN_IF_ERROR(simulator.DriveCrowd(to, *task, privatizer));
           continue;
         }
         Client& client = clients.try_emplace(to, privatizer).first->second;
@@ -97,7 +103,16 @@ class Simulator {
           {to, {links_.self, links_.self, simulator_.slot_, simulator_.next_seq_++, std::move(payload)}});
     }
 
+    void DealOut(const std::shared_ptr<const Plan>& plan, NodeId first, const Order& order) override {
+      if (!simulator_.crowds()) return Context::DealOut(plan, first, order);
+      for (std::size_t part = 0; part < plan->query.dealt.size(); ++part) {
+        Send(first, Task{plan, static_cast<int>(part), plan->query.dealt[part]});
+        first.value += static_cast<std::uint32_t>(plan->query.dealt[part]);
+      }
+    }
+
     void Play(std::span<const Pull> pulls) override { simulator_.recorder_.Play(pulls); }
+    void PlayMixed(std::span<const Pull> pulls) override { simulator_.recorder_.PlayMixed(pulls); }
 
     CoinGen& coin(Epoch epoch) override {
       return coin_.For(epoch, [&] {
@@ -137,13 +152,39 @@ class Simulator {
     Shuffler<P> shuffler;
   };
 
-  Simulator(const SimParams& params, Recorder& recorder)
+  Simulator(const SimParams& params, Environment& environment, Recorder& recorder)
       : params_(params),
+        environment_(environment),
         recorder_(recorder),
         releases_(params.budget_per_client, Releases::Journal::kNotNeeded) {}
 
   StreamKey Key(NodeId node, Epoch epoch, Stream stream) const {
     return {params_.seed, params_.replicate, node, epoch, stream};
+  }
+
+  bool crowds() const { return params_.crowds && environment_.AnswersCrowds(); }
+
+  // What clients first, first + 1, ... would send, in sum. A mechanism that cannot add their noise up has
+  // them do it one by one, in the next slot.
+  template <Privatizer P>
+  absl::Status DriveCrowd(NodeId first, const Task& task, const P& privatizer) {
+    RoleContext context(*this, first);
+    if constexpr (DealingPrivatizer<P>) {
+      const Plan& plan = *task.plan;
+      const ArmId arm = plan.pulls[static_cast<std::size_t>(task.part)].arm;
+      BANDANA_RETURN_IF_ERROR(environment_.AnswerCrowd(first, task.clients, plan.epoch, arm, rewards_));
+      absl::StatusOr<Report> report = Release::FromCrowd(context, privatizer, plan.epoch, plan.query,
+                                                         task.part, first, Raw<RewardSums>(rewards_));
+      if (report.ok()) {
+        context.Send(*context.links().upstream, Share{plan.epoch, 0, *std::move(report)});
+        return absl::OkStatus();
+      }
+      if (!absl::IsUnimplemented(report.status())) return report.status();
+    }
+    for (Count i = 0; i < task.clients; ++i) {
+      context.Send(NodeId{first.value + static_cast<std::uint32_t>(i)}, Task{task.plan, task.part});
+    }
+    return absl::OkStatus();
   }
 
   // What was sent in the last slot, in (origin, seq) order. Envelopes are large, so places are sorted and not
@@ -160,6 +201,7 @@ class Simulator {
   }
 
   SimParams params_;
+  Environment& environment_;
   Recorder& recorder_;
   Releases releases_;
   Slot slot_ = 0;

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/bandit/reward_model.h"
+#include "bandana/core/ids.h"
+#include "bandana/core/linear_algebra.h"
+#include "bandana/core/status.h"
+#include "bandana/core/without_replacement.h"
+#include "bandana/federation/collector.h"
+#include "bandana/federation/node.h"
+#include "bandana/privacy/privatizer.h"
+
+/// LinUCB, adapted: P1's baseline without privacy (Section VII-B, Fig. 3, Table II).
+/// Y. Abbasi-Yadkori, D. Pal, C. Szepesvari, "Improved Algorithms for Linear Stochastic Bandits", NIPS 2011.
+///
+/// Every round a new client u pulls one arm once, and its own deviation <theta_u - theta, x> counts as noise:
+/// the reward is <theta, x> + noise of squared proxy s^2 = proxy^2 + client_sd^2 max|x|^2.
+///
+///   paper            here
+///   V_t              gram, with lambda = 1
+///   theta^_t         estimate
+///   R                noise_proxy, s above
+///   S                1, the bound on |theta|
+///   delta            LinUcbParams::beta
+///   Theorem 2        radius()
+namespace bandana {
+
+struct LinUcbParams {
+  Count horizon = 0;           ///< T
+  std::optional<double> beta;  ///< the whole run's confidence sets fail with at most this; 1/T if not given
+  Count population = 0;        ///< clients 1 .. population, a new one every round
+  RewardModel reward;
+  double client_sd = 0;
+};
+
+/// Checks the parameters against each other and the actions: the population must outlast the horizon.
+absl::Status ValidateLinUcb(const LinUcbParams& params, const ActionMatrix& actions);
+
+/// Where a client's one reward is clipped: never in practice, 40 standard deviations out for a Gaussian.
+Interval LinUcbBounds(const LinUcbParams& params);
+
+/// The decisions alone, in O(k d) a round: an arm's pull changes V^-1 by rank one, and with it all leverages
+/// x' V^-1 x and all <estimate, x>. They are computed afresh every kRefresh rounds, against drift.
+class LinUcbPolicy {
+ public:
+  static constexpr Count kRefresh = 1024;
+
+  static absl::StatusOr<LinUcbPolicy> Create(const LinUcbParams& params, const ActionMatrix& actions);
+
+  /// The arm with the largest <estimate, x> + radius |x|_(V^-1), the smallest index if several have it.
+  ArmId ChooseArm();
+
+  void Learn(ArmId arm, double reward);
+
+  /// Of the ellipsoid |estimate - theta|_V <= radius, which holds theta in all rounds at once with
+  /// probability at least 1 - beta.
+  double radius() const;
+
+  Count rounds() const { return rounds_; }
+  bool finished() const { return rounds_ >= params_.horizon; }
+  const Vector& estimate() const { return estimate_; }
+  const LinUcbParams& params() const { return params_; }
+
+ private:
+  LinUcbPolicy(const LinUcbParams& params, const ActionMatrix& actions);
+  void Refresh();
+
+  LinUcbParams params_;
+  double beta_;
+  double noise_proxy_;
+  Matrix actions_;  // k x d with contiguous columns: a product with a vector is d sums of k lanes
+  Matrix gram_;
+  Matrix gram_inverse_;
+  double log_det_ = 0;  // of gram_
+  Vector moment_;       // sum of reward x
+  Vector estimate_;
+  Vector means_;      // <estimate, x> of all arms
+  Vector leverages_;  // x' V^-1 x of all arms
+  Vector direction_;  // V^-1 x of the last arm
+  Vector changes_;    // scratch, of all arms
+  Count rounds_ = 0;
+};
+
+/// Asks one client a round, each at most once, for one pull of the arm that the policy chooses.
+template <Privatizer P>
+class LinUcbServer final : public Node {
+ public:
+  static absl::StatusOr<LinUcbServer> Create(const LinUcbParams& params, const ActionMatrix& actions,
+                                             P privatizer) {
+    BANDANA_ASSIGN_OR_RETURN(LinUcbPolicy policy, LinUcbPolicy::Create(params, actions));
+    return LinUcbServer(std::move(policy), std::move(privatizer));
+  }
+
+  absl::Status OnStart(Context& context) override { return StartRound(context); }
+
+  absl::Status OnMessage(Context& context, const Message& message) override {
+    BANDANA_ASSIGN_OR_RETURN(const auto reward, collector_.Take(context, message));
+    if (!reward.has_value()) return absl::OkStatus();
+    policy_.Learn(plan_->pulls[0].arm, reward->value().entries[0]);
+    return policy_.finished() ? absl::OkStatus() : StartRound(context);
+  }
+
+  bool finished() const override { return policy_.finished(); }
+  const LinUcbPolicy& policy() const { return policy_; }
+
+ private:
+  LinUcbServer(LinUcbPolicy policy, P privatizer)
+      : policy_(std::move(policy)),
+        collector_(std::move(privatizer)),
+        unasked_(static_cast<std::uint64_t>(policy_.params().population)) {}
+
+  absl::Status StartRound(Context& context) {
+    const auto epoch = static_cast<Epoch>(policy_.rounds() + 1);
+    plan_ = std::make_shared<const Plan>(
+        Plan{.epoch = epoch,
+             .pulls = {{policy_.ChooseArm(), 1}},
+             .query = {.bounds = {LinUcbBounds(policy_.params())}, .clients = 1}});
+    context.Play(plan_->pulls);
+    const NodeId client{static_cast<std::uint32_t>(1 + unasked_.Draw(context.coin(epoch)))};
+    return collector_.Ask(context, plan_, {client});
+  }
+
+  LinUcbPolicy policy_;
+  Collector<P> collector_;
+  WithoutReplacement unasked_;
+  std::shared_ptr<const Plan> plan_;
+};
+
+}  // namespace bandana

@@ -1,0 +1,299 @@
+#include "bandana/algorithms/phase_widths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "bandana/algorithms/chernoff.h"
+#include "bandana/core/check.h"
+#include "bandana/core/golden_section.h"
+#include "bandana/core/status.h"
+
+namespace bandana {
+namespace {
+
+constexpr double kNever = 38;  // spreads of room that a normal variable exceeds with probability below 1e-300
+
+// The spreads of one client's reported average: of what all of a client's coordinates share, and of the rest.
+struct Spreads {
+  Vector own;
+  Vector shared;
+};
+
+Spreads SpreadsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
+  const auto size = static_cast<Eigen::Index>(geometry.pulls.size());
+  Spreads spreads{Vector(size), errors.rule.client_sd * geometry.support.rowwise().norm()};
+  for (Eigen::Index i = 0; i < size; ++i) {
+    spreads.own[i] = errors.sampling == Sampling::kDeal
+                         ? std::hypot(errors.rule.RewardSpread(1), spreads.shared[i])
+                         : errors.rule.RewardSpread(geometry.pulls[i].count);
+  }
+  if (errors.sampling == Sampling::kDeal) spreads.shared.setZero();
+  return spreads;
+}
+
+Interval MeansOf(const PhaseErrors& errors, Eigen::Index i) {
+  return errors.means.empty() ? Interval{-kMeanBound, kMeanBound} : errors.means[i];
+}
+
+Vector RoomsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
+  Vector rooms(static_cast<Eigen::Index>(geometry.pulls.size()));
+  for (Eigen::Index i = 0; i < rooms.size(); ++i) {
+    const Interval bounds =
+        errors.bounds.empty()
+            ? errors.rule.BoundsFor(errors.sampling == Sampling::kDeal ? 1 : geometry.pulls[i].count)
+            : errors.bounds[i];
+    const Interval means = MeansOf(errors, i);
+    rooms[i] = std::min(bounds.high - means.high, means.low - bounds.low);
+  }
+  return rooms;
+}
+
+// Of clipping with this room of which a client's shared part has `client_room` of its spreads.
+Vector BiasOf(const Spreads& spreads, const Vector& rooms, double client_room) {
+  Vector bias(rooms.size());
+  for (Eigen::Index i = 0; i < bias.size(); ++i) {
+    const double room = spreads.shared[i] > 0 ? rooms[i] - client_room * spreads.shared[i] : rooms[i];
+    bias[i] = spreads.own[i] > 0 ? spreads.own[i] * MeanExcess(room / spreads.own[i]) : std::max(0.0, -room);
+  }
+  return bias;
+}
+
+// The squared scales, as quadratic forms of the direction.
+struct Forms {
+  Matrix normal;
+  Matrix sub_gaussian;
+  bool laplace = false;
+};
+
+Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
+  const Eigen::Index size = geometry.support.rows();
+  const Eigen::Index rank = geometry.support.cols();
+  Vector normal_noise = Vector::Zero(size);
+  Vector other_noise = Vector::Zero(size);
+  Forms forms;
+  for (std::size_t i = 0; i < errors.privacy.size(); ++i) {
+    const NoiseLaw& law = errors.privacy[i];
+    (law.normal ? normal_noise : other_noise)[static_cast<Eigen::Index>(i)] = law.proxy * law.proxy;
+    forms.laplace = forms.laplace || law.laplace_terms > 0;
+  }
+  const bool gaussian = errors.rule.reward.kind == RewardKind::kGaussian;
+  // Other noise than normal and Laplace noise may depend on what it is added to.
+  const bool normal_rewards = gaussian && other_noise.isZero(0);
+  const bool normal_clients = normal_rewards && (!errors.rule.clips() || errors.rule.client_sd == 0);
+  const auto form = [&](const Vector& noise) -> Matrix {
+    return geometry.weights.transpose() * noise.asDiagonal() * geometry.weights;
+  };
+  const double proxy = errors.rule.reward.proxy();
+  const double clients = static_cast<double>(errors.clients.front());
+  Matrix rewards, shared;
+  if (errors.sampling == Sampling::kWatch) {
+    rewards = geometry.gram_inverse * (proxy * proxy / clients);
+    shared = Matrix::Identity(rank, rank) * (errors.rule.client_sd * errors.rule.client_sd / clients);
+  } else {
+    Vector variance(size);
+    for (Eigen::Index i = 0; i < size; ++i) {
+      const double client = errors.rule.client_sd * geometry.support.row(i).norm();
+      variance[i] = (proxy * proxy + client * client) / static_cast<double>(errors.clients[i]);
+    }
+    rewards = form(variance);
+    shared = Matrix::Zero(rank, rank);
+  }
+  forms.normal = form(normal_noise);
+  forms.sub_gaussian = form(other_noise);
+  (normal_rewards ? forms.normal : forms.sub_gaussian) += rewards;
+  (normal_clients ? forms.normal : forms.sub_gaussian) += shared;
+  return forms;
+}
+
+// Averages over directions to actions of the support, for pairs of which they are sqrt(2) larger.
+struct Typical {
+  Vector size;    // |a_x|
+  Vector square;  // a_x^2
+  double normal = 0;
+  double sub_gaussian = 0;
+  double length = 0;
+
+  Typical(const PhaseGeometry& geometry, const Forms& forms) {
+    constexpr Eigen::Index kMost = 64;
+    const Eigen::Index support = geometry.support.rows();
+    const Eigen::Index sample = std::min(support, kMost);
+    size = Vector::Zero(support);
+    square = Vector::Zero(support);
+    for (Eigen::Index i = 0; i < sample; ++i) {
+      const Vector v = geometry.support.row(i * support / sample).transpose();
+      const Vector a = geometry.weights * v;
+      size += a.cwiseAbs();
+      square += a.cwiseAbs2();
+      normal += v.dot(forms.normal * v);
+      sub_gaussian += v.dot(forms.sub_gaussian * v);
+      length += v.norm();
+    }
+    const double pairs = 2 / static_cast<double>(sample);
+    square *= pairs;
+    normal *= pairs;
+    sub_gaussian *= pairs;
+    size *= pairs / std::numbers::sqrt2;
+    length *= pairs / std::numbers::sqrt2;
+  }
+};
+
+double TypicalWidth(const Typical& typical, const PhaseErrors& errors, const Spreads& spreads,
+                    const Vector& rooms, double client_room, double level) {
+  ErrorLaw law{.normal = typical.normal, .sub_gaussian = typical.sub_gaussian};
+  if (spreads.shared.maxCoeff() > 0 && client_room < kNever) {
+    law.excess = {.clients = errors.clients.front(),
+                  .weight = typical.size.dot(spreads.shared),
+                  .room = client_room,
+                  .pull = errors.rule.client_sd * typical.length};
+  }
+  return typical.size.dot(BiasOf(spreads, rooms, client_room)) + TailBound(law, level);
+}
+
+}  // namespace
+
+PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& errors, double level)
+    : geometry_(geometry),
+      errors_(errors),
+      level_(level),
+      client_room_(std::numeric_limits<double>::infinity()) {
+  const std::size_t size = geometry.pulls.size();
+  BANDANA_CHECK(errors.clients.size() == size);
+  BANDANA_CHECK(errors.privacy.empty() || errors.privacy.size() == size);
+  BANDANA_CHECK(errors.bounds.empty() || errors.bounds.size() == size);
+  BANDANA_CHECK(errors.means.empty() || errors.means.size() == size);
+  Spreads spreads = SpreadsOf(geometry, errors);
+  Forms forms = FormsOf(geometry, errors);
+  if (errors.rule.clips()) {
+    const Vector rooms = RoomsOf(geometry, errors);
+    if (spreads.shared.maxCoeff() > 0) {
+      // Any share of the rooms for the clients' part is valid.
+      Typical typical(geometry, forms);
+      for (std::size_t i = 0; i < errors.privacy.size(); ++i) {
+        const double spread = errors.privacy[i].laplace_terms > 0 ? errors.privacy[i].stddev() : 0;
+        typical.sub_gaussian += typical.square[static_cast<Eigen::Index>(i)] * spread * spread;
+      }
+      double most = kNever;
+      for (Eigen::Index i = 0; i < rooms.size(); ++i) {
+        if (spreads.shared[i] > 0) most = std::min(most, rooms[i] / spreads.shared[i]);
+      }
+      client_room_ = GoldenSection(
+          [&](double room) { return TypicalWidth(typical, errors, spreads, rooms, room, level); }, 0, most,
+          0.02 * most);
+    }
+    bias_ = BiasOf(spreads, rooms, client_room_);
+    if (bias_.isZero(0)) bias_.resize(0);
+  }
+  normal_ = std::move(forms.normal);
+  sub_gaussian_ = std::move(forms.sub_gaussian);
+  laplace_ = forms.laplace;
+  client_spread_ = std::move(spreads.shared);
+}
+
+Vector PhaseWidths::Of(const Matrix& directions, std::span<const Ends> ends) const {
+  const auto form = [&](const Matrix& matrix) -> Vector {
+    return (directions * matrix).cwiseProduct(directions).rowwise().sum().cwiseMax(0);
+  };
+  const Vector normal = form(normal_);
+  const Vector sub_gaussian = form(sub_gaussian_);
+  const bool excess = client_room_ < kNever;
+  const bool misspecified = errors_.misspecification > 0;
+  Matrix a;  // one direction a column
+  if (laplace_ || excess || misspecified || bias_.size() > 0) a = geometry_.weights * directions.transpose();
+  Vector widths(directions.rows());
+  for (Eigen::Index i = 0; i < widths.size(); ++i) {
+    ErrorLaw law{.normal = normal[i], .sub_gaussian = sub_gaussian[i]};
+    if (laplace_) {
+      law.weights = {a.col(i).data(), geometry_.pulls.size()};
+      law.laws = errors_.privacy;
+    }
+    if (excess) {
+      law.excess = {.clients = errors_.clients.front(),
+                    .weight = a.col(i).cwiseAbs().dot(client_spread_),
+                    .room = client_room_,
+                    .pull = errors_.rule.client_sd * directions.row(i).norm()};
+    }
+    widths[i] = TailBound(law, level_);
+    if (bias_.size() > 0) widths[i] += a.col(i).cwiseAbs().dot(bias_);
+    if (misspecified) {
+      // sup of sum_x a_x m_x - m_first + m_second over |m| <= 1.
+      double sum = a.col(i).lpNorm<1>();
+      const auto add = [&](Eigen::Index end, double sign) {
+        if (end == Ends::kElsewhere) sum += 1;
+        if (end >= 0) sum += std::abs(a(end, i) - sign) - std::abs(a(end, i));
+      };
+      add(ends[static_cast<std::size_t>(i)].first, 1);
+      add(ends[static_cast<std::size_t>(i)].second, -1);
+      widths[i] += errors_.misspecification * sum;
+    }
+  }
+  return widths;
+}
+
+absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry, const PhaseErrors& errors,
+                                                   double level, const NoiseForecast& forecast) {
+  const auto size = static_cast<Eigen::Index>(geometry.pulls.size());
+  MeanQuery query{.bounds = std::vector<Interval>(geometry.pulls.size()), .clients = errors.clients.front()};
+  if (!errors.rule.clips() || errors.rule.fixed_bound.has_value() || !forecast) {
+    for (Eigen::Index i = 0; i < size; ++i) {
+      query.bounds[i] =
+          errors.rule.BoundsFor(errors.sampling == Sampling::kDeal ? 1 : geometry.pulls[i].count);
+    }
+    return query.bounds;
+  }
+  const Spreads spreads = SpreadsOf(geometry, errors);
+  struct Rooms {
+    double own;
+    double shared;
+  };
+  const auto rooms = [&](const Rooms& room) -> Vector {
+    return room.own * spreads.own + room.shared * spreads.shared;
+  };
+  const auto squared_ranges = [&](const Vector& room) {
+    double sum = 0;
+    for (Eigen::Index i = 0; i < size; ++i) {
+      const Interval means = MeansOf(errors, i);
+      const double range = means.high - means.low + 2 * room[i];
+      sum += range * range;
+    }
+    return sum;
+  };
+  const auto bounds = [&](const Vector& room) {
+    for (Eigen::Index i = 0; i < size; ++i) {
+      const Interval means = MeansOf(errors, i);
+      query.bounds[i] = {means.low - room[i], means.high + room[i]};
+    }
+    return query.bounds;
+  };
+  // Noise grows with the ranges, in proportion to their norm.
+  const Vector reference = rooms({2, 2});
+  bounds(reference);
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<NoiseLaw> laws, forecast(query));
+  PhaseErrors quiet = errors;
+  quiet.privacy.clear();
+  const Typical data(geometry, FormsOf(geometry, quiet));
+  double noise = 0;
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    noise += data.square[static_cast<Eigen::Index>(i)] * laws[i].stddev() * laws[i].stddev();
+  }
+  if (noise == 0) return bounds(rooms({kNever, kNever}));
+  noise /= squared_ranges(reference);
+  const bool normal = std::all_of(laws.begin(), laws.end(), [](const NoiseLaw& law) { return law.normal; });
+  const auto width = [&](const Rooms& room) {
+    const Vector all = rooms(room);
+    Typical typical = data;
+    (normal ? typical.normal : typical.sub_gaussian) += noise * squared_ranges(all);
+    return TypicalWidth(typical, errors, spreads, all, room.shared, level);
+  };
+  Rooms best{2, 2};
+  constexpr double kMost = 12;
+  for (int sweep = 0; sweep < 3; ++sweep) {
+    best.own = GoldenSection([&](double own) { return width({own, best.shared}); }, 0, kMost, 0.03);
+    if (spreads.shared.maxCoeff() == 0) break;
+    best.shared = GoldenSection([&](double shared) { return width({best.own, shared}); }, 0, kMost, 0.03);
+  }
+  return bounds(rooms(best));
+}
+
+}  // namespace bandana

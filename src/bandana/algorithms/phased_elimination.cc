@@ -1,0 +1,229 @@
+#include "bandana/algorithms/phased_elimination.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "bandana/algorithms/glm_phase_regression.h"
+
+namespace bandana {
+namespace {
+
+constexpr double kScheduleSlack = 1e-9;  // a schedule's count is ceil(x - 1e-9)
+
+Count RoundsOf(const Plan& plan) {
+  Count rounds = 0;
+  for (const Pull& pull : plan.pulls) rounds += pull.count;
+  return rounds;
+}
+
+absl::Status CheckPopulation(const EliminationRules& rules, int dimension) {
+  // T_l <= h_l + |support|, so these phases complete whatever the designs are.
+  const double most_support = DesignSupportBound(dimension);
+  double rounds = 0;
+  double clients = 0;
+  for (Epoch phase = 1; phase <= rules.phases; ++phase) {
+    rounds += rules.rounds(phase) + most_support;
+    if (rounds > static_cast<double>(rules.horizon)) break;
+    clients += rules.clients == nullptr ? rules.rounds(phase) : static_cast<double>(rules.clients(phase));
+    if (clients > static_cast<double>(rules.population)) {
+      return InvalidInput(
+          {.message = fmt::format("too small for the horizon: {} phases need more than {} clients", phase,
+                                  rules.population),
+           .key = "environment.population",
+           .value = fmt::format("{}", rules.population),
+           .accepted = "a larger population, a smaller algorithm.alpha or a shorter horizon"});
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What docs/proofs/glm-width.md rests on.
+absl::Status CheckLink(const EliminationRules& rules) {
+  if (rules.link == Link::kIdentity) return absl::OkStatus();
+  if (rules.width != Width::kExact) {
+    return InvalidOption("algorithm.width", "paper",
+                         "exact with this environment.link: no paper has a width");
+  }
+  if (rules.clip.reward.kind != RewardKind::kBernoulli) {
+    return InvalidInput({.message = "rewards of a logistic mean are 1 or 0",
+                         .key = "environment.reward",
+                         .accepted = "bernoulli with this environment.link"});
+  }
+  if (rules.clip.client_sd != 0) {
+    return InvalidOption("environment.client_sd", rules.clip.client_sd,
+                         "0 with this environment.link: the mean over clients of mu(<theta_u, x>) is not "
+                         "mu(<theta, x>)");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actions) {
+  if (actions.rows() == 0) return InvalidOption("environment.actions", 0, "at least one action");
+  if (!(rules.horizon >= 1)) {
+    return InvalidOption("horizon", static_cast<double>(rules.horizon), "a whole number >= 1");
+  }
+  if (!(rules.level > 0 && rules.level < 1)) {
+    return InvalidOption("algorithm.beta", rules.level, "a number in (0, 1)");
+  }
+  if (rules.clip.fixed_bound.has_value() &&
+      !(*rules.clip.fixed_bound >= 1 && std::isfinite(*rules.clip.fixed_bound))) {
+    return InvalidOption("environment.reward_bound", *rules.clip.fixed_bound,
+                         "\"auto\" or a finite number >= 1");
+  }
+  BANDANA_RETURN_IF_ERROR(CheckLink(rules));
+  constexpr Count kMostClients = 0xffffffff;  // NodeId
+  if (!(rules.population >= 1 && rules.population < kMostClients)) {
+    return InvalidOption("environment.population", static_cast<double>(rules.population),
+                         fmt::format("a whole number from 1 to {}", kMostClients - 1));
+  }
+  return CheckPopulation(rules, static_cast<int>(actions.cols()));
+}
+
+}  // namespace
+
+double CeilCount(double x) { return std::ceil(x - kScheduleSlack); }
+
+Epoch WholePhases(const std::function<double(Epoch)>& rounds, Count horizon) {
+  Epoch phases = 0;
+  for (double played = rounds(1); played <= static_cast<double>(horizon); played += rounds(phases + 1)) {
+    ++phases;
+  }
+  return phases;
+}
+
+absl::StatusOr<EliminationPolicy> EliminationPolicy::Create(EliminationRules rules,
+                                                            std::shared_ptr<const ActionMatrix> actions) {
+  BANDANA_RETURN_IF_ERROR(CheckRules(rules, *actions));
+  return EliminationPolicy(std::move(rules), std::move(actions));
+}
+
+EliminationPolicy::EliminationPolicy(EliminationRules rules, std::shared_ptr<const ActionMatrix> actions)
+    : rules_(std::move(rules)),
+      actions_(std::move(actions)),
+      active_(static_cast<std::size_t>(actions_->rows())) {
+  std::iota(active_.begin(), active_.end(), 0);
+}
+
+Plan EliminationPolicy::Exploit() {
+  Plan plan{.epoch = epoch_, .pulls = {{best_, rules_.horizon - rounds_played_}}, .query = {}};
+  rounds_played_ = rules_.horizon;
+  return plan;
+}
+
+absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
+  ++epoch_;
+  if (epoch_ > rules_.phases) return Exploit();
+  if (!design_.has_value()) {
+    const Design* start = rules_.warm_start && earlier_.has_value() ? &*earlier_ : nullptr;
+    BANDANA_ASSIGN_OR_RETURN(design_, rules_.core_set
+                                          ? NearOptimalDesign(*actions_, active_, {.warm_start = start})
+                                          : UniformDesign(*actions_, active_));
+  }
+  Plan plan{.epoch = epoch_, .pulls = {}, .query = {}};
+  Count left = rules_.horizon - rounds_played_;
+  bool whole = true;
+  for (std::size_t i = 0; i < design_->support.size(); ++i) {
+    const double wanted = CeilCount(rules_.rounds(epoch_) * design_->weights[i]);
+    const Count count = static_cast<Count>(std::min(std::max(wanted, 1.0), static_cast<double>(left)));
+    whole = whole && static_cast<double>(count) >= wanted && count > 0;
+    if (count > 0) plan.pulls.push_back({design_->support[i], count});
+    left -= count;
+  }
+  rounds_played_ = rules_.horizon - left;
+  if (!whole) return plan;
+  if (rules_.clients != nullptr) {
+    plan.query.clients = rules_.clients(epoch_);
+  } else {
+    plan.query.clients = RoundsOf(plan);
+    for (const Pull& pull : plan.pulls) plan.query.dealt.push_back(pull.count);
+  }
+  BANDANA_RETURN_IF_ERROR(ClipPlan(plan));
+  return plan;
+}
+
+// All but the noise.
+PhaseErrors EliminationPolicy::ErrorsOf(const Plan& plan) const {
+  const bool dealt = !plan.query.dealt.empty();
+  return {.sampling = dealt ? Sampling::kDeal : Sampling::kWatch,
+          .clients = dealt ? plan.query.dealt : std::vector<Count>(plan.pulls.size(), plan.query.clients),
+          .rule = rules_.clip,
+          .misspecification = rules_.misspecification,
+          .bounds = plan.query.bounds,
+          .means = means_};
+}
+
+absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
+  means_.clear();
+  const bool chosen =
+      rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips() && plan.query.dealt.empty();
+  if (chosen && known_.has_value()) {
+    std::vector<ArmId> arms;
+    for (const Pull& pull : plan.pulls) arms.push_back(pull.arm);
+    // All of these together take no more than one pair's level.
+    const double level = rules_.level / (2 * static_cast<double>(arms.size()));
+    means_ = known_->regression.MeanBounds(known_->estimate, arms, known_->errors, level);
+    for (Interval& mean : means_) {
+      mean = {std::clamp(mean.low, -kMeanBound, kMeanBound), std::clamp(mean.high, -kMeanBound, kMeanBound)};
+    }
+  }
+  if (chosen) {
+    const PhaseRegression regression(*actions_, *design_, plan.pulls);
+    BANDANA_ASSIGN_OR_RETURN(plan.query.bounds,
+                             regression.ChooseBounds(ErrorsOf(plan), rules_.level, rules_.forecast));
+  } else {
+    const bool dealt = !plan.query.dealt.empty();
+    for (const Pull& pull : plan.pulls) {
+      plan.query.bounds.push_back(rules_.clip.BoundsFor(dealt ? 1 : pull.count));
+    }
+  }
+  return absl::OkStatus();
+}
+
+EliminationPolicy::Conclusion EliminationPolicy::Conclude(const Plan& plan, const PhaseFacts& facts,
+                                                          const Released<Mean>& averages) {
+  const std::vector<double>& entries = averages.value().entries;
+  PhaseErrors errors = ErrorsOf(plan);
+  errors.privacy = averages.noise();
+  if (rules_.link != Link::kIdentity) {
+    const GlmPhaseRegression regression(rules_.link, *actions_, *design_, plan.pulls);
+    Vector estimate = regression.Estimate(entries);
+    auto survivors = regression.EliminateExactly(entries, estimate, active_, errors, rules_.level);
+    return {std::move(estimate), std::move(survivors)};
+  }
+  PhaseRegression regression(*actions_, *design_, plan.pulls);
+  Vector estimate = regression.Estimate(entries);
+  auto survivors = rules_.width == Width::kExact
+                       ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
+                       : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
+  known_.emplace(Knowledge{std::move(regression), estimate, std::move(errors)});
+  return {std::move(estimate), std::move(survivors)};
+}
+
+absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& averages) {
+  const PhaseFacts facts{.epoch = plan.epoch,
+                         .target = rules_.rounds(plan.epoch),
+                         .rounds = RoundsOf(plan),
+                         .clients = plan.query.clients,
+                         .dimension = static_cast<int>(actions_->cols()),
+                         .actions = static_cast<int>(active_.size()),
+                         .pulls = plan.pulls,
+                         .privacy = averages.noise(),
+                         .privacy_stddev = averages.noise_stddev()};
+  auto [estimate, survivors] = Conclude(plan, facts, averages);
+  best_ = survivors.best;
+  if (survivors.active.size() != active_.size()) earlier_ = std::exchange(design_, std::nullopt);
+  active_ = std::move(survivors.active);
+  history_.push_back({.epoch = plan.epoch,
+                      .pulls = plan.pulls,
+                      .rounds = facts.rounds,
+                      .clients = facts.clients,
+                      .privacy_stddev = facts.privacy_stddev,
+                      .width = survivors.widest,
+                      .averages = averages.value().entries,
+                      .estimate = std::move(estimate),
+                      .active = active_});
+  return absl::OkStatus();
+}
+
+}  // namespace bandana

@@ -1,0 +1,280 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/algorithms/phase_regression.h"
+#include "bandana/bandit/clipping.h"
+#include "bandana/bandit/link.h"
+#include "bandana/bandit/optimal_design.h"
+#include "bandana/core/linear_algebra.h"
+#include "bandana/core/status.h"
+#include "bandana/core/without_replacement.h"
+#include "bandana/federation/collector.h"
+#include "bandana/federation/node.h"
+#include "bandana/federation/release.h"
+#include "bandana/privacy/privatizer.h"
+#include "fmt/format.h"
+
+/// Phased elimination: play a design of the actions that are left, release what clients saw of it, estimate,
+/// drop what is certainly not the best, begin again with a longer phase. This is all that elimination papers
+/// share; what one of them decides is an EliminationRules (dp_dpe.h, pe.h, private_elimination.h).
+namespace bandana {
+
+enum class Width { kExact, kPaper };
+
+/// What a paper's own confidence width may depend on. Public.
+struct PhaseFacts {
+  Epoch epoch = 0;
+  double target = 0;  ///< h_l: the rounds that the phase aimed at
+  Count rounds = 0;   ///< that it took
+  Count clients = 0;  ///< that it asked
+  int dimension = 0;
+  int actions = 0;  ///< active in it
+  std::span<const Pull> pulls;
+  std::span<const NoiseLaw> privacy;  ///< of the released averages
+  double privacy_stddev = 0;          ///< the largest of them
+};
+
+/// What a paper decides.
+struct EliminationRules {
+  Count horizon = 0;                    ///< T
+  double level = 0;                     ///< of one confidence bound
+  std::function<double(Epoch)> rounds;  ///< h_l: x is played ceil(h_l pi(x)) times
+  /// How many watch a phase from its first round to its last. None: every round has a client of its own.
+  std::function<Count(Epoch)> clients;
+  Epoch phases = std::numeric_limits<Epoch>::max();  ///< after these the best of what is left is played
+  bool warm_start = false;  ///< a phase's design starts from the one before (DesignParams::warm_start)
+  bool core_set = true;     ///< otherwise a phase plays every action that is left equally often
+  Width width = Width::kExact;
+  std::function<double(const PhaseFacts&)> paper_width;  ///< W_l: x goes if it is 2 W_l behind
+  ClipRule clip;
+  Link link = Link::kIdentity;  ///< of mean rewards; another one takes exact widths and clients who are alike
+  double misspecification = 0;  ///< |mean reward of x - <theta, x>| <= it for every action
+  Count population = 0;         ///< clients 1 .. population, each of whom takes part once
+  /// What the server knows of its privatizer's noise; for it intervals are chosen that averages are clipped
+  /// to.
+  NoiseForecast forecast = {};
+};
+
+/// ceil(x - 1e-9): how a schedule's count is rounded.
+double CeilCount(double x);
+
+/// Phases of `rounds` that fit the horizon whole, if designs took no rounding.
+Epoch WholePhases(const std::function<double(Epoch)>& rounds, Count horizon);
+
+/// What a completed phase has shown. Public: all of it follows from released values.
+struct PhaseRecord {
+  Epoch epoch = 0;
+  std::vector<Pull> pulls;
+  Count rounds = 0;
+  Count clients = 0;
+  double privacy_stddev = 0;
+  double width = 0;
+  std::vector<double> averages;  ///< released
+  Vector estimate;
+  std::vector<ArmId> active;  ///< after the elimination
+};
+
+/// The part of the server that no privatizer touches: which rounds to play, whom to ask, what to keep.
+class EliminationPolicy {
+ public:
+  /// Checks the rules against each other, and that the population outlasts the phases that are sure to
+  /// complete.
+  static absl::StatusOr<EliminationPolicy> Create(EliminationRules rules,
+                                                  std::shared_ptr<const ActionMatrix> actions);
+
+  /// The next phase's plan. If the horizon cuts it short, or phases are over, its query asks no client and it
+  /// is the last.
+  absl::StatusOr<Plan> NextPlan();
+
+  /// From what the plan's clients gave.
+  absl::Status Learn(const Plan& plan, const Released<Mean>& averages);
+
+  bool finished() const { return rounds_played_ >= rules_.horizon; }
+  Count rounds_played() const { return rounds_played_; }
+  const std::vector<PhaseRecord>& history() const { return history_; }
+  const std::vector<ArmId>& active() const { return active_; }
+  const EliminationRules& rules() const { return rules_; }
+
+ private:
+  EliminationPolicy(EliminationRules rules, std::shared_ptr<const ActionMatrix> actions);
+  Plan Exploit();
+  PhaseErrors ErrorsOf(const Plan& plan) const;
+  absl::Status ClipPlan(Plan& plan);
+
+  // What the last phase has shown of mean rewards.
+  struct Knowledge {
+    PhaseRegression regression;
+    Vector estimate;
+    PhaseErrors errors;
+  };
+
+  struct Conclusion {
+    Vector estimate;
+    PhaseRegression::Survivors survivors;
+  };
+  Conclusion Conclude(const Plan& plan, const PhaseFacts& facts, const Released<Mean>& averages);
+
+  EliminationRules rules_;
+  std::shared_ptr<const ActionMatrix> actions_;
+  std::vector<ArmId> active_;
+  std::optional<Design> design_;   // of active_; none after an elimination
+  std::optional<Design> earlier_;  // the design before that
+  ArmId best_ = 0;                 // as estimated last
+  std::optional<Knowledge> known_;
+  std::vector<Interval> means_;  // of the plan's coordinates, from what is known
+  Epoch epoch_ = 0;
+  Count rounds_played_ = 0;
+  std::vector<PhaseRecord> history_;
+};
+
+template <Privatizer P>
+class EliminationServer final : public Node {
+ public:
+  /// Rules, or why there are none.
+  static absl::StatusOr<EliminationServer> Create(absl::StatusOr<EliminationRules> rules,
+                                                  std::shared_ptr<const ActionMatrix> actions, P privatizer) {
+    BANDANA_RETURN_IF_ERROR(rules.status());
+    if constexpr (requires(const MeanQuery& query) { privatizer.Forecast(query); }) {
+      rules->forecast = [privatizer](const MeanQuery& query) { return privatizer.Forecast(query); };
+    }
+    BANDANA_ASSIGN_OR_RETURN(EliminationPolicy policy,
+                             EliminationPolicy::Create(*std::move(rules), std::move(actions)));
+    return EliminationServer(std::move(policy), std::move(privatizer));
+  }
+
+  absl::Status OnStart(Context& context) override { return StartPhase(context); }
+
+  absl::Status OnMessage(Context& context, const Message& message) override {
+    BANDANA_ASSIGN_OR_RETURN(const auto averages, collector_.Take(context, message));
+    if (!averages.has_value()) return absl::OkStatus();
+    BANDANA_RETURN_IF_ERROR(policy_.Learn(*plan_, *averages));
+    finished_ = policy_.finished();
+    return finished_ ? absl::OkStatus() : StartPhase(context);
+  }
+
+  bool finished() const override { return finished_; }
+  const EliminationPolicy& policy() const { return policy_; }
+
+ private:
+  EliminationServer(EliminationPolicy policy, P privatizer)
+      : policy_(std::move(policy)),
+        collector_(std::move(privatizer)),
+        unasked_(static_cast<std::uint64_t>(policy_.rules().population)) {}
+
+  absl::Status StartPhase(Context& context) {
+    BANDANA_ASSIGN_OR_RETURN(Plan plan, policy_.NextPlan());
+    plan_ = std::make_shared<const Plan>(std::move(plan));
+    const bool dealt = !plan_->query.dealt.empty();
+    if (dealt && ShufflePrivatizer<P>) {
+      context.PlayMixed(plan_->pulls);
+    } else {
+      context.Play(plan_->pulls);
+    }
+    if (plan_->query.clients > 0) return dealt ? DealRounds(context) : AskClients(context);
+    finished_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckLeft(std::uint64_t left) const {
+    const Count wanted = plan_->query.clients;
+    if (static_cast<std::uint64_t>(wanted) <= left) return absl::OkStatus();
+    return InvalidInput(
+        {.message = fmt::format("the population runs out in phase {}: {} clients are left, {} are wanted",
+                                plan_->epoch, left, wanted),
+         .key = "environment.population",
+         .value = fmt::format("{}", policy_.rules().population),
+         .accepted = "a larger population, a smaller algorithm.alpha or a shorter horizon"});
+  }
+
+  // Clients come one a round.
+  absl::Status DealRounds(Context& context) {
+    BANDANA_RETURN_IF_ERROR(CheckLeft(static_cast<std::uint64_t>(policy_.rules().population) - dealt_to_));
+    const NodeId first{static_cast<std::uint32_t>(dealt_to_ + 1)};
+    dealt_to_ += static_cast<std::uint64_t>(plan_->query.clients);
+    return collector_.Deal(context, plan_, first);
+  }
+
+  // At random, each at most once in the run.
+  absl::Status AskClients(Context& context) {
+    BANDANA_RETURN_IF_ERROR(CheckLeft(unasked_.remaining()));
+    std::vector<NodeId> clients(static_cast<std::size_t>(plan_->query.clients));
+    CoinGen& coin = context.coin(plan_->epoch);
+    for (NodeId& client : clients) client = {static_cast<std::uint32_t>(1 + unasked_.Draw(coin))};
+    return collector_.Ask(context, plan_, std::move(clients));
+  }
+
+  EliminationPolicy policy_;
+  Collector<P> collector_;
+  WithoutReplacement unasked_;
+  std::uint64_t dealt_to_ = 0;  // clients, from the first on
+  std::shared_ptr<const Plan> plan_;
+  bool finished_ = false;
+};
+
+/// Watches the rounds of one phase, or plays one round of it, and reports once in its life.
+template <Privatizer P>
+class EliminationClient final : public Player {
+ public:
+  explicit EliminationClient(const P& privatizer) : privatizer_(&privatizer) {}
+
+  absl::Status OnMessage(Context&, const Message& message) override {
+    const auto* task = std::get_if<Task>(&message.body);
+    const auto* whole = std::get_if<std::shared_ptr<const Plan>>(&message.body);
+    if (task == nullptr && whole == nullptr) {
+      return absl::InvalidArgumentError("an elimination's client takes plans and tasks alone");
+    }
+    const std::shared_ptr<const Plan>& plan = task == nullptr ? *whole : task->plan;
+    if (plan_ != nullptr && plan_->epoch == plan->epoch) return absl::OkStatus();  // a repeat
+    if (plan_ != nullptr) {
+      return absl::FailedPreconditionError(
+          fmt::format("a client takes part once: it was in phase {} and is asked again in phase {}",
+                      plan_->epoch, plan->epoch));
+    }
+    plan_ = plan;
+    if (task == nullptr) return absl::OkStatus();
+    part_ = task->part;
+    once_ = {plan->pulls[static_cast<std::size_t>(part_)].arm, 1};
+    return absl::OkStatus();
+  }
+
+  std::span<const Pull> Act(Context&) override {
+    if (plan_ == nullptr || reported_) return {};
+    return part_ == Report::kWhole ? std::span<const Pull>(plan_->pulls) : std::span<const Pull>(&once_, 1);
+  }
+
+  absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) override {
+    BANDANA_ASSIGN_OR_RETURN(Report report, Randomize(context, rewards));
+    reported_ = true;
+    context.Send(*context.links().upstream, Share{plan_->epoch, 0, std::move(report)});
+    return absl::OkStatus();
+  }
+
+  bool finished() const override { return reported_; }
+
+ private:
+  absl::StatusOr<Report> Randomize(Context& context, const Raw<RewardSums>& rewards) const {
+    if (part_ == Report::kWhole) {
+      return Release::FromClient(context, *privatizer_, plan_->epoch, plan_->query, rewards);
+    }
+    if constexpr (DealingPrivatizer<P>) {
+      return Release::PartFromClient(context, *privatizer_, plan_->epoch, plan_->query, part_, rewards);
+    }
+    return absl::InvalidArgumentError("this mechanism answers whole queries alone");
+  }
+
+  const P* privatizer_;
+  std::shared_ptr<const Plan> plan_;
+  int part_ = Report::kWhole;
+  Pull once_;
+  bool reported_ = false;
+};
+
+}  // namespace bandana

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bandana/cli/commands.h"
+#include "bandana/cli/interrupt.h"
+#include "bandana/core/status.h"
+#include "bandana/lab/exhibit.h"
+#include "fmt/format.h"
+
+namespace bandana::cli {
+namespace {
+
+struct Job {
+  const lab::Exhibit* exhibit;
+  lab::Spec spec;
+  std::string out;
+};
+
+absl::StatusOr<std::vector<const lab::Exhibit*>> Asked(const ReproduceArguments& arguments) {
+  std::vector<const lab::Exhibit*> exhibits;
+  if (arguments.all == !arguments.exhibits.empty()) {
+    return InvalidInput({.message = arguments.all ? "--all and a name" : "nothing to reproduce",
+                         .key = "exhibit",
+                         .accepted = "names of exhibits, or --all: bandana reproduce --list"});
+  }
+  if (arguments.all) {
+    for (const lab::Exhibit& exhibit : lab::Exhibits()) exhibits.push_back(&exhibit);
+    return exhibits;
+  }
+  for (const std::string& name : arguments.exhibits) {
+    BANDANA_ASSIGN_OR_RETURN(const lab::Exhibit* exhibit, lab::FindExhibit(name));
+    if (std::find(exhibits.begin(), exhibits.end(), exhibit) == exhibits.end()) exhibits.push_back(exhibit);
+  }
+  return exhibits;
+}
+
+// Whatever is wrong with one of them is said before the first one runs.
+absl::StatusOr<std::vector<Job>> Prepare(const ReproduceArguments& arguments, lab::Scale scale) {
+  BANDANA_ASSIGN_OR_RETURN(const auto exhibits, Asked(arguments));
+  std::vector<Job> jobs;
+  for (const lab::Exhibit* exhibit : exhibits) {
+    BANDANA_ASSIGN_OR_RETURN(lab::Spec spec, lab::ExhibitSpec(*exhibit, scale, arguments.set));
+    std::string out = arguments.out.empty()  ? "results/" + exhibit->name
+                      : exhibits.size() == 1 ? arguments.out
+                                             : arguments.out + "/" + exhibit->name;
+    std::error_code error;
+    if (!arguments.resume && std::filesystem::exists(out, error)) {
+      return InvalidInput({.message = "exists already",
+                           .file = out,
+                           .accepted = "a new folder, or --resume to go on with this one"});
+    }
+    jobs.push_back({exhibit, std::move(spec), std::move(out)});
+  }
+  return jobs;
+}
+
+// What runs one exhibit again, without its folder.
+std::string CommandFor(const std::string& exhibits, const ReproduceArguments& arguments) {
+  std::string command = fmt::format("bandana reproduce {} --scale {}", exhibits, arguments.scale);
+  for (const std::string& assignment : arguments.set) command += " --set " + Quoted(assignment);
+  return command;
+}
+
+std::string InterruptedMessage(const ReproduceArguments& arguments) {
+  std::string exhibits = arguments.all ? "--all" : "";
+  for (const std::string& name : arguments.exhibits) exhibits += (exhibits.empty() ? "" : " ") + name;
+  std::string command = CommandFor(exhibits, arguments);
+  if (!arguments.out.empty()) command += " --out " + Quoted(arguments.out);
+  return fmt::format("interrupted; go on with: {} --resume", command);
+}
+
+void Print(const Job& job, const lab::Reproduction& reproduction, const std::string& scale) {
+  fmt::print("{}  {} (scale {}, {:.1f} s)\n", job.exhibit->name, job.spec.name, scale,
+             reproduction.summary["wall_s"].get<double>());
+  for (const lab::Verdict& verdict : reproduction.verdicts) {
+    fmt::print("  {:<11}  {:<8}  {}: {}\n", verdict.as_expected() ? "as expected" : "UNEXPECTED",
+               verdict.holds    ? "holds"
+               : verdict.judged ? "not seen"
+                                : "unjudged",
+               verdict.claim, verdict.evidence);
+  }
+  fmt::print("  Report: {}/report.html\n", job.out);
+  std::fflush(stdout);
+}
+
+int List(const Global& global) {
+  if (global.json) return ListCommand("exhibits", global);
+  for (const lab::Exhibit& exhibit : lab::Exhibits()) {
+    fmt::print("{:<12} {} ({} claims)\n", exhibit.name, exhibit.title, exhibit.claims.size());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) {
+  if (arguments.list) return List(global);
+  const absl::StatusOr<lab::Scale> scale = lab::ScaleOf(arguments.scale);
+  if (!scale.ok()) return Fail(scale.status(), global);
+  const absl::StatusOr<std::vector<Job>> jobs = Prepare(arguments, *scale);
+  if (!jobs.ok()) return Fail(jobs.status(), global);
+  InstallInterrupt();
+  const bool settles = *scale != lab::Scale::kSmoke;
+  std::size_t unexpected = 0;
+  std::size_t claims = 0;
+  lab::Json json = lab::Json::array();
+  for (const Job& job : *jobs) {
+    NoteKeysWithoutEffect(job.spec, global);
+    std::error_code error;
+    const bool resume = arguments.resume && std::filesystem::exists(job.out, error);
+    const absl::StatusOr<lab::Reproduction> reproduction =
+        lab::RunExhibit(*job.exhibit, *scale, job.spec,
+                        {.out = job.out,
+                         .threads = arguments.threads,
+                         .resume = resume,
+                         .quiet = global.quiet,
+                         .command = CommandFor(job.exhibit->name, arguments)},
+                        Interrupted());
+    if (absl::IsCancelled(reproduction.status())) {
+      return Fail(absl::CancelledError(InterruptedMessage(arguments)), global);
+    }
+    if (!reproduction.ok()) return Fail(reproduction.status(), global);
+    for (const lab::Verdict& verdict : reproduction->verdicts) unexpected += verdict.as_expected() ? 0 : 1;
+    claims += reproduction->verdicts.size();
+    if (global.json) {
+      json.push_back({{"exhibit", job.exhibit->name},
+                      {"scale", arguments.scale},
+                      {"out", job.out},
+                      {"wall_s", reproduction->summary["wall_s"]},
+                      {"verdicts", lab::ToJson(reproduction->verdicts)}});
+    } else {
+      Print(job, *reproduction, arguments.scale);
+    }
+  }
+  if (global.json) {
+    fmt::print("{}", lab::Dump(json));
+  } else {
+    fmt::print(
+        "{} of {} claims came out as expected{}\n", claims - unexpected, claims,
+        settles ? "." : "; so few runs settle none of them, and smoke fails only where it cannot run.");
+  }
+  return settles && unexpected > 0 ? 1 : 0;
+}
+
+}  // namespace bandana::cli

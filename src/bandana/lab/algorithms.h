@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/algorithms/lin_ucb.h"
+#include "bandana/algorithms/phased_elimination.h"
+#include "bandana/lab/settings.h"
+
+/// The algorithms that a spec can name: the one place that lists them.
+namespace bandana::lab {
+
+struct Algorithm {
+  std::string name;
+  std::string summary;
+  bool elimination = true;     ///< made of EliminationRules
+  bool client_a_round = true;  ///< every round has a new client; otherwise clients watch whole phases
+};
+
+std::span<const Algorithm> Algorithms();
+const Algorithm& AlgorithmOf(const Settings& settings);
+std::vector<std::string> AlgorithmNames();
+
+/// Clients there are: environment.population, or as many as the algorithm is sure to do with.
+Count PopulationOf(const Settings& settings);
+
+/// The rules of an elimination algorithm; an error for any other.
+absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const ActionMatrix& actions);
+
+LinUcbParams MakeLinUcbParams(const Settings& settings);
+
+/// That environment.kind = "contextual-linear" goes with the algorithm, whose clients each meet one context,
+/// and with the rewards: widths for normal ones take the mean of an arm for that of a reward.
+absl::Status CheckContexts(const Settings& settings);
+
+/// That the algorithm can run on these actions.
+absl::Status CheckAlgorithm(const Settings& settings, const ActionMatrix& actions);
+
+}  // namespace bandana::lab

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "bandana/lab/exhibits/claim.h"
+
+/// The comparisons that claims are made of. Each says what it saw; "clearly" is by kClear standard errors of
+/// the paired difference.
+namespace bandana::lab {
+
+/// A line with the name that evidence calls it by.
+struct Named {
+  std::string name;
+  Line line;
+};
+
+/// Findings::Along with a name.
+absl::StatusOr<Named> NamedAlong(const Findings& findings, std::string name, const std::string& key,
+                                 const Where& where, const std::string& metric = "regret");
+
+/// Holds if the last mean is clearly below the first and no step goes clearly up.
+Finding Falls(const Named& a);
+
+/// Holds if a is clearly below b at every place of both.
+Finding Below(const Named& a, const Named& b);
+
+/// Holds if a is clearly above b at no place of both.
+Finding NowhereAbove(const Named& a, const Named& b);
+
+/// Holds if the ratio of the means is from 1/factor to factor at every place of both.
+Finding WithinFactor(const Named& a, const Named& b, double factor);
+
+/// Holds if mean(a) is at least `factor` times mean(b) at every place of both.
+Finding AtLeastTimes(const Named& a, const Named& b, double factor);
+
+/// Holds if a, where its key is largest, is within `factor` of b.
+Finding ConvergesTo(const Named& a, const std::string& name, const Sample& b, double factor);
+
+/// Holds if the log-log slope is at most `rate`, up to kClear standard errors and `tolerance` for logarithms
+/// and lower orders.
+Finding GrowsAtMostLike(const Named& a, double rate, double tolerance);
+
+/// The same of the amounts by which a is above b.
+Finding ExcessGrowsAtMostLike(const Named& a, const Named& b, double rate, double tolerance);
+
+/// Both hold; the evidence of both.
+Finding Both(const Finding& a, const Finding& b);
+
+}  // namespace bandana::lab

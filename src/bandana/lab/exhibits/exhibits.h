@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "bandana/lab/exhibits/claim.h"
+
+/// The claims of each exhibit, one file each.
+namespace bandana::lab {
+
+std::vector<PaperClaim> P1Fig2aClaims();
+std::vector<PaperClaim> P1Fig2bClaims();
+std::vector<PaperClaim> P1Fig2cClaims();
+std::vector<PaperClaim> P1Fig3Claims();
+std::vector<PaperClaim> P1Table1Claims();
+std::vector<PaperClaim> P1Table2Claims();
+std::vector<PaperClaim> P2Fig2aClaims();
+std::vector<PaperClaim> P2Fig2bClaims();
+std::vector<PaperClaim> P2Table1Claims();
+std::vector<PaperClaim> P2ContextClaims();
+
+}  // namespace bandana::lab

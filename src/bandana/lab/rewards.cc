@@ -1,0 +1,42 @@
+#include "bandana/lab/rewards.h"
+
+#include "bandana/lab/contexts.h"
+
+namespace bandana::lab {
+namespace {
+
+std::optional<double> RewardBound(const Settings& settings) {
+  if (!settings.Has("environment.reward_bound")) return std::nullopt;
+  const std::optional<double> given = settings.NumberOrAuto("environment.reward_bound");
+  const bool paper = settings.Has("privacy.calibration") && settings.Text("privacy.calibration") == "paper";
+  if (!given.has_value() && paper) return 1.0;  // P1: |y| <= B
+  return given;
+}
+
+RewardModel LawOfRewards(const Settings& settings) {
+  const std::string& kind = settings.Text("environment.reward");
+  if (kind == "rademacher") return {.kind = RewardKind::kRademacher};
+  if (kind == "bernoulli") return {.kind = RewardKind::kBernoulli};
+  if (kind == "uniform") return {.kind = RewardKind::kUniform};
+  return {.kind = RewardKind::kGaussian, .sd = settings.Number("environment.reward_sd")};
+}
+
+}  // namespace
+
+RewardModel MakeRewardModel(const Settings& settings) {
+  RewardModel model = LawOfRewards(settings);
+  model.mean_varies = HasContexts(settings);
+  return model;
+}
+
+Link LinkOf(const Settings& settings) {
+  return settings.Has("environment.link") ? Link::kLogistic : Link::kIdentity;
+}
+
+ClipRule MakeClipRule(const Settings& settings) {
+  return {.reward = MakeRewardModel(settings),
+          .client_sd = HasContexts(settings) ? 0 : settings.Number("environment.client_sd"),
+          .fixed_bound = RewardBound(settings)};
+}
+
+}  // namespace bandana::lab

@@ -1,0 +1,135 @@
+#include "bandana/bandit/link.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <boost/math/differentiation/finite_difference.hpp>
+#include <cmath>
+
+#include "bandana/bandit/linear_population.h"
+#include "bandana/bandit/linear_problem.h"
+#include "bandana/core/status.h"
+
+namespace bandana {
+namespace {
+
+constexpr Link kLinks[] = {Link::kIdentity, Link::kLogistic};
+
+double Derivative(auto f, double x) {
+  return boost::math::differentiation::finite_difference_derivative(f, x);
+}
+
+TEST(LinkTest, LogisticHasKnownValues) {
+  EXPECT_DOUBLE_EQ(MeanOf(Link::kLogistic, 0), 0.5);
+  EXPECT_NEAR(MeanOf(Link::kLogistic, 1), 0.7310585786300049, 1e-15);
+  EXPECT_NEAR(MeanOf(Link::kLogistic, -1), 0.2689414213699951, 1e-15);
+  EXPECT_NEAR(1 / PredictorSlope(Link::kLogistic, MeanOf(Link::kLogistic, 1)), 0.19661193324148185, 1e-15);
+  EXPECT_DOUBLE_EQ(PredictorSlope(Link::kLogistic, 0.5), 4);
+  EXPECT_DOUBLE_EQ(PredictorCurvature(Link::kLogistic, 0.5), 0);
+}
+
+TEST(LinkTest, DerivativesAreThoseOfThePredictor) {
+  for (const Link link : kLinks) {
+    for (double mean = 0.05; mean < 1; mean += 0.05) {
+      EXPECT_NEAR(PredictorOf(link, MeanOf(link, 3 * mean - 1)), 3 * mean - 1, 1e-14);
+      EXPECT_NEAR(Derivative([&](double p) { return PredictorOf(link, p); }, mean),
+                  PredictorSlope(link, mean), 1e-6 * PredictorSlope(link, mean));
+      EXPECT_NEAR(Derivative([&](double p) { return PredictorSlope(link, p); }, mean),
+                  PredictorCurvature(link, mean), 1e-5 * (1 + std::abs(PredictorCurvature(link, mean))));
+    }
+  }
+}
+
+// The contract of link.h that widths rest on.
+TEST(LinkTest, SlopeAndCurvatureAreLargestAtAnEnd) {
+  for (const Link link : kLinks) {
+    constexpr int kGrid = 99;
+    const auto slope = [&](int i) { return PredictorSlope(link, (i + 1) / (kGrid + 1.)); };
+    const auto curvature = [&](int i) { return std::abs(PredictorCurvature(link, (i + 1) / (kGrid + 1.))); };
+    for (int low = 0; low < kGrid; low += 7) {
+      for (int high = low; high < kGrid; high += 5) {
+        for (int i = low; i <= high; ++i) {
+          EXPECT_GT(slope(i), 0);
+          EXPECT_LE(slope(i), std::max(slope(low), slope(high)) * (1 + 1e-12));
+          EXPECT_LE(curvature(i), std::max(curvature(low), curvature(high)) * (1 + 1e-12));
+        }
+      }
+    }
+  }
+}
+
+TEST(ExtendedPredictorTest, IsThePredictorInsideAndALineOutside) {
+  const Interval means{0.3, 0.6};
+  const ExtendedPredictor predictor(Link::kLogistic, means);
+  for (double p = 0.3; p < 0.6; p += 0.01) EXPECT_EQ(predictor(p), PredictorOf(Link::kLogistic, p));
+  EXPECT_NEAR(predictor(-5), PredictorOf(Link::kLogistic, 0.3) - 5.3 / 0.21, 1e-12);
+  EXPECT_NEAR(predictor(5), PredictorOf(Link::kLogistic, 0.6) + 4.4 / 0.24, 1e-12);
+  EXPECT_NEAR(predictor(0.3 + 1e-9), predictor(0.3 - 1e-9), 1e-7);
+  EXPECT_NEAR(predictor.SteepestSlope({-9, 9}), 1 / 0.21, 1e-12);
+  EXPECT_NEAR(predictor.SteepestSlope({0.55, 9}), 1 / 0.24, 1e-12);
+  EXPECT_NEAR(predictor.SteepestSlope({0.4, 0.45}), 1 / 0.24, 1e-12);
+  EXPECT_NEAR(predictor.LargestCurvature({-9, 9}), 0.4 / (0.21 * 0.21), 1e-12);
+}
+
+RC_GTEST_PROP(ExtendedPredictorTest, SlopesAndCurvaturesBoundWhatTheyClaim, ()) {
+  const auto number = [] { return *rc::gen::inRange(-100, 200) / 100.; };
+  const ExtendedPredictor predictor(Link::kLogistic, {0.27, 0.73});
+  const double from = number(), x = number(), y = number(), to = number();
+  const Interval span{std::min({from, x, y, to}), std::max({from, x, y, to})};
+  const double rise = predictor(std::max(x, y)) - predictor(std::min(x, y));
+  RC_ASSERT(rise >= 0);
+  RC_ASSERT(rise <= predictor.SteepestSlope(span) * std::abs(x - y) + 1e-12);
+  const double tangent = (predictor(x + 1e-6) - predictor(x - 1e-6)) / 2e-6;
+  RC_ASSERT(std::abs(predictor(y) - predictor(x) - tangent * (y - x)) <=
+            predictor.LargestCurvature(span) * (y - x) * (y - x) / 2 + 1e-4);
+}
+
+LinearProblem Logistic() {
+  ActionMatrix actions(3, 2);
+  actions << 1, 0, 0, 1, 0.6, 0.8;
+  auto linear = LinearProblem::Create(actions, Eigen::Vector2d(0.8, -0.6));
+  return (*std::move(linear)).Through(Link::kLogistic);
+}
+
+TEST(GeneralizedLinearProblemTest, MeansAndRegretGoThroughTheLink) {
+  const LinearProblem problem = Logistic();
+  EXPECT_EQ(problem.link(), Link::kLogistic);
+  EXPECT_EQ(problem.best(), 0);
+  EXPECT_DOUBLE_EQ(problem.optimum(), MeanOf(Link::kLogistic, 0.8));
+  EXPECT_DOUBLE_EQ(problem.means()[1], MeanOf(Link::kLogistic, -0.6));
+  EXPECT_DOUBLE_EQ(problem.Gap(2), MeanOf(Link::kLogistic, 0.8) - 0.5);
+  EXPECT_DOUBLE_EQ(problem.Gap(0), 0);
+}
+
+TEST(GeneralizedLinearProblemTest, ClientsDrawWithThoseMeans) {
+  const auto problem = std::make_shared<const LinearProblem>(Logistic());
+  auto population = LinearPopulation::Create({.problem = problem,
+                                              .reward = {.kind = RewardKind::kBernoulli},
+                                              .client_sd = 0,
+                                              .size = 10,
+                                              .seed = 3});
+  ASSERT_TRUE(population.ok()) << population.status();
+  constexpr Count kPulls = 1'000'000;
+  const std::vector<Pull> pulls = {{0, kPulls}, {1, kPulls}, {2, kPulls}};
+  std::vector<RewardSum> rewards(3);
+  ASSERT_TRUE(population->Answer({4}, 1, pulls, rewards).ok());
+  for (int arm = 0; arm < 3; ++arm) {  // six standard deviations: false alarm below 1e-8
+    EXPECT_NEAR(rewards[arm].sum / kPulls, problem->means()[arm], 3 / std::sqrt(kPulls));
+  }
+}
+
+TEST(GeneralizedLinearProblemTest, ClientsMustBeAlike) {
+  const auto population =
+      LinearPopulation::Create({.problem = std::make_shared<const LinearProblem>(Logistic()),
+                                .reward = {.kind = RewardKind::kBernoulli},
+                                .client_sd = 0.1,
+                                .size = 10,
+                                .seed = 3});
+  ASSERT_FALSE(population.ok());
+  EXPECT_EQ(InputErrorOf(population.status())->key, "environment.client_sd");
+}
+
+}  // namespace
+}  // namespace bandana

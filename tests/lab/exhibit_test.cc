@@ -1,0 +1,67 @@
+#include "bandana/lab/exhibit.h"
+
+#include <set>
+
+#include "gmock/gmock.h"
+
+namespace bandana::lab {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Exhibits, EverySpecIsSoundAtEveryScale) {
+  for (const Exhibit& exhibit : Exhibits()) {
+    std::int64_t horizon = 0;
+    for (const Scale scale : {Scale::kSmoke, Scale::kQuick, Scale::kPaper}) {
+      const absl::StatusOr<Spec> spec = ExhibitSpec(exhibit, scale, {});
+      ASSERT_TRUE(spec.ok()) << spec.status();
+      EXPECT_TRUE(spec->without_effect.empty()) << exhibit.name << ": " << spec->without_effect.front();
+      EXPECT_EQ(spec->name, exhibit.title);
+      EXPECT_GE(spec->replicates(), 2) << exhibit.name;
+      EXPECT_GE(spec->points.front().settings.Integer("horizon"), horizon) << exhibit.name;
+      horizon = spec->points.front().settings.Integer("horizon");
+    }
+  }
+}
+
+TEST(Exhibits, EveryClaimIsWhole) {
+  std::set<std::string> names;
+  for (const Exhibit& exhibit : Exhibits()) {
+    EXPECT_TRUE(names.insert(exhibit.name).second) << exhibit.name;
+    EXPECT_FALSE(exhibit.claims.empty()) << exhibit.name;
+    std::set<std::string> claims;
+    for (const PaperClaim& claim : exhibit.claims) {
+      EXPECT_TRUE(claims.insert(claim.claim).second) << claim.claim;
+      EXPECT_THAT(claim.paper, testing::StartsWith(exhibit.name.substr(0, 2)));
+      EXPECT_EQ(claim.expected, claim.reason.empty()) << claim.claim;
+      EXPECT_TRUE(claim.judge != nullptr);
+    }
+  }
+}
+
+TEST(Exhibits, ScalesAndOverridesReplaceWhatTheyName) {
+  const Exhibit& exhibit = **FindExhibit("p1-fig2a");
+  const Spec smoke = *ExhibitSpec(exhibit, Scale::kSmoke, {"seed=5"});
+  const Settings& settings = smoke.points.front().settings;
+  EXPECT_EQ(settings.Integer("environment.dimension"), 3);
+  EXPECT_EQ(settings.Integer("seed"), 5);
+  EXPECT_EQ(settings.Number("environment.client_sd"), 0.1);  // the paper's
+  EXPECT_LT(smoke.points.size(), ExhibitSpec(exhibit, Scale::kPaper, {})->points.size());
+}
+
+TEST(Exhibits, UnknownNamesAreToldTheNearest) {
+  EXPECT_THAT(FindExhibit("p1-fig2").status().message(), HasSubstr("nearest: p1-fig2a"));
+  EXPECT_THAT(ScaleOf("large").status().message(), HasSubstr("smoke, quick, paper"));
+}
+
+TEST(Exhibits, ClaimsOfAnEmptyRunCannotBeJudged) {
+  const Json summary = {{"points", Json::array()}};
+  for (const Exhibit& exhibit : Exhibits()) {
+    std::size_t unjudged = 0;
+    for (const PaperClaim& claim : exhibit.claims) unjudged += Judge(claim, Findings(summary)).judged ? 0 : 1;
+    EXPECT_GT(unjudged, 0u) << exhibit.name;
+  }
+}
+
+}  // namespace
+}  // namespace bandana::lab

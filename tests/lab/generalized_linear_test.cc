@@ -1,0 +1,140 @@
+// environment.kind = "glm" and algorithm.name = "lin-ucb", from a spec to what comes of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/spec.h"
+
+namespace bandana::lab {
+namespace {
+
+constexpr char kGlm[] = R"(horizon = 20000
+seed = 5
+environment = { kind = "glm", reward = "bernoulli", dimension = 2, actions = 8, population = 200_000 }
+algorithm = { name = "dp-dpe", alpha = 1.0 }
+privacy = { model = "none", epsilon = 5.0, delta = 1e-5 }
+)";
+
+constexpr char kLinUcb[] = R"(horizon = 2000
+seed = 5
+environment = { dimension = 3, actions = 20, client_sd = 0.1 }
+algorithm = { name = "lin-ucb" }
+privacy = { model = "none" }
+)";
+
+Settings SettingsOf(const char* spec, const std::vector<std::string>& set = {}) {
+  const auto parsed = ParseSpec(spec, "x.toml", set);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return parsed->points.front().settings;
+}
+
+absl::StatusOr<Outcome> RunOne(const Settings& settings, std::uint32_t replicate = 0) {
+  const std::atomic<bool> stop = false;
+  return RunReplicate(settings, replicate, stop);
+}
+
+absl::Status Check(const Settings& settings) {
+  BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, 0));
+  BANDANA_RETURN_IF_ERROR(CheckAlgorithm(settings, problem->actions()));
+  return MakePopulation(settings, 0, problem).status();
+}
+
+TEST(GlmExperimentTest, RegretIsInMeansAndTheBestIsFound) {
+  const Settings settings = SettingsOf(kGlm);
+  const auto problem = MakeProblem(settings, 0).value();
+  EXPECT_EQ(problem->link(), Link::kLogistic);
+  EXPECT_GT(problem->means().minCoeff(), 0.268);
+  EXPECT_LT(problem->means().maxCoeff(), 0.732);
+  const auto outcome = RunOne(settings);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const Checkpoint& end = outcome->checkpoints.back();
+  EXPECT_EQ(end.t, 20'000);
+  EXPECT_GT(end.regret, 0);
+  EXPECT_LT(end.regret, 0.05 * 20'000);
+  EXPECT_THAT(outcome->phases.back().active, testing::ElementsAre(problem->best()));
+}
+
+TEST(GlmExperimentTest, EveryAlgorithmAndModelRuns) {
+  for (const char* name : {"dp-dpe"}) {
+    for (const char* model : {"central", "local", "shuffle"}) {
+      const auto outcome = RunOne(
+          SettingsOf(kGlm, {"privacy.model=" + std::string(model), "algorithm.name=" + std::string(name)}));
+      ASSERT_TRUE(outcome.ok()) << name << " " << model << " " << outcome.status();
+      EXPECT_EQ(outcome->checkpoints.back().t, 20'000);
+    }
+  }
+}
+
+// Noise of next to no size leaves next to nothing of its width: every decision is the one without it.
+TEST(GlmExperimentTest, WithoutNoiseEachModelDecidesAsNoneDoes) {
+  const auto none = RunOne(SettingsOf(kGlm));
+  ASSERT_TRUE(none.ok());
+  for (const char* model : {"central", "local"}) {
+    const auto outcome =
+        RunOne(SettingsOf(kGlm, {"privacy.model=" + std::string(model), "privacy.epsilon=1e7"}));
+    ASSERT_TRUE(outcome.ok()) << model << " " << outcome.status();
+    ASSERT_EQ(outcome->phases.size(), none->phases.size());
+    for (std::size_t i = 0; i < none->phases.size(); ++i) {
+      EXPECT_EQ(outcome->phases[i].active, none->phases[i].active) << model;
+      EXPECT_EQ(outcome->phases[i].pulls, none->phases[i].pulls) << model;
+    }
+    EXPECT_EQ(outcome->checkpoints.back().regret, none->checkpoints.back().regret) << model;
+  }
+}
+
+struct Impossible {
+  const char* spec;
+  std::vector<std::string> set;
+  std::string key;
+};
+
+TEST(GlmExperimentTest, WhatCannotRunIsNamed) {
+  EXPECT_TRUE(Check(SettingsOf(kGlm)).ok());
+  EXPECT_TRUE(Check(SettingsOf(kLinUcb)).ok());
+  const Impossible cases[] = {
+      {kGlm, {"environment.client_sd=0.1"}, "environment.client_sd"},
+      {kGlm, {"environment.reward=gaussian"}, "environment.reward"},
+      {kGlm, {"environment.reward=rademacher"}, "environment.reward"},
+      {kGlm, {"algorithm.width=paper"}, "algorithm.width"},
+      {kGlm, {"algorithm.name=lin-ucb"}, "environment.kind"},
+      {kLinUcb, {"environment.population=1999"}, "environment.population"},
+      {kLinUcb, {"horizon=3000000000"}, "horizon"},
+      {kLinUcb, {"privacy.model=central", "privacy.epsilon=1", "privacy.delta=0.1"}, "privacy.model"},
+  };
+  for (const auto& [spec, set, key] : cases) {
+    const absl::Status status = Check(SettingsOf(spec, set));
+    ASSERT_FALSE(status.ok()) << set[0];
+    ASSERT_TRUE(InputErrorOf(status).has_value()) << status;
+    EXPECT_EQ(InputErrorOf(status)->key, key) << status;
+    EXPECT_FALSE(InputErrorOf(status)->accepted.empty());
+  }
+}
+
+TEST(LinUcbExperimentTest, AsksAClientARoundAndLearns) {
+  const auto outcome = RunOne(SettingsOf(kLinUcb));
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const Checkpoint& end = outcome->checkpoints.back();
+  EXPECT_EQ(end.t, 2000);
+  EXPECT_EQ(end.clients, 2000);
+  EXPECT_GT(end.regret, 0);
+  EXPECT_LT(end.regret, 0.5 * 2000);
+  EXPECT_TRUE(outcome->phases.empty());
+  const auto wider = RunOne(SettingsOf(kLinUcb, {"algorithm.beta=1e-300"}));
+  ASSERT_TRUE(wider.ok());
+  EXPECT_NE(wider->checkpoints.back().regret, end.regret);
+}
+
+TEST(LinUcbExperimentTest, ItHasNoRulesOfElimination) {
+  const Settings settings = SettingsOf(kLinUcb);
+  const auto problem = MakeProblem(settings, 0).value();
+  EXPECT_EQ(InputErrorOf(MakeRules(settings, problem->actions()).status())->key, "algorithm.name");
+}
+
+}  // namespace
+}  // namespace bandana::lab

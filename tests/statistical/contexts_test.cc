@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bandana/bandit/contextual_population.h"
+#include "tests/support.h"
+
+// The closed forms of g against contexts as they are drawn. Seeds are fixed; every coordinate is compared at
+// five standard errors, a false alarm of 6e-7 each; half as many actions more must be seen.
+namespace bandana {
+namespace {
+
+struct Case {
+  std::string name;
+  std::shared_ptr<const ContextLaw> law;
+  std::shared_ptr<const ContextLaw> another;  // with half as many actions more
+};
+
+std::vector<Case> Laws() {
+  std::vector<Case> cases;
+  for (const auto& [actions, dimension] : {std::pair<Count, Count>{2, 2}, {10, 2}, {5, 3}, {20, 8}}) {
+    const std::string size = " " + std::to_string(actions) + " " + std::to_string(dimension);
+    cases.push_back({"sphere" + size, *SphereContexts::Create(actions, dimension),
+                     *SphereContexts::Create(actions + actions / 2 + 1, dimension)});
+    cases.push_back({"gaussian" + size, *GaussianContexts::Create(actions, dimension),
+                     *GaussianContexts::Create(actions + actions / 2 + 1, dimension)});
+    cases.push_back({"clusters" + size, *ClusterContexts::Two(actions, dimension),
+                     *ClusterContexts::Two(actions + actions / 2 + 1, dimension)});
+  }
+  cases.push_back({"sphere 3 1", *SphereContexts::Create(3, 1), *SphereContexts::Create(4, 1)});
+  cases.push_back({"gaussian 3 1", *GaussianContexts::Create(3, 1), *GaussianContexts::Create(4, 1)});
+  return cases;
+}
+
+// The largest distance of a mean pick from g, in standard errors, over policies and coordinates.
+double Deviation(const ContextLaw& law, const ActionMatrix& responses, const ActionMatrix& thetas,
+                 std::uint64_t seed) {
+  constexpr int kContexts = 40'000;
+  test::Coins coins(seed);
+  ActionMatrix context(law.actions(), law.dimension());
+  ActionMatrix sum = ActionMatrix::Zero(thetas.rows(), thetas.cols());
+  ActionMatrix squares = sum;
+  for (int i = 0; i < kContexts; ++i) {
+    law.Draw(coins.gen, context);
+    for (Eigen::Index j = 0; j < thetas.rows(); ++j) {
+      const auto pick = context.row(PickAction(context, thetas.row(j)));
+      sum.row(j) += pick;
+      squares.row(j) += pick.cwiseAbs2();
+    }
+  }
+  const ActionMatrix means = sum / kContexts;
+  const ActionMatrix variances = (squares / kContexts - means.cwiseAbs2()).cwiseMax(1e-12);
+  return ((means - responses).array().abs() / (variances.array() / kContexts).sqrt()).maxCoeff();
+}
+
+TEST(ContextsTest, ClosedFormsAreTheMeansOfPicks) {
+  std::uint64_t seed = 1;
+  for (const Case& setting : Laws()) {
+    const ActionMatrix thetas = *PolicyDirections(setting.law->dimension(), 3, 7);
+    const ActionMatrix responses = *setting.law->Responses(thetas);
+    EXPECT_LT(Deviation(*setting.law, responses, thetas, ++seed), 5) << setting.name;
+    EXPECT_GT(Deviation(*setting.another, responses, thetas, ++seed), 5) << setting.name;
+  }
+}
+
+// What a learner who knows the law by samples is told about its error holds, and is of the right size.
+TEST(ContextsTest, SamplesErrAsStated) {
+  constexpr double kLevel = 0.1;
+  constexpr int kRuns = 400;
+  const auto law = *ClusterContexts::Two(5, 2);
+  const ActionMatrix thetas = *PolicyDirections(2, 8, 1);
+  const ActionMatrix truth = *law->Responses(thetas);
+  const Vector theta = (Vector(2) << 0.6, 0.8).finished();
+  int exceeded = 0;
+  double largest = 0;
+  test::Coins coins(9);
+  for (int run = 0; run < kRuns; ++run) {
+    const auto sampled = SampleResponses(*law, thetas, 50, kLevel, coins.gen);
+    ASSERT_TRUE(sampled.ok());
+    const double off = ((sampled->responses - truth) * theta).cwiseAbs().maxCoeff();
+    exceeded += off > sampled->error ? 1 : 0;
+    largest = std::max(largest, off / sampled->error);
+  }
+  EXPECT_LE(exceeded, kLevel * kRuns);
+  EXPECT_GT(largest, 0.2);
+}
+
+}  // namespace
+}  // namespace bandana

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# bandana reproduce: every exhibit runs at smoke scale, and its folder, verdicts and exit codes are as promised.
+
+set -euo pipefail
+# shellcheck source=tests/system/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# says TEXT PART: TEXT holds PART.
+says() { [[ $1 == *"$2"* ]] || fail "no '$2' in: $1"; }
+# exits CODE COMMAND...: COMMAND ends with CODE.
+exits() {
+  local want=$1 got=0
+  shift
+  "$@" >stdout 2>stderr || got=$?
+  [[ $got == "$want" ]] || fail "exit $got instead of $want: $* ($(<stderr))"
+}
+
+exhibits=$("$BANDANA" list exhibits --json | python3 -c 'import json, sys; print(*(e["name"] for e in json.load(sys.stdin)))')
+list=$("$BANDANA" reproduce --list)
+for exhibit in $exhibits; do says "$list" "$exhibit"; done
+says "$list" p1-fig2a
+
+# All of them; every claim is judged, whatever it comes to.
+table=$("$BANDANA" reproduce --all --scale smoke --out all --quiet 2>stderr) || fail "--all: exit $? ($(<stderr))"
+[[ ! -s stderr ]] || fail "--quiet wrote: $(<stderr)"
+says "$table" 'so few runs settle none'
+[[ $table != *unjudged* ]] || fail "claims that cannot be judged: $(grep unjudged <<<"$table")"
+for exhibit in $exhibits; do
+  says "$table" "$exhibit  "
+  for file in spec.toml results.csv summary.json report.html verdict.json; do
+    [[ -s all/$exhibit/$file ]] || fail "no $exhibit/$file"
+  done
+done
+python3 - $exhibits <<'PY' || fail 'verdict.json'
+import json, re, sys
+for name in sys.argv[1:]:
+    verdicts = json.load(open(f"all/{name}/verdict.json"))
+    assert verdicts, name
+    for verdict in verdicts:
+        assert list(verdict) == ["claim", "paper", "expected", "holds", "evidence"], verdict
+        assert isinstance(verdict["expected"], bool) and isinstance(verdict["holds"], bool)
+        assert verdict["paper"].startswith(name[:2]) and verdict["evidence"]
+        assert verdict["expected"] or "Not expected to hold: " in verdict["evidence"], verdict
+    page = open(f"all/{name}/report.html").read()
+    data = json.loads(re.search(r'id="bandana-data">(.*?)</script>', page, re.S).group(1))
+    assert data["verdicts"] == verdicts
+    assert data["command"] == f"bandana reproduce {name} --scale smoke", data["command"]
+PY
+
+# The default folder; again only with --resume, which gives the same verdicts.
+exits 0 "$BANDANA" reproduce p1-table2 --scale smoke --json
+python3 - <<'PY' || fail '--json'
+import json
+(one,) = json.load(open("stdout"))
+assert list(one) == ["exhibit", "scale", "out", "wall_s", "verdicts"], list(one)
+assert one["out"] == "results/p1-table2" and one["verdicts"] == json.load(open("results/p1-table2/verdict.json"))
+PY
+cmp results/p1-table2/results.csv all/p1-table2/results.csv || fail 'two runs differ'
+exits 2 "$BANDANA" reproduce p1-table2 --scale smoke
+says "$(<stderr)" 'results/p1-table2: exists already'
+sed -i '$d' results/p1-table2/results.csv
+exits 0 "$BANDANA" reproduce p1-table2 --scale smoke --resume
+cmp results/p1-table2/results.csv all/p1-table2/results.csv || fail '--resume leads elsewhere'
+
+# A claim that comes out other than expected is exit 1: with one user too many, or without the points it is about.
+exits 1 "$BANDANA" reproduce p1-table2 --scale quick --set environment.dimension=5 --set environment.actions=20 \
+  --set replicates=2 --set horizon=200_000 --set environment.population=1_000_000 --out changed
+says "$(<stdout)" UNEXPECTED
+exits 1 "$BANDANA" reproduce p1-table2 --scale quick --set environment.dimension=5 --set environment.actions=20 \
+  --set algorithm.alpha=0.5 --out one
+says "$(<stdout)" unjudged
+
+# Ctrl-C leaves what --resume goes on from, and says how.
+"$BANDANA" reproduce p1-fig2a --scale paper --out stopped --threads 1 >stdout 2>stderr &
+pid=$!
+children+=("$pid")
+for _ in {1..300}; do
+  if [[ -e stopped/results.csv && $(wc -l <stopped/results.csv) -gt 1 ]]; then break; fi
+  sleep 0.1
+done
+kill -INT "$pid"
+code=0
+wait "$pid" || code=$?
+[[ $code == 130 ]] || fail "interrupted: exit $code"
+says "$(<stderr)" 'bandana reproduce p1-fig2a --scale paper --out stopped --resume'
+[[ ! -e stopped/verdict.json ]] || fail 'a verdict on an unfinished run'
+
+# Bad input names what is wrong.
+exits 2 "$BANDANA" reproduce
+exits 2 "$BANDANA" reproduce --all p1-fig2a
+exits 2 "$BANDANA" reproduce p1-fig2 --scale smoke
+says "$(<stderr)" 'nearest: p1-fig2a'
+exits 2 "$BANDANA" reproduce p1-fig2a --scale large
+says "$(<stderr)" 'smoke, quick, paper'
+exits 2 "$BANDANA" reproduce p1-fig2a --scale smoke --set environment.dimensoin=2
+says "$(<stderr)" environment.dimension
+[[ ! -e results/p1-fig2a ]] || fail 'bad input left a folder'
+
+if ((failures)); then echo "$failures failures"; exit 1; fi
+echo 'reproduce_test: all passed'
