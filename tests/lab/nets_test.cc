@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "bandana/core/status.h"
 #include "bandana/lab/algorithms.h"
@@ -142,6 +144,20 @@ TEST(NetsTest, EliminationRunsOnInfiniteSets) {
   EXPECT_GT(fine, 0);
   EXPECT_LT(fine, 20000 * 0.5 / 2) << "it learns";
   EXPECT_LT(fine, coarse);
+}
+
+// Other designs, the same guarantees: nothing is eliminated that should stay.
+TEST(NetsTest, WarmStartsRun) {
+  const Overrides finite = {"environment.action_set=finite", "environment.actions=200",
+                            "environment.dimension=6", "privacy.model=none", "algorithm.warm_start=true"};
+  const Settings warm = Resolved(finite);
+  const auto problem = MakeProblem(warm, 0);
+  const std::atomic<bool> stop = false;
+  const absl::StatusOr<Outcome> outcome = RunReplicate(warm, 0, stop);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const std::vector<ArmId>& active = outcome->phases.back().active;
+  EXPECT_LT(active.size(), 200u);
+  EXPECT_NE(std::find(active.begin(), active.end(), (*problem)->best()), active.end());
 }
 
 TEST(NetsTest, EveryEliminationTakesThem) {

@@ -115,8 +115,10 @@ absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
   ++epoch_;
   if (epoch_ > rules_.phases) return Exploit();
   if (!design_.has_value()) {
-    BANDANA_ASSIGN_OR_RETURN(
-        design_, rules_.core_set ? NearOptimalDesign(*actions_, active_) : UniformDesign(*actions_, active_));
+    const Design* start = rules_.warm_start && earlier_.has_value() ? &*earlier_ : nullptr;
+    BANDANA_ASSIGN_OR_RETURN(design_, rules_.core_set
+                                          ? NearOptimalDesign(*actions_, active_, {.warm_start = start})
+                                          : UniformDesign(*actions_, active_));
   }
   Plan plan{.epoch = epoch_, .pulls = {}, .query = {}};
   Count left = rules_.horizon - rounds_played_;
@@ -210,7 +212,7 @@ absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& av
                          .privacy_stddev = averages.noise_stddev()};
   auto [estimate, survivors] = Conclude(plan, facts, averages);
   best_ = survivors.best;
-  if (survivors.active.size() != active_.size()) design_.reset();
+  if (survivors.active.size() != active_.size()) earlier_ = std::exchange(design_, std::nullopt);
   active_ = std::move(survivors.active);
   history_.push_back({.epoch = plan.epoch,
                       .pulls = plan.pulls,

@@ -50,7 +50,8 @@ struct EliminationRules {
   /// How many watch a phase from its first round to its last. None: every round has a client of its own.
   std::function<Count(Epoch)> clients;
   Epoch phases = std::numeric_limits<Epoch>::max();  ///< after these the best of what is left is played
-  bool core_set = true;  ///< otherwise a phase plays every action that is left equally often
+  bool warm_start = false;  ///< a phase's design starts from the one before (DesignParams::warm_start)
+  bool core_set = true;     ///< otherwise a phase plays every action that is left equally often
   Width width = Width::kExact;
   std::function<double(const PhaseFacts&)> paper_width;  ///< W_l: x goes if it is 2 W_l behind
   ClipRule clip;
@@ -124,8 +125,9 @@ class EliminationPolicy {
   EliminationRules rules_;
   std::shared_ptr<const ActionMatrix> actions_;
   std::vector<ArmId> active_;
-  std::optional<Design> design_;  // of active_; none after an elimination
-  ArmId best_ = 0;                // as estimated last
+  std::optional<Design> design_;   // of active_; none after an elimination
+  std::optional<Design> earlier_;  // the design before that
+  ArmId best_ = 0;                 // as estimated last
   std::optional<Knowledge> known_;
   std::vector<Interval> means_;  // of the plan's coordinates, from what is known
   Epoch epoch_ = 0;

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
+#include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "bandana/bandit/net.h"
@@ -29,7 +30,8 @@ class Cells {
     const Vector width = sample.colwise().maxCoeff() - sample.colwise().minCoeff();
     axes_.resize(sample.cols());
     std::iota(axes_.begin(), axes_.end(), 0);
-    std::stable_sort(axes_.begin(), axes_.end(), [&](auto a, auto b) { return width[a] > width[b]; });
+    std::sort(axes_.begin(), axes_.end(),
+              [&](auto a, auto b) { return std::pair(-width[a], a) < std::pair(-width[b], b); });
     axes_.resize(std::min<std::size_t>(axes_.size(), 3));
   }
 

@@ -489,8 +489,9 @@ std::vector<Atom> WarmStart(const ActiveRows& rows, const Leverages& leverages,
   }
   const auto room = static_cast<std::size_t>(DesignSupportBound(static_cast<int>(r)) - r);
   if (atoms.size() > room) {
-    std::stable_sort(atoms.begin(), atoms.end(),
-                     [](const Atom& a, const Atom& b) { return a.weight > b.weight; });
+    std::sort(atoms.begin(), atoms.end(), [](const Atom& a, const Atom& b) {
+      return std::pair(-a.weight, a.row) < std::pair(-b.weight, b.row);
+    });
     atoms.resize(room);
   }
   Matrix basis(r, 0);

@@ -49,6 +49,14 @@ PrivateEliminationParams MakePrivateEliminationParams(const Settings& settings) 
           .clip = MakeClipRule(settings)};
 }
 
+absl::StatusOr<EliminationRules> PaperRules(const Settings& settings, const ActionMatrix& actions) {
+  const std::string& name = settings.Text("algorithm.name");
+  if (name == "dp-dpe") return DpDpeRules(MakeDpDpeParams(settings), actions);
+  if (name == "pe") return PeRules(MakePeParams(settings), actions);
+  BANDANA_CHECK(name == "private-elimination");
+  return PrivateEliminationRules(MakePrivateEliminationParams(settings), actions);
+}
+
 }  // namespace
 
 std::span<const Algorithm> Algorithms() {
@@ -103,14 +111,6 @@ absl::Status CheckContexts(const Settings& settings) {
 
 namespace {
 
-absl::StatusOr<EliminationRules> LinearRules(const Settings& settings, const ActionMatrix& actions) {
-  const std::string& name = settings.Text("algorithm.name");
-  if (name == "dp-dpe") return DpDpeRules(MakeDpDpeParams(settings), actions);
-  if (name == "pe") return PeRules(MakePeParams(settings), actions);
-  BANDANA_CHECK(name == "private-elimination");
-  return PrivateEliminationRules(MakePrivateEliminationParams(settings), actions);
-}
-
 // LinUCB learns from every single reward and hides none of it.
 absl::Status CheckLinUcb(const Settings& settings, const ActionMatrix& actions) {
   if (const std::string& model = settings.Text("privacy.model"); model != "none") {
@@ -130,7 +130,8 @@ absl::StatusOr<EliminationRules> MakeRules(const Settings& settings, const Actio
     return InvalidOption("algorithm.name", settings.Text("algorithm.name"), "an elimination algorithm here");
   }
   BANDANA_RETURN_IF_ERROR(CheckContexts(settings));
-  BANDANA_ASSIGN_OR_RETURN(EliminationRules rules, LinearRules(settings, actions));
+  BANDANA_ASSIGN_OR_RETURN(EliminationRules rules, PaperRules(settings, actions));
+  rules.warm_start = settings.Boolean("algorithm.warm_start");
   rules.link = LinkOf(settings);
   if (HasContexts(settings)) {
     BANDANA_ASSIGN_OR_RETURN(const auto policies, MakePolicies(settings));

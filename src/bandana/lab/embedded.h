@@ -5,7 +5,8 @@
 
 namespace bandana::lab {
 
-/// A file of web/dist or experiments/exhibits that is part of the program, so that it needs nothing beside it.
+/// A file of web/dist or experiments/exhibits that is part of the program, so that it needs nothing beside
+/// it.
 struct EmbeddedFile {
   std::string_view name;
   std::string_view content;

@@ -138,10 +138,10 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
   BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
   Json data = {{"summary", summary},
-                     {"spec", spec.toml},
-                     {"command", options.command},
-                     {"swept", spec.swept},
-                     {"simulated", true}};
+               {"spec", spec.toml},
+               {"command", options.command},
+               {"swept", spec.swept},
+               {"simulated", true}};
   if (options.conclude) data.update(options.conclude(summary));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", Dump(summary)));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));

@@ -122,9 +122,10 @@ std::vector<Option> MakeVocabulary() {
        "rounds at which results are written: log-spaced, so many evenly spaced, or these",
        Always},
 
-      Choice("environment.kind", {"linear", "glm", "contextual-linear"}, "linear",
-             "mean reward <theta, x> of an action x; that through a link; or of the actions of a client's own "
-             "context, whose distribution is known"),
+      Choice(
+          "environment.kind", {"linear", "glm", "contextual-linear"}, "linear",
+          "mean reward <theta, x> of an action x; that through a link; or of the actions of a client's own "
+          "context, whose distribution is known"),
       Choice("environment.link", {"logistic"}, "logistic",
              "mean reward of x: 1 / (1 + exp(-<theta, x>)); rewards are bernoulli, client_sd is 0",
              When("environment.kind", {"glm"})),
@@ -133,10 +134,11 @@ std::vector<Option> MakeVocabulary() {
           "drawn or read; or all of the unit ball, the unit sphere, or the cube of side 2/sqrt(d), of which "
           "a net is played (algorithm.net) and whose optimum regret is measured against",
           When("environment.kind", {"linear", "glm"})),
-      Choice("environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "file"}, "sphere",
-             "how actions, or those of every context, are drawn: on the unit sphere, on its non-negative part "
-             "(theta too; linear alone), normal, around two centres (contextual-linear alone), or read",
-             Either(finite, contextual)),
+      Choice(
+          "environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "file"}, "sphere",
+          "how actions, or those of every context, are drawn: on the unit sphere, on its non-negative part "
+          "(theta too; linear alone), normal, around two centres (contextual-linear alone), or read",
+          Either(finite, contextual)),
       Text("environment.file", "a path, relative to the spec",
            "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by action",
            When("environment.contexts", {"file"})),
@@ -187,6 +189,9 @@ std::vector<Option> MakeVocabulary() {
              Either(elimination, When("algorithm.name", {"lin-ucb"}))),
       Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
              elimination),
+      Boolean("algorithm.warm_start", false,
+              "whether a phase's design starts from the one before; saves steps and widens the support",
+              elimination),
       Boolean("algorithm.core_set", true,
               "whether a batch plays a few actions that span the rest, or all of them alike", batched),
 
@@ -215,7 +220,7 @@ std::vector<Option> MakeVocabulary() {
       Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
              Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"})))),
       Choice("privacy.calibration", {"tight", "paper"}, "tight",
-             "the least noise provable, or the paper's formula", Either(alone, shuffle_sum)),
+             "the least noise provable, or the paper's formula", is_private),
       Choice("privacy.sampler", {"exact", "fast"}, "fast",
              "noise by integer arithmetic (the service takes this alone), or in floating point", is_private),
       Choice("privacy.transport", {"bits", "counts"}, "bits",
