@@ -78,7 +78,7 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
     (law.normal ? normal_noise : other_noise)[static_cast<Eigen::Index>(i)] = law.proxy * law.proxy;
     forms.laplace = forms.laplace || law.laplace_terms > 0;
   }
-  const bool gaussian = errors.rule.reward.kind == RewardKind::kGaussian;
+  const bool gaussian = errors.rule.reward.kind == RewardKind::kGaussian && !errors.rule.reward.mean_varies;
   // Other noise than normal and Laplace noise may depend on what it is added to.
   const bool normal_rewards = gaussian && other_noise.isZero(0);
   const bool normal_clients = normal_rewards && (!errors.rule.clips() || errors.rule.client_sd == 0);
