@@ -355,8 +355,7 @@ TEST(DpDpeRunTest, HistoryStatesTheNoiseThatWasUsed) {
   const Outcome run = Simulate(problem, params, central);
   ASSERT_GE(run.history.size(), 5u);
   for (const PhaseRecord& phase : run.history) {
-    MeanQuery query{{}, phase.clients};
-    for (const Pull& pull : phase.pulls) query.bounds.push_back(params.clip.BoundsFor(pull.count));
+    const MeanQuery query{phase.bounds, phase.clients};
     const double multiplier = *TightGaussianMultiplier(budget.nominal);
     const double of_sum = multiplier * GridMean::Sensitivity(query) * GridMean::kUnit;
     EXPECT_NEAR(phase.privacy_stddev * static_cast<double>(phase.clients) / of_sum, 1, 1e-8);

@@ -109,7 +109,6 @@ TEST(ContextsTest, WhatDoesNotGoTogetherIsRefusedByName) {
   EXPECT_EQ(WrongKey({"environment.contexts=clusters", "environment.dimension=1"}), "environment.dimension");
   EXPECT_EQ(WrongKey({"environment.policies=0"}), "environment.policies");
   EXPECT_EQ(WrongKey({"environment.context_samples=-1"}), "environment.context_samples");
-  EXPECT_EQ(WrongKey({"environment.client_sd=0.1"}), "environment.client_sd");
   EXPECT_EQ(WrongKey({"environment.contexts=file", "environment.file=/nonexistent.csv"}), "environment.file");
   EXPECT_EQ(WrongKey({"algorithm.name=dp-dpe"}), "algorithm.name");
 }

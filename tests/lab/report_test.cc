@@ -44,6 +44,7 @@ TEST(ReportTest, HoldsItsScriptAndStyle) {
   const std::string page = RenderReport(DataNamed("a"));
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     EXPECT_GT(file.content.size(), 100u) << file.name;
+    if (file.name.ends_with(".toml")) continue;  // an exhibit's spec
     EXPECT_THAT(page, HasSubstr(std::string(file.content))) << file.name;
   }
 }

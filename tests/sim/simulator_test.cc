@@ -263,7 +263,7 @@ TYPED_TEST(NoiseToZeroTest, ConvergesToNone) {
   EXPECT_EQ(none.end.regret, noisy.end.regret);
   for (std::size_t i = 0; i < none.history.size(); ++i) {
     EXPECT_EQ(none.history[i].active, noisy.history[i].active) << i;
-    EXPECT_NEAR(noisy.history[i].width / none.history[i].width, 1, 1e-3) << i;
+    EXPECT_NEAR(noisy.history[i].width, none.history[i].width, 1e-3 * none.history[i].width) << i;
     EXPECT_LT((none.history[i].estimate - noisy.history[i].estimate).norm(), 1e-5) << i;
   }
 }

@@ -218,6 +218,7 @@ absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& av
                       .pulls = plan.pulls,
                       .rounds = facts.rounds,
                       .clients = facts.clients,
+                      .bounds = plan.query.bounds,
                       .privacy_stddev = facts.privacy_stddev,
                       .width = survivors.widest,
                       .averages = averages.value().entries,

@@ -75,6 +75,7 @@ struct PhaseRecord {
   std::vector<Pull> pulls;
   Count rounds = 0;
   Count clients = 0;
+  std::vector<Interval> bounds;  ///< to which averages, or single rewards, were clipped
   double privacy_stddev = 0;
   double width = 0;
   std::vector<double> averages;  ///< released

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "bandana/bandit/net.h"
@@ -171,7 +172,7 @@ std::vector<Option> MakeVocabulary() {
           gaussian_reward),
       Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
              "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)",
-             When("environment.kind", {"linear"})),
+             When("environment.kind", {"linear", "glm"})),
       IntegerOrAuto("environment.population", 1,
                     "clients there are; each takes part at most once; auto: 100000, or the horizon where "
                     "every round has a new client"),
@@ -347,10 +348,12 @@ const Option* FindOption(std::string_view key) {
 }
 
 std::string Nearest(std::string_view word, std::span<const std::string> known) {
+  const auto rank = [&](const std::string& each) {
+    return std::tuple(Distance(word, each), !each.starts_with(word), each.size());
+  };
   const auto it =
-      std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
-        return std::pair(Distance(word, a), a.size()) < std::pair(Distance(word, b), b.size());
-      });
+      std::min_element(known.begin(), known.end(),
+                       [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   return it == known.end() ? "" : *it;
 }
 
