@@ -122,7 +122,7 @@ PhaseErrors EliminationPolicy::ErrorsOf(const Plan& plan) const {
 absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
   means_.clear();
   const bool chosen = rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips();
-  if (chosen && known_.has_value() && !getenv("NOCENTRE")) {
+  if (chosen && known_.has_value()) {
     std::vector<ArmId> arms;
     for (const Pull& pull : plan.pulls) arms.push_back(pull.arm);
     // All of these together take no more than one pair's level.
@@ -161,7 +161,7 @@ absl::Status EliminationPolicy::Learn(const Plan& plan, const Released<Mean>& av
           ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
           : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);
   best_ = survivors.best;
-  known_ = {std::move(regression), estimate, std::move(errors)};
+  known_.emplace(Knowledge{std::move(regression), estimate, std::move(errors)});
   if (survivors.active.size() != active_.size()) design_.reset();
   active_ = std::move(survivors.active);
   history_.push_back({.epoch = plan.epoch,

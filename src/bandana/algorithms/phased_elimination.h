@@ -54,7 +54,8 @@ struct EliminationRules {
   std::function<double(const PhaseFacts&)> paper_width;  ///< W_l: x goes if it is 2 W_l behind
   ClipRule clip;
   Count population = 0;  ///< clients 1 .. population, each of whom takes part once
-  /// What the server knows of its privatizer's noise; for it intervals are chosen that averages are clipped to.
+  /// What the server knows of its privatizer's noise; for it intervals are chosen that averages are clipped
+  /// to.
   NoiseForecast forecast = {};
 };
 

@@ -160,8 +160,7 @@ absl::StatusOr<std::vector<NoiseLaw>> CentralMean<Noise>::Forecast(const MeanQue
 template <class Noise>
 absl::StatusOr<std::vector<NoiseLaw>> LocalMean<Noise>::Forecast(const MeanQuery& query) const {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> scales, Scales(query));
-  return LawsOf(query,
-                [&](std::size_t i) { return EntryNoise{noise_.Law(scales[i], query.clients_of(i))}; });
+  return LawsOf(query, [&](std::size_t i) { return EntryNoise{noise_.Law(scales[i], query.clients_of(i))}; });
 }
 
 template class CentralMean<GaussianNoise>;
