@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "bandana/algorithms/chernoff.h"
@@ -13,7 +15,8 @@
 namespace bandana {
 namespace {
 
-constexpr double kNever = 38;  // spreads of room that a normal variable exceeds with probability below 1e-300
+// Spreads of room that count as enough for ever: a normal variable exceeds them with probability 1e-332.
+constexpr double kNever = 39;
 
 // The spreads of one client's reported average: of what all of a client's coordinates share, and of the rest.
 struct Spreads {
@@ -37,17 +40,22 @@ Interval MeansOf(const PhaseErrors& errors, Eigen::Index i) {
   return errors.means.empty() ? Interval{-kMeanBound, kMeanBound} : errors.means[i];
 }
 
+Interval RuleBounds(const PhaseGeometry& geometry, const PhaseErrors& errors, Eigen::Index i) {
+  return errors.rule.BoundsFor(errors.sampling == Sampling::kDeal ? 1 : geometry.pulls[i].count);
+}
+
 Vector RoomsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
   Vector rooms(static_cast<Eigen::Index>(geometry.pulls.size()));
   for (Eigen::Index i = 0; i < rooms.size(); ++i) {
-    const Interval bounds =
-        errors.bounds.empty()
-            ? errors.rule.BoundsFor(errors.sampling == Sampling::kDeal ? 1 : geometry.pulls[i].count)
-            : errors.bounds[i];
+    const Interval bounds = errors.bounds.empty() ? RuleBounds(geometry, errors, i) : errors.bounds[i];
     const Interval means = MeansOf(errors, i);
     rooms[i] = std::min(bounds.high - means.high, means.low - bounds.low);
   }
   return rooms;
+}
+
+bool AllRoom(const Spreads& spreads, const Vector& rooms) {
+  return (rooms - kNever * (spreads.own + spreads.shared)).minCoeff() >= -1e-9;
 }
 
 // Of clipping with this room of which a client's shared part has `client_room` of its spreads.
@@ -67,7 +75,8 @@ struct Forms {
   bool laplace = false;
 };
 
-Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
+// Clients who may exceed their intervals have a sub-Gaussian part by itself.
+Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors, bool clients_exceed) {
   const Eigen::Index size = geometry.support.rows();
   const Eigen::Index rank = geometry.support.cols();
   Vector normal_noise = Vector::Zero(size);
@@ -81,7 +90,7 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
   const bool gaussian = errors.rule.reward.kind == RewardKind::kGaussian && !errors.rule.reward.mean_varies;
   // Other noise than normal and Laplace noise may depend on what it is added to.
   const bool normal_rewards = gaussian && other_noise.isZero(0);
-  const bool normal_clients = normal_rewards && (!errors.rule.clips() || errors.rule.client_sd == 0);
+  const bool normal_clients = normal_rewards && !clients_exceed;
   const auto form = [&](const Vector& noise) -> Matrix {
     return geometry.weights.transpose() * noise.asDiagonal() * geometry.weights;
   };
@@ -137,6 +146,14 @@ struct Typical {
     size *= pairs / std::numbers::sqrt2;
     length *= pairs / std::numbers::sqrt2;
   }
+
+  double NoiseOf(std::span<const NoiseLaw> laws) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      sum += square[static_cast<Eigen::Index>(i)] * laws[i].stddev() * laws[i].stddev();
+    }
+    return sum;
+  }
 };
 
 double TypicalWidth(const Typical& typical, const PhaseErrors& errors, const Spreads& spreads,
@@ -149,6 +166,18 @@ double TypicalWidth(const Typical& typical, const PhaseErrors& errors, const Spr
                   .pull = errors.rule.client_sd * typical.length};
   }
   return typical.size.dot(BiasOf(spreads, rooms, client_room)) + TailBound(law, level);
+}
+
+// How much of the rooms is best left to what a client's coordinates share, in spreads of it. Any is valid.
+double ClientRoom(const Typical& typical, const PhaseErrors& errors, const Spreads& spreads,
+                  const Vector& rooms, double level) {
+  double most = kNever;
+  for (Eigen::Index i = 0; i < rooms.size(); ++i) {
+    if (spreads.shared[i] > 0) most = std::min(most, rooms[i] / spreads.shared[i]);
+  }
+  if (most <= 0) return 0;
+  const auto width = [&](double room) { return TypicalWidth(typical, errors, spreads, rooms, room, level); };
+  return GoldenSection(width, 0, most, 0.02 * most);
 }
 
 }  // namespace
@@ -164,27 +193,16 @@ PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& error
   BANDANA_CHECK(errors.bounds.empty() || errors.bounds.size() == size);
   BANDANA_CHECK(errors.means.empty() || errors.means.size() == size);
   Spreads spreads = SpreadsOf(geometry, errors);
-  Forms forms = FormsOf(geometry, errors);
-  if (errors.rule.clips()) {
-    const Vector rooms = RoomsOf(geometry, errors);
-    if (spreads.shared.maxCoeff() > 0) {
-      // Any share of the rooms for the clients' part is valid.
-      Typical typical(geometry, forms);
-      for (std::size_t i = 0; i < errors.privacy.size(); ++i) {
-        const double spread = errors.privacy[i].laplace_terms > 0 ? errors.privacy[i].stddev() : 0;
-        typical.sub_gaussian += typical.square[static_cast<Eigen::Index>(i)] * spread * spread;
-      }
-      double most = kNever;
-      for (Eigen::Index i = 0; i < rooms.size(); ++i) {
-        if (spreads.shared[i] > 0) most = std::min(most, rooms[i] / spreads.shared[i]);
-      }
-      client_room_ = GoldenSection(
-          [&](double room) { return TypicalWidth(typical, errors, spreads, rooms, room, level); }, 0, most,
-          0.02 * most);
-    }
-    bias_ = BiasOf(spreads, rooms, client_room_);
-    if (bias_.isZero(0)) bias_.resize(0);
+  const Vector rooms = errors.rule.clips() ? RoomsOf(geometry, errors) : Vector();
+  const bool clips = errors.rule.clips() && !AllRoom(spreads, rooms);
+  const bool clients_exceed = clips && spreads.shared.maxCoeff() > 0;
+  Forms forms = FormsOf(geometry, errors, clients_exceed);
+  if (clients_exceed) {
+    Typical typical(geometry, forms);
+    if (forms.laplace) typical.sub_gaussian += typical.NoiseOf(errors.privacy);
+    client_room_ = ClientRoom(typical, errors, spreads, rooms, level);
   }
+  if (clips) bias_ = BiasOf(spreads, rooms, client_room_);
   normal_ = std::move(forms.normal);
   sub_gaussian_ = std::move(forms.sub_gaussian);
   laplace_ = forms.laplace;
@@ -235,11 +253,12 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
                                                    double level, const NoiseForecast& forecast) {
   const auto size = static_cast<Eigen::Index>(geometry.pulls.size());
   MeanQuery query{.bounds = std::vector<Interval>(geometry.pulls.size()), .clients = errors.clients.front()};
+  if (errors.sampling == Sampling::kDeal) {
+    query.dealt = errors.clients;
+    query.clients = std::accumulate(query.dealt.begin(), query.dealt.end(), Count{0});
+  }
   if (!errors.rule.clips() || errors.rule.fixed_bound.has_value() || !forecast) {
-    for (Eigen::Index i = 0; i < size; ++i) {
-      query.bounds[i] =
-          errors.rule.BoundsFor(errors.sampling == Sampling::kDeal ? 1 : geometry.pulls[i].count);
-    }
+    for (Eigen::Index i = 0; i < size; ++i) query.bounds[i] = RuleBounds(geometry, errors, i);
     return query.bounds;
   }
   const Spreads spreads = SpreadsOf(geometry, errors);
@@ -250,50 +269,44 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
   const auto rooms = [&](const Rooms& room) -> Vector {
     return room.own * spreads.own + room.shared * spreads.shared;
   };
-  const auto squared_ranges = [&](const Vector& room) {
-    double sum = 0;
-    for (Eigen::Index i = 0; i < size; ++i) {
-      const Interval means = MeansOf(errors, i);
-      const double range = means.high - means.low + 2 * room[i];
-      sum += range * range;
-    }
-    return sum;
-  };
-  const auto bounds = [&](const Vector& room) {
+  const auto choose = [&](const Vector& room) {
     for (Eigen::Index i = 0; i < size; ++i) {
       const Interval means = MeansOf(errors, i);
       query.bounds[i] = {means.low - room[i], means.high + room[i]};
     }
     return query.bounds;
   };
-  // Noise grows with the ranges, in proportion to their norm.
+  const auto squared_ranges = [&](const Vector& room) {
+    double sum = 0;
+    for (const Interval& bounds : choose(room))
+      sum += (bounds.high - bounds.low) * (bounds.high - bounds.low);
+    return sum;
+  };
   const Vector reference = rooms({2, 2});
-  bounds(reference);
+  const double reference_ranges = squared_ranges(reference);
   BANDANA_ASSIGN_OR_RETURN(const std::vector<NoiseLaw> laws, forecast(query));
   PhaseErrors quiet = errors;
   quiet.privacy.clear();
-  const Typical data(geometry, FormsOf(geometry, quiet));
-  double noise = 0;
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    noise += data.square[static_cast<Eigen::Index>(i)] * laws[i].stddev() * laws[i].stddev();
-  }
-  if (noise == 0) return bounds(rooms({kNever, kNever}));
-  noise /= squared_ranges(reference);
+  const bool shared = spreads.shared.maxCoeff() > 0;
+  const Typical data(geometry, FormsOf(geometry, quiet, shared));
+  const double noise = data.NoiseOf(laws);
+  if (noise == 0) return choose(rooms({kNever, kNever}));
   const bool normal = std::all_of(laws.begin(), laws.end(), [](const NoiseLaw& law) { return law.normal; });
   const auto width = [&](const Rooms& room) {
     const Vector all = rooms(room);
     Typical typical = data;
-    (normal ? typical.normal : typical.sub_gaussian) += noise * squared_ranges(all);
+    // Noise is in proportion to the norm of the ranges.
+    (normal ? typical.normal : typical.sub_gaussian) += noise * squared_ranges(all) / reference_ranges;
     return TypicalWidth(typical, errors, spreads, all, room.shared, level);
   };
   Rooms best{2, 2};
   constexpr double kMost = 12;
   for (int sweep = 0; sweep < 3; ++sweep) {
     best.own = GoldenSection([&](double own) { return width({own, best.shared}); }, 0, kMost, 0.03);
-    if (spreads.shared.maxCoeff() == 0) break;
-    best.shared = GoldenSection([&](double shared) { return width({best.own, shared}); }, 0, kMost, 0.03);
+    if (!shared) break;
+    best.shared = GoldenSection([&](double room) { return width({best.own, room}); }, 0, kMost, 0.03);
   }
-  return bounds(rooms(best));
+  return choose(rooms(best));
 }
 
 }  // namespace bandana

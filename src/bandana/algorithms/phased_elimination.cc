@@ -155,8 +155,7 @@ PhaseErrors EliminationPolicy::ErrorsOf(const Plan& plan) const {
 
 absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
   means_.clear();
-  const bool chosen =
-      rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips() && plan.query.dealt.empty();
+  const bool chosen = rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips();
   if (chosen && known_.has_value()) {
     std::vector<ArmId> arms;
     for (const Pull& pull : plan.pulls) arms.push_back(pull.arm);
