@@ -44,9 +44,8 @@ std::vector<Case> Cases(const ProblemPtr& problem) {
   std::vector<Case> cases;
   for (const Width width : {Width::kExact, Width::kPaper}) {
     for (const RewardKind kind : {RewardKind::kRademacher, RewardKind::kUniform}) {
-      const std::string which =
-          std::string(width == Width::kExact ? " exact" : " paper") +
-          (kind == RewardKind::kRademacher ? " rademacher" : " uniform");
+      const std::string which = std::string(width == Width::kExact ? " exact" : " paper") +
+                                (kind == RewardKind::kRademacher ? " rademacher" : " uniform");
       const ClipRule clip = Rewards(kind);
       cases.push_back({"dp-dpe" + which, DpDpeRules({.horizon = 5000,
                                                      .alpha = 0.8,
@@ -81,19 +80,15 @@ std::vector<Case> Cases(const ProblemPtr& problem) {
 // Gaussian rewards and clients who differ: nobody answers for a crowd.
 std::vector<Case> ClippedCases(const ProblemPtr& problem) {
   const ClipRule clip = Rewards(RewardKind::kGaussian, 0.05);
-  return {{"dp-dpe gaussian", DpDpeRules({.horizon = 5000,
-                                          .alpha = 0.8,
-                                          .beta = std::nullopt,
-                                          .population = 10'000,
-                                          .clip = clip},
-                                         problem->actions())},
-          {"pe gaussian",
-           PeRules({.horizon = 3000, .beta = std::nullopt, .population = 3000, .clip = clip},
-                   problem->actions())},
-          {"private-elimination gaussian",
-           PrivateEliminationRules(
-               {.horizon = 3000, .beta = std::nullopt, .population = 3000, .clip = clip},
-               problem->actions())}};
+  return {
+      {"dp-dpe gaussian",
+       DpDpeRules({.horizon = 5000, .alpha = 0.8, .beta = std::nullopt, .population = 10'000, .clip = clip},
+                  problem->actions())},
+      {"pe gaussian", PeRules({.horizon = 3000, .beta = std::nullopt, .population = 3000, .clip = clip},
+                              problem->actions())},
+      {"private-elimination gaussian",
+       PrivateEliminationRules({.horizon = 3000, .beta = std::nullopt, .population = 3000, .clip = clip},
+                               problem->actions())}};
 }
 
 template <class P>

@@ -129,11 +129,11 @@ TEST(PrivateEliminationScheduleTest, TheRestGoesToTheEstimatedBest) {
       const auto report =
           bare.RandomizeCrowd(plan.query, static_cast<int>(i), Raw<RewardSums>(crowd), noise.gen);
       ASSERT_TRUE(report.ok());
-      ASSERT_TRUE(bare.Add(plan.query,
-                           Wire::FromUnits(NodeId{first}, Wire::Units(*report), 0, 0, {},
-                                           static_cast<int>(i), count),
-                           sum)
-                      .ok());
+      ASSERT_TRUE(
+          bare.Add(plan.query,
+                   Wire::FromUnits(NodeId{first}, Wire::Units(*report), 0, 0, {}, static_cast<int>(i), count),
+                   sum)
+              .ok());
       first += static_cast<std::uint32_t>(count);
     }
     ASSERT_TRUE(policy.Learn(plan, *bare.Open(plan.query, *bare.Seal(sum, noise.gen))).ok());
@@ -265,12 +265,11 @@ TEST(PrivateEliminationRunTest, ABillionRoundsCostNoMoreThanTheirBatches) {
   const ProblemPtr problem = DrawnProblem(3, 12);
   const PrivateEliminationParams params = Params(1'000'000'000);
   const auto rules = Rules(problem, params);
-  for (const Run& run :
-       {test::Simulate(problem, rules, Bare()),
-        test::Simulate(problem, rules, test::MadePrivate<CentralLaplaceMean>({1, 0})),
-        test::Simulate(problem, rules, test::MadePrivate<LocalLaplaceMean>({1, 0})),
-        test::Simulate(problem, rules, test::MadePrivate<ShuffleSumMean>({1, 1e-6})),
-        test::Simulate(problem, rules, test::MadePrivate<ShuffledLaplaceMean>({1, 1e-6}))}) {
+  for (const Run& run : {test::Simulate(problem, rules, Bare()),
+                         test::Simulate(problem, rules, test::MadePrivate<CentralLaplaceMean>({1, 0})),
+                         test::Simulate(problem, rules, test::MadePrivate<LocalLaplaceMean>({1, 0})),
+                         test::Simulate(problem, rules, test::MadePrivate<ShuffleSumMean>({1, 1e-6})),
+                         test::Simulate(problem, rules, test::MadePrivate<ShuffledLaplaceMean>({1, 1e-6}))}) {
     ASSERT_TRUE(run.status.ok()) << run.status;
     EXPECT_EQ(run.end.t, 1'000'000'000);
     EXPECT_EQ(run.history.size(), 19u);
