@@ -36,7 +36,7 @@ inline std::shared_ptr<const ActionMatrix> ActionsOf(const ProblemPtr& problem) 
 
 inline NoPrivacyMean Bare() { return NoPrivacyMean(Declassify("test")); }
 
-struct Run {
+struct Outcome {
   absl::Status status;
   Checkpoint end;
   std::vector<PhaseRecord> history;
@@ -53,8 +53,8 @@ struct RunOptions {
 
 /// The population is as large as the rules say, and its rewards are those of their clip rule.
 template <Privatizer P>
-Run Simulate(const ProblemPtr& problem, const absl::StatusOr<EliminationRules>& rules, const P& privatizer,
-             const RunOptions& options = {}) {
+Outcome Simulate(const ProblemPtr& problem, const absl::StatusOr<EliminationRules>& rules,
+                 const P& privatizer, const RunOptions& options = {}) {
   auto server = EliminationServer<P>::Create(rules, ActionsOf(problem), privatizer);
   if (!server.ok()) return {.status = server.status(), .end = {}, .history = {}, .active = {}};
   auto population = LinearPopulation::Create({.problem = problem,

@@ -25,8 +25,8 @@ namespace bandana {
 namespace {
 
 using test::Bare;
+using test::Outcome;
 using test::ProblemPtr;
-using test::Run;
 
 constexpr double kUnits = 60;  // nobody's noise of scale 1 exceeds it: exp(-60)
 
@@ -102,7 +102,7 @@ class NoiseFreeTest : public ::testing::Test {
     return kUnits * GridMean::kUnit * (P::kChargesClient ? 1 / std::sqrt(n) + 1 / kUnits : 1 / n);
   }
 
-  static void ExpectTwins(const Case& each, const Run& noisy, const Run& none) {
+  static void ExpectTwins(const Case& each, const Outcome& noisy, const Outcome& none) {
     ASSERT_TRUE(noisy.status.ok() && none.status.ok()) << each.name << noisy.status << none.status;
     ASSERT_EQ(noisy.history.size(), none.history.size()) << each.name;
     ASSERT_FALSE(none.history.empty()) << each.name;
@@ -161,8 +161,8 @@ TYPED_TEST(NoiseFreeTest, RealNoiseIsSeen) {
   const ProblemPtr problem = test::DrawnProblem(3, 15);
   for (const Case& each : Cases(problem)) {
     if (each.rules->width == Width::kPaper) continue;
-    const Run noisy = test::Simulate(problem, each.rules, privatizer);
-    const Run none = test::Simulate(problem, each.rules, Bare());
+    const Outcome noisy = test::Simulate(problem, each.rules, privatizer);
+    const Outcome none = test::Simulate(problem, each.rules, Bare());
     ASSERT_TRUE(noisy.status.ok()) << each.name << noisy.status;
     EXPECT_GT(std::abs(noisy.history[0].averages[0] - none.history[0].averages[0]), 1e-4) << each.name;
     EXPECT_GT(noisy.history[0].width, 1.01 * none.history[0].width) << each.name;
@@ -180,8 +180,8 @@ TEST(NoiseFreeShuffleSumTest, ComesAsNearToItsTwinAsItSays) {
   const auto sum = test::MadePrivate<ShuffleSumMean>({100, 0.5}, Calibration::kTight, 0);
   const ProblemPtr problem = ClearProblem();
   for (const Case& each : Cases(problem)) {
-    const Run noisy = test::Simulate(problem, each.rules, sum);
-    const Run none = test::Simulate(problem, each.rules, Bare());
+    const Outcome noisy = test::Simulate(problem, each.rules, sum);
+    const Outcome none = test::Simulate(problem, each.rules, Bare());
     ASSERT_TRUE(noisy.status.ok() && none.status.ok()) << each.name << noisy.status;
     ASSERT_EQ(noisy.history[0].pulls, none.history[0].pulls) << each.name;
     // Clients of a dealt uniform reward are others.
@@ -221,8 +221,8 @@ TYPED_TEST(NoiseFreeTest, LargerBudgetsComeNearer) {
                                      .population = 100'000,
                                      .clip = Rewards(RewardKind::kRademacher)},
                                     problem->actions())}) {
-        const Run noisy = test::Simulate(problem, rules, privatizer);
-        const Run none = test::Simulate(problem, rules, Bare());
+        const Outcome noisy = test::Simulate(problem, rules, privatizer);
+        const Outcome none = test::Simulate(problem, rules, Bare());
         ASSERT_TRUE(noisy.status.ok()) << noisy.status;
         distance += std::abs(noisy.end.regret - none.end.regret) / none.end.regret;
       }

@@ -17,8 +17,8 @@ namespace {
 
 using test::Bare;
 using test::DrawnProblem;
+using test::Outcome;
 using test::ProblemPtr;
-using test::Run;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -67,7 +67,7 @@ TEST(PeScheduleTest, PhasesDoubleAndEveryRoundHasAClientOfItsOwn) {
   std::vector<Count> horizons = {999, 4096, 20'000};
   for (Count horizon = 1; horizon <= 40; ++horizon) horizons.push_back(horizon);
   for (const Count horizon : horizons) {
-    const Run run = test::Simulate(problem, Rules(problem, Params(horizon)), Bare());
+    const Outcome run = test::Simulate(problem, Rules(problem, Params(horizon)), Bare());
     ASSERT_TRUE(run.status.ok()) << run.status;
     EXPECT_TRUE(run.finished);
     EXPECT_EQ(run.end.t, horizon);
@@ -118,7 +118,7 @@ TEST(PeRunTest, FindsTheBestActionUnderEveryRewardModel) {
     PeParams params = Params(kind == RewardKind::kGaussian ? 20'000 : 3'000'000);
     params.clip.reward = {kind, 0.2};
     if (kind == RewardKind::kGaussian) params.clip.client_sd = 0.05;
-    const Run run = test::Simulate(problem, Rules(problem, params), Bare());
+    const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
     ASSERT_TRUE(run.status.ok()) << run.status;
     EXPECT_TRUE(std::binary_search(run.active.begin(), run.active.end(), problem->best()));
     EXPECT_LT(run.active.size(), 20u);
@@ -128,7 +128,7 @@ TEST(PeRunTest, FindsTheBestActionUnderEveryRewardModel) {
 TEST(PeRunTest, ABillionRoundsCostNoMoreThanTheirPhases) {
   const ProblemPtr problem = DrawnProblem(3, 12);
   const PeParams params = Params(1'000'000'000);
-  for (const Run& run :
+  for (const Outcome& run :
        {test::Simulate(problem, Rules(problem, params), Bare()),
         test::Simulate(problem, Rules(problem, params), test::MadePrivate<CentralLaplaceMean>({1, 0})),
         test::Simulate(problem, Rules(problem, params), test::MadePrivate<LocalGaussianMean>({1, 1e-5})),
@@ -148,7 +148,7 @@ TEST(PeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
     PeParams params = Params(30);
     params.population = population;
     if (test::RefusedKey(problem, Rules(problem, params)) != "accepted") continue;
-    const Run run = test::Simulate(problem, Rules(problem, params), Bare());
+    const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
     EXPECT_LE(run.end.clients, population);
     if (run.status.ok()) continue;
     ++ran_out;
@@ -168,7 +168,7 @@ TEST(PeRunTest, ActionsOfASubspaceAndRepeatedOnesAreLearned) {
     actions.row(i) << 0.6 * std::cos(angle), 0.8 * std::cos(angle), 0, std::sin(angle), 0;
   }
   const ProblemPtr problem = test::Shared(LinearProblem::Create(actions, Vector::Constant(5, 0.4)));
-  const Run run = test::Simulate(problem, Rules(problem, Params(1'000'000)), Bare());
+  const Outcome run = test::Simulate(problem, Rules(problem, Params(1'000'000)), Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
   const ArmId best = problem->best();
   EXPECT_THAT(run.active, ::testing::ElementsAre(best % 4, best % 4 + 4)) << "equals stay together";

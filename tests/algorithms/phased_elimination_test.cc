@@ -17,8 +17,8 @@ namespace {
 
 using test::Bare;
 using test::DrawnProblem;
+using test::Outcome;
 using test::ProblemPtr;
-using test::Run;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -96,7 +96,7 @@ TEST(EliminationRulesTest, APopulationIsCheckedForTheSupportsThereCanBe) {
   rules.core_set = false;  // 500 actions: not even one
   rules.population = 1;
   EXPECT_EQ(test::RefusedKey(problem, rules), "accepted");
-  const Run run = test::Simulate(problem, rules, Bare());
+  const Outcome run = test::Simulate(problem, rules, Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
   EXPECT_EQ(run.end.t, 400);
   EXPECT_EQ(run.end.clients, 0);
@@ -106,7 +106,7 @@ TEST(EliminationRunTest, RulesDecideRoundsClientsAndPhases) {
   const ProblemPtr problem = DrawnProblem(3, 10);
   EliminationRules rules = Rules(5000);
   rules.phases = 3;
-  const Run watched = test::Simulate(problem, rules, Bare());
+  const Outcome watched = test::Simulate(problem, rules, Bare());
   ASSERT_TRUE(watched.status.ok()) << watched.status;
   ASSERT_EQ(watched.history.size(), 3u);
   EXPECT_EQ(watched.end.t, 5000);
@@ -120,7 +120,7 @@ TEST(EliminationRunTest, RulesDecideRoundsClientsAndPhases) {
                                    10 * static_cast<Count>(watched.history[1].pulls.size()) +
                                    15 * static_cast<Count>(watched.history[2].pulls.size()));
   rules.clients = nullptr;
-  const Run dealt = test::Simulate(problem, rules, Bare());
+  const Outcome dealt = test::Simulate(problem, rules, Bare());
   ASSERT_TRUE(dealt.status.ok()) << dealt.status;
   EXPECT_EQ(dealt.history[0].pulls, watched.history[0].pulls);
   for (const PhaseRecord& phase : dealt.history) EXPECT_EQ(phase.clients, phase.rounds);
@@ -135,7 +135,7 @@ TEST(EliminationRunTest, ThePapersWidthIsWhatItIsCompared) {
     seen.push_back(facts);
     return 0.15;
   };
-  const Run run = test::Simulate(problem, rules, test::MadePrivate<CentralGaussianMean>({5, 0.1}));
+  const Outcome run = test::Simulate(problem, rules, test::MadePrivate<CentralGaussianMean>({5, 0.1}));
   ASSERT_TRUE(run.status.ok()) << run.status;
   ASSERT_EQ(seen.size(), run.history.size());
   std::vector<ArmId> before(10);
@@ -167,9 +167,9 @@ TEST(EliminationRunTest, AWarmStartChangesNothingThatIsPromised) {
   EliminationRules rules = Rules(200'000);
   rules.clients = nullptr;
   rules.population = 200'000;
-  const Run cold = test::Simulate(problem, rules, Bare());
+  const Outcome cold = test::Simulate(problem, rules, Bare());
   rules.warm_start = true;
-  const Run warm = test::Simulate(problem, rules, Bare());
+  const Outcome warm = test::Simulate(problem, rules, Bare());
   ASSERT_TRUE(cold.status.ok() && warm.status.ok());
   EXPECT_EQ(warm.history[0].pulls, cold.history[0].pulls) << "there is nothing to start from";
   EXPECT_LT(warm.active.size(), 30u);

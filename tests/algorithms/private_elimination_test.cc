@@ -19,8 +19,8 @@ namespace {
 
 using test::Bare;
 using test::DrawnProblem;
+using test::Outcome;
 using test::ProblemPtr;
-using test::Run;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -80,7 +80,7 @@ TEST(PrivateEliminationScheduleTest, PlaysTheCoreSetsAndThenTheBest) {
   for (Count horizon = 8; horizon <= 40; ++horizon) horizons.push_back(horizon);
   for (const Count horizon : horizons) {
     const double q = BatchGrowth(horizon);
-    const Run run = test::Simulate(problem, Rules(problem, Params(horizon)), Bare());
+    const Outcome run = test::Simulate(problem, Rules(problem, Params(horizon)), Bare());
     ASSERT_TRUE(run.status.ok()) << run.status;
     EXPECT_TRUE(run.finished);
     EXPECT_EQ(run.end.t, horizon);
@@ -150,7 +150,7 @@ TEST(PrivateEliminationScheduleTest, WithoutACoreSetEveryActiveActionIsPlayedEqu
   const ProblemPtr problem = DrawnProblem(3, 15);
   PrivateEliminationParams params = Params(200'000);
   params.core_set = false;
-  const Run run = test::Simulate(problem, Rules(problem, params), Bare());
+  const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
   ASSERT_EQ(run.history.size(), 11u);
   std::vector<ArmId> active(15);
@@ -174,7 +174,7 @@ TEST(PrivateEliminationScheduleTest, MoreActionsThanRounds) {
   params.core_set = false;
   params.population = 1;  // of whom none is needed
   ASSERT_EQ(test::RefusedKey(problem, Rules(problem, params)), "accepted");
-  const Run run = test::Simulate(problem, Rules(problem, params), Bare());
+  const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
   EXPECT_EQ(run.end.t, 100);
   EXPECT_EQ(run.end.clients, 0);
@@ -248,7 +248,7 @@ TEST_F(GammaTest, IsForTheActionsThatAreLeft) {
   const ProblemPtr problem = DrawnProblem(2, 30);
   PrivateEliminationParams params = Params(10'000'000);
   params.width = Width::kPaper;
-  const Run run = test::Simulate(problem, Rules(problem, params), Bare());
+  const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
   double actions = 30;
   for (const PhaseRecord& batch : run.history) {
@@ -265,11 +265,12 @@ TEST(PrivateEliminationRunTest, ABillionRoundsCostNoMoreThanTheirBatches) {
   const ProblemPtr problem = DrawnProblem(3, 12);
   const PrivateEliminationParams params = Params(1'000'000'000);
   const auto rules = Rules(problem, params);
-  for (const Run& run : {test::Simulate(problem, rules, Bare()),
-                         test::Simulate(problem, rules, test::MadePrivate<CentralLaplaceMean>({1, 0})),
-                         test::Simulate(problem, rules, test::MadePrivate<LocalLaplaceMean>({1, 0})),
-                         test::Simulate(problem, rules, test::MadePrivate<ShuffleSumMean>({1, 1e-6})),
-                         test::Simulate(problem, rules, test::MadePrivate<ShuffledLaplaceMean>({1, 1e-6}))}) {
+  for (const Outcome& run :
+       {test::Simulate(problem, rules, Bare()),
+        test::Simulate(problem, rules, test::MadePrivate<CentralLaplaceMean>({1, 0})),
+        test::Simulate(problem, rules, test::MadePrivate<LocalLaplaceMean>({1, 0})),
+        test::Simulate(problem, rules, test::MadePrivate<ShuffleSumMean>({1, 1e-6})),
+        test::Simulate(problem, rules, test::MadePrivate<ShuffledLaplaceMean>({1, 1e-6}))}) {
     ASSERT_TRUE(run.status.ok()) << run.status;
     EXPECT_EQ(run.end.t, 1'000'000'000);
     EXPECT_EQ(run.history.size(), 19u);
@@ -284,7 +285,7 @@ TEST(PrivateEliminationRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
     PrivateEliminationParams params = Params(60);
     params.population = population;
     if (test::RefusedKey(problem, Rules(problem, params)) != "accepted") continue;
-    const Run run = test::Simulate(problem, Rules(problem, params), Bare());
+    const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
     EXPECT_LE(run.end.clients, population);
     if (run.status.ok()) continue;
     ++ran_out;
@@ -301,8 +302,8 @@ TEST(PrivateEliminationRunTest, UnstructuredArmsAreASpecialCase) {
   Vector theta = Vector::Constant(6, 0.2);
   theta[4] = 0.6;
   const ProblemPtr problem = test::Shared(LinearProblem::Create(actions, theta));
-  const Run run = test::Simulate(problem, Rules(problem, Params(1'000'000)),
-                                 test::MadePrivate<CentralLaplaceMean>({1, 0}));
+  const Outcome run = test::Simulate(problem, Rules(problem, Params(1'000'000)),
+                                     test::MadePrivate<CentralLaplaceMean>({1, 0}));
   ASSERT_TRUE(run.status.ok()) << run.status;
   EXPECT_EQ(run.history[0].pulls.size(), 6u);
   EXPECT_THAT(run.active, ::testing::ElementsAre(4));
@@ -320,7 +321,7 @@ TEST(PrivateEliminationRunTest, ActionsOfASubspaceAndRepeatedOnesAreLearned) {
   for (const bool core_set : {true, false}) {
     PrivateEliminationParams params = Params(1'000'000);
     params.core_set = core_set;
-    const Run run = test::Simulate(problem, Rules(problem, params), Bare());
+    const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
     ASSERT_TRUE(run.status.ok()) << run.status;
     EXPECT_THAT(run.active, ::testing::ElementsAre(best, best + 4)) << "equals stay together";
   }

@@ -16,8 +16,8 @@
 namespace bandana {
 namespace {
 
+using test::Outcome;
 using test::ProblemPtr;
-using test::Run;
 
 constexpr Count kHorizon = 150;
 constexpr std::uint32_t kSeeds = 250;
@@ -48,7 +48,7 @@ Samples Sampled(const ProblemPtr& problem, RewardKind kind, const P& privatizer,
   Samples samples;
   const auto rules = Rules(problem, kind);
   for (std::uint32_t replicate = 0; replicate < kSeeds; ++replicate) {
-    const Run run =
+    const Outcome run =
         test::Simulate(problem, rules, privatizer, {.seed = seed, .replicate = replicate, .crowds = crowds});
     EXPECT_TRUE(run.status.ok()) << run.status;
     if (!run.status.ok()) break;
@@ -115,8 +115,8 @@ TYPED_TEST(DealtRoundsTest, IsAFunctionOfSeedAndReplicateAndPaysNoMoreThanItsCla
   for (const bool crowds : {true, false}) {
     const test::RunOptions options{
         .seed = 7, .replicate = 3, .crowds = crowds, .budget = privatizer.guarantee()};
-    const Run first = test::Simulate(problem, rules, privatizer, options);
-    const Run again = test::Simulate(problem, rules, privatizer, options);
+    const Outcome first = test::Simulate(problem, rules, privatizer, options);
+    const Outcome again = test::Simulate(problem, rules, privatizer, options);
     ASSERT_TRUE(first.status.ok()) << first.status;
     EXPECT_EQ(first.end.regret, again.end.regret);
     EXPECT_EQ(first.history.back().averages, again.history.back().averages);
