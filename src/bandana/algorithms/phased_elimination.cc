@@ -17,9 +17,10 @@ Count RoundsOf(const Plan& plan) {
   return rounds;
 }
 
-absl::Status CheckPopulation(const EliminationRules& rules, int dimension) {
+absl::Status CheckPopulation(const EliminationRules& rules, const ActionMatrix& actions) {
   // T_l <= h_l + |support|, so these phases complete whatever the designs are.
-  const double most_support = DesignSupportBound(dimension);
+  const double most_support = rules.core_set ? DesignSupportBound(static_cast<int>(actions.cols()))
+                                             : static_cast<double>(actions.rows());
   double rounds = 0;
   double clients = 0;
   for (Epoch phase = 1; phase <= rules.phases; ++phase) {
@@ -77,7 +78,7 @@ absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actio
     return InvalidOption("environment.population", static_cast<double>(rules.population),
                          fmt::format("a whole number from 1 to {}", kMostClients - 1));
   }
-  return CheckPopulation(rules, static_cast<int>(actions.cols()));
+  return CheckPopulation(rules, actions);
 }
 
 }  // namespace
