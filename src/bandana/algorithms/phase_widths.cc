@@ -70,8 +70,9 @@ struct Forms {
 Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
   const Eigen::Index size = geometry.support.rows();
   const Eigen::Index rank = geometry.support.cols();
-  Vector normal_noise = Vector::Zero(size);
-  Vector other_noise = Vector::Zero(size);
+  const Matrix& factors = geometry.factors(errors.report);
+  Vector normal_noise = Vector::Zero(factors.rows());
+  Vector other_noise = Vector::Zero(factors.rows());
   Forms forms;
   for (std::size_t i = 0; i < errors.privacy.size(); ++i) {
     const NoiseLaw& law = errors.privacy[i];
@@ -82,8 +83,8 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
   // Other noise than normal and Laplace noise may depend on what it is added to.
   const bool normal_rewards = gaussian && other_noise.isZero(0);
   const bool normal_clients = normal_rewards && (!errors.rule.clips() || errors.rule.client_sd == 0);
-  const auto form = [&](const Vector& noise) -> Matrix {
-    return geometry.weights.transpose() * noise.asDiagonal() * geometry.weights;
+  const auto form = [](const Matrix& of, const Vector& noise) -> Matrix {
+    return of.transpose() * noise.asDiagonal() * of;
   };
   const double proxy = errors.rule.reward.proxy();
   const double clients = static_cast<double>(errors.clients.front());
@@ -97,11 +98,11 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
       const double client = errors.rule.client_sd * geometry.support.row(i).norm();
       variance[i] = (proxy * proxy + client * client) / static_cast<double>(errors.clients[i]);
     }
-    rewards = form(variance);
+    rewards = form(geometry.weights, variance);
     shared = Matrix::Zero(rank, rank);
   }
-  forms.normal = form(normal_noise);
-  forms.sub_gaussian = form(other_noise);
+  forms.normal = form(factors, normal_noise);
+  forms.sub_gaussian = form(factors, other_noise);
   (normal_rewards ? forms.normal : forms.sub_gaussian) += rewards;
   (normal_clients ? forms.normal : forms.sub_gaussian) += shared;
   return forms;
@@ -110,22 +111,22 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
 // Averages over directions to actions of the support, for pairs of which they are sqrt(2) larger.
 struct Typical {
   Vector size;    // |a_x|
-  Vector square;  // a_x^2
+  Vector square;  // of the factors of a release
   double normal = 0;
   double sub_gaussian = 0;
   double length = 0;
 
-  Typical(const PhaseGeometry& geometry, const Forms& forms) {
+  Typical(const PhaseGeometry& geometry, const Forms& forms, ClientReport report) {
     constexpr Eigen::Index kMost = 64;
     const Eigen::Index support = geometry.support.rows();
     const Eigen::Index sample = std::min(support, kMost);
     size = Vector::Zero(support);
-    square = Vector::Zero(support);
+    const Matrix& factors = geometry.factors(report);
+    square = Vector::Zero(factors.rows());
     for (Eigen::Index i = 0; i < sample; ++i) {
       const Vector v = geometry.support.row(i * support / sample).transpose();
-      const Vector a = geometry.weights * v;
-      size += a.cwiseAbs();
-      square += a.cwiseAbs2();
+      size += (geometry.weights * v).cwiseAbs();
+      square += (factors * v).cwiseAbs2();
       normal += v.dot(forms.normal * v);
       sub_gaussian += v.dot(forms.sub_gaussian * v);
       length += v.norm();
@@ -151,16 +152,41 @@ double TypicalWidth(const Typical& typical, const PhaseErrors& errors, const Spr
   return typical.size.dot(BiasOf(spreads, rooms, client_room)) + TailBound(law, level);
 }
 
+Vector SharesOf(const PhaseGeometry& geometry) {
+  Vector shares(static_cast<Eigen::Index>(geometry.pulls.size()));
+  for (Eigen::Index i = 0; i < shares.size(); ++i) shares[i] = static_cast<double>(geometry.pulls[i].count);
+  return shares / shares.sum();
+}
+
 }  // namespace
+
+ReportMap EstimateReport(const PhaseGeometry& geometry, std::span<const Interval> bounds) {
+  constexpr double kSlack = 1 + 1e-9;  // the map's own rounding: no honest report leaves the ball
+  const Vector shares = SharesOf(geometry);
+  const Matrix map = geometry.root_inverse * geometry.support.transpose() * shares.asDiagonal();
+  double squares = 0;
+  for (Eigen::Index i = 0; i < shares.size(); ++i) {
+    const double half = (bounds[i].high - bounds[i].low) / 2;
+    squares += shares[i] * half * half;
+  }
+  ReportMap report{.entries = {}, .radius = std::sqrt(squares) * kSlack};
+  report.entries.reserve(static_cast<std::size_t>(map.size()));
+  for (Eigen::Index i = 0; i < map.rows(); ++i) {
+    for (Eigen::Index j = 0; j < map.cols(); ++j) report.entries.push_back(map(i, j));
+  }
+  return report;
+}
 
 PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& errors, double level)
     : geometry_(geometry),
       errors_(errors),
       level_(level),
+      factors_(geometry.factors(errors.report)),
       client_room_(std::numeric_limits<double>::infinity()) {
   const std::size_t size = geometry.pulls.size();
   BANDANA_CHECK(errors.clients.size() == size);
-  BANDANA_CHECK(errors.privacy.empty() || errors.privacy.size() == size);
+  BANDANA_CHECK(errors.privacy.empty() ||
+                static_cast<Eigen::Index>(errors.privacy.size()) == factors_.rows());
   BANDANA_CHECK(errors.bounds.empty() || errors.bounds.size() == size);
   BANDANA_CHECK(errors.means.empty() || errors.means.size() == size);
   Spreads spreads = SpreadsOf(geometry, errors);
@@ -169,7 +195,7 @@ PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& error
     const Vector rooms = RoomsOf(geometry, errors);
     if (spreads.shared.maxCoeff() > 0) {
       // Any share of the rooms for the clients' part is valid.
-      Typical typical(geometry, forms);
+      Typical typical(geometry, forms, errors.report);
       for (std::size_t i = 0; i < errors.privacy.size(); ++i) {
         const double spread = errors.privacy[i].laplace_terms > 0 ? errors.privacy[i].stddev() : 0;
         typical.sub_gaussian += typical.square[static_cast<Eigen::Index>(i)] * spread * spread;
@@ -199,13 +225,15 @@ Vector PhaseWidths::Of(const Matrix& directions, std::span<const Ends> ends) con
   const Vector sub_gaussian = form(sub_gaussian_);
   const bool excess = client_room_ < kNever;
   const bool misspecified = errors_.misspecification > 0;
-  Matrix a;  // one direction a column
-  if (laplace_ || excess || misspecified || bias_.size() > 0) a = geometry_.weights * directions.transpose();
+  Matrix a;        // one direction a column
+  Matrix entries;  // the same of a release's numbers
+  if (laplace_) entries = factors_ * directions.transpose();
+  if (excess || misspecified || bias_.size() > 0) a = geometry_.weights * directions.transpose();
   Vector widths(directions.rows());
   for (Eigen::Index i = 0; i < widths.size(); ++i) {
     ErrorLaw law{.normal = normal[i], .sub_gaussian = sub_gaussian[i]};
     if (laplace_) {
-      law.weights = {a.col(i).data(), geometry_.pulls.size()};
+      law.weights = {entries.col(i).data(), static_cast<std::size_t>(entries.rows())};
       law.laws = errors_.privacy;
     }
     if (excess) {
@@ -250,12 +278,14 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
   const auto rooms = [&](const Rooms& room) -> Vector {
     return room.own * spreads.own + room.shared * spreads.shared;
   };
+  const bool estimates = errors.report == ClientReport::kEstimate;
+  const Vector shares = estimates ? SharesOf(geometry) : Vector(Vector::Ones(size));
   const auto squared_ranges = [&](const Vector& room) {
     double sum = 0;
     for (Eigen::Index i = 0; i < size; ++i) {
       const Interval means = MeansOf(errors, i);
       const double range = means.high - means.low + 2 * room[i];
-      sum += range * range;
+      sum += shares[i] * range * range;
     }
     return sum;
   };
@@ -269,10 +299,11 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
   // Noise grows with the ranges, in proportion to their norm.
   const Vector reference = rooms({2, 2});
   bounds(reference);
+  if (estimates) query.map = EstimateReport(geometry, query.bounds);
   BANDANA_ASSIGN_OR_RETURN(const std::vector<NoiseLaw> laws, forecast(query));
   PhaseErrors quiet = errors;
   quiet.privacy.clear();
-  const Typical data(geometry, FormsOf(geometry, quiet));
+  const Typical data(geometry, FormsOf(geometry, quiet), errors.report);
   double noise = 0;
   for (std::size_t i = 0; i < laws.size(); ++i) {
     noise += data.square[static_cast<Eigen::Index>(i)] * laws[i].stddev() * laws[i].stddev();
