@@ -23,8 +23,8 @@
 ///
 /// Departures, all in docs/papers/p1.md: `width = exact` bounds each pair of actions by itself
 /// (PhaseRegression); averages are clipped to a public schedule, not to B = 1; a phase that the horizon cuts
-/// short asks no client. `report = estimate` is what Section VIII leaves open: a client sends its own
-/// estimate, in coordinates in which Gaussian noise is least (EstimateReport).
+/// short asks no client. `report = estimate` is what Section VIII expects a marginal gain from: a client
+/// sends its own estimate (EstimateReport).
 namespace bandana {
 
 enum class ClientSchedule {
