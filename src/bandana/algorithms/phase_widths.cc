@@ -79,8 +79,9 @@ struct Forms {
 Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors, bool clients_exceed) {
   const Eigen::Index size = geometry.support.rows();
   const Eigen::Index rank = geometry.support.cols();
-  Vector normal_noise = Vector::Zero(size);
-  Vector other_noise = Vector::Zero(size);
+  const Matrix& factors = geometry.factors(errors.report);
+  Vector normal_noise = Vector::Zero(factors.rows());
+  Vector other_noise = Vector::Zero(factors.rows());
   Forms forms;
   for (std::size_t i = 0; i < errors.privacy.size(); ++i) {
     const NoiseLaw& law = errors.privacy[i];
@@ -91,8 +92,8 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors, bool cli
   // Other noise than normal and Laplace noise may depend on what it is added to.
   const bool normal_rewards = gaussian && other_noise.isZero(0);
   const bool normal_clients = normal_rewards && !clients_exceed;
-  const auto form = [&](const Vector& noise) -> Matrix {
-    return geometry.weights.transpose() * noise.asDiagonal() * geometry.weights;
+  const auto form = [](const Matrix& of, const Vector& noise) -> Matrix {
+    return of.transpose() * noise.asDiagonal() * of;
   };
   const double proxy = errors.rule.reward.proxy();
   const double clients = static_cast<double>(errors.clients.front());
@@ -106,11 +107,11 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors, bool cli
       const double client = errors.rule.client_sd * geometry.support.row(i).norm();
       variance[i] = (proxy * proxy + client * client) / static_cast<double>(errors.clients[i]);
     }
-    rewards = form(variance);
+    rewards = form(geometry.weights, variance);
     shared = Matrix::Zero(rank, rank);
   }
-  forms.normal = form(normal_noise);
-  forms.sub_gaussian = form(other_noise);
+  forms.normal = form(factors, normal_noise);
+  forms.sub_gaussian = form(factors, other_noise);
   (normal_rewards ? forms.normal : forms.sub_gaussian) += rewards;
   (normal_clients ? forms.normal : forms.sub_gaussian) += shared;
   return forms;
@@ -119,22 +120,22 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors, bool cli
 // Averages over directions to actions of the support, for pairs of which they are sqrt(2) larger.
 struct Typical {
   Vector size;    // |a_x|
-  Vector square;  // a_x^2
+  Vector square;  // of the factors of a release
   double normal = 0;
   double sub_gaussian = 0;
   double length = 0;
 
-  Typical(const PhaseGeometry& geometry, const Forms& forms) {
+  Typical(const PhaseGeometry& geometry, const Forms& forms, ClientReport report) {
     constexpr Eigen::Index kMost = 64;
     const Eigen::Index support = geometry.support.rows();
     const Eigen::Index sample = std::min(support, kMost);
     size = Vector::Zero(support);
-    square = Vector::Zero(support);
+    const Matrix& factors = geometry.factors(report);
+    square = Vector::Zero(factors.rows());
     for (Eigen::Index i = 0; i < sample; ++i) {
       const Vector v = geometry.support.row(i * support / sample).transpose();
-      const Vector a = geometry.weights * v;
-      size += a.cwiseAbs();
-      square += a.cwiseAbs2();
+      size += (geometry.weights * v).cwiseAbs();
+      square += (factors * v).cwiseAbs2();
       normal += v.dot(forms.normal * v);
       sub_gaussian += v.dot(forms.sub_gaussian * v);
       length += v.norm();
@@ -180,16 +181,41 @@ double ClientRoom(const Typical& typical, const PhaseErrors& errors, const Sprea
   return GoldenSection(width, 0, most, 0.02 * most);
 }
 
+Vector SharesOf(const PhaseGeometry& geometry) {
+  Vector shares(static_cast<Eigen::Index>(geometry.pulls.size()));
+  for (Eigen::Index i = 0; i < shares.size(); ++i) shares[i] = static_cast<double>(geometry.pulls[i].count);
+  return shares / shares.sum();
+}
+
 }  // namespace
+
+ReportMap EstimateReport(const PhaseGeometry& geometry, std::span<const Interval> bounds) {
+  constexpr double kSlack = 1 + 1e-9;  // the map's own rounding: no honest report leaves the ball
+  const Vector shares = SharesOf(geometry);
+  const Matrix map = geometry.root_inverse * geometry.support.transpose() * shares.asDiagonal();
+  double squares = 0;
+  for (Eigen::Index i = 0; i < shares.size(); ++i) {
+    const double half = (bounds[i].high - bounds[i].low) / 2;
+    squares += shares[i] * half * half;
+  }
+  ReportMap report{.entries = {}, .radius = std::sqrt(squares) * kSlack};
+  report.entries.reserve(static_cast<std::size_t>(map.size()));
+  for (Eigen::Index i = 0; i < map.rows(); ++i) {
+    for (Eigen::Index j = 0; j < map.cols(); ++j) report.entries.push_back(map(i, j));
+  }
+  return report;
+}
 
 PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& errors, double level)
     : geometry_(geometry),
       errors_(errors),
       level_(level),
+      factors_(geometry.factors(errors.report)),
       client_room_(std::numeric_limits<double>::infinity()) {
   const std::size_t size = geometry.pulls.size();
   BANDANA_CHECK(errors.clients.size() == size);
-  BANDANA_CHECK(errors.privacy.empty() || errors.privacy.size() == size);
+  BANDANA_CHECK(errors.privacy.empty() ||
+                static_cast<Eigen::Index>(errors.privacy.size()) == factors_.rows());
   BANDANA_CHECK(errors.bounds.empty() || errors.bounds.size() == size);
   BANDANA_CHECK(errors.means.empty() || errors.means.size() == size);
   Spreads spreads = SpreadsOf(geometry, errors);
@@ -198,7 +224,7 @@ PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& error
   const bool clients_exceed = clips && spreads.shared.maxCoeff() > 0;
   Forms forms = FormsOf(geometry, errors, clients_exceed);
   if (clients_exceed) {
-    Typical typical(geometry, forms);
+    Typical typical(geometry, forms, errors.report);
     if (forms.laplace) typical.sub_gaussian += typical.NoiseOf(errors.privacy);
     client_room_ = ClientRoom(typical, errors, spreads, rooms, level);
   }
@@ -217,13 +243,15 @@ Vector PhaseWidths::Of(const Matrix& directions, std::span<const Ends> ends) con
   const Vector sub_gaussian = form(sub_gaussian_);
   const bool excess = client_room_ < kNever;
   const bool misspecified = errors_.misspecification > 0;
-  Matrix a;  // one direction a column
-  if (laplace_ || excess || misspecified || bias_.size() > 0) a = geometry_.weights * directions.transpose();
+  Matrix a;        // one direction a column
+  Matrix entries;  // the same of a release's numbers
+  if (laplace_) entries = factors_ * directions.transpose();
+  if (excess || misspecified || bias_.size() > 0) a = geometry_.weights * directions.transpose();
   Vector widths(directions.rows());
   for (Eigen::Index i = 0; i < widths.size(); ++i) {
     ErrorLaw law{.normal = normal[i], .sub_gaussian = sub_gaussian[i]};
     if (laplace_) {
-      law.weights = {a.col(i).data(), geometry_.pulls.size()};
+      law.weights = {entries.col(i).data(), static_cast<std::size_t>(entries.rows())};
       law.laws = errors_.privacy;
     }
     if (excess) {
@@ -276,19 +304,25 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
     }
     return query.bounds;
   };
+  const bool estimates = errors.report == ClientReport::kEstimate;
+  const Vector shares = estimates ? SharesOf(geometry) : Vector(Vector::Ones(size));
   const auto squared_ranges = [&](const Vector& room) {
+    const std::vector<Interval> bounds = choose(room);
     double sum = 0;
-    for (const Interval& bounds : choose(room))
-      sum += (bounds.high - bounds.low) * (bounds.high - bounds.low);
+    for (Eigen::Index i = 0; i < size; ++i) {
+      const double range = bounds[static_cast<std::size_t>(i)].high - bounds[static_cast<std::size_t>(i)].low;
+      sum += shares[i] * range * range;
+    }
     return sum;
   };
   const Vector reference = rooms({2, 2});
   const double reference_ranges = squared_ranges(reference);
+  if (estimates) query.map = EstimateReport(geometry, query.bounds);
   BANDANA_ASSIGN_OR_RETURN(const std::vector<NoiseLaw> laws, forecast(query));
   PhaseErrors quiet = errors;
   quiet.privacy.clear();
   const bool shared = spreads.shared.maxCoeff() > 0;
-  const Typical data(geometry, FormsOf(geometry, quiet, shared));
+  const Typical data(geometry, FormsOf(geometry, quiet, shared), errors.report);
   const double noise = data.NoiseOf(laws);
   if (noise == 0) return choose(rooms({kNever, kNever}));
   const bool normal = std::all_of(laws.begin(), laws.end(), [](const NoiseLaw& law) { return law.normal; });

@@ -59,6 +59,20 @@ absl::Status CheckLink(const EliminationRules& rules) {
   return absl::OkStatus();
 }
 
+absl::Status CheckReport(const EliminationRules& rules) {
+  if (rules.report == ClientReport::kAverages) return absl::OkStatus();
+  if (rules.width != Width::kExact) {
+    return InvalidOption("algorithm.report", "estimate", "averages with algorithm.width = \"paper\"");
+  }
+  if (rules.link != Link::kIdentity) {
+    return InvalidOption("algorithm.report", "estimate", "averages with this environment.link");
+  }
+  if (rules.clients == nullptr) {
+    return InvalidOption("algorithm.report", "estimate", "averages where every round has a new client");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actions) {
   if (actions.rows() == 0) return InvalidOption("environment.actions", 0, "at least one action");
   if (!(rules.horizon >= 1)) {
@@ -73,6 +87,7 @@ absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actio
                          "\"auto\" or a finite number >= 1");
   }
   BANDANA_RETURN_IF_ERROR(CheckLink(rules));
+  BANDANA_RETURN_IF_ERROR(CheckReport(rules));
   constexpr Count kMostClients = 0xffffffff;  // NodeId
   if (!(rules.population >= 1 && rules.population < kMostClients)) {
     return InvalidOption("environment.population", static_cast<double>(rules.population),
@@ -151,7 +166,8 @@ PhaseErrors EliminationPolicy::ErrorsOf(const Plan& plan) const {
           .rule = rules_.clip,
           .misspecification = rules_.misspecification,
           .bounds = plan.query.bounds,
-          .means = means_};
+          .means = means_,
+          .report = rules_.report};
 }
 
 absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
@@ -177,6 +193,9 @@ absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
       plan.query.bounds.push_back(rules_.clip.BoundsFor(dealt ? 1 : pull.count));
     }
   }
+  if (rules_.report == ClientReport::kEstimate) {
+    plan.query.map = PhaseRegression(*actions_, *design_, plan.pulls).Report(plan.query.bounds);
+  }
   return absl::OkStatus();
 }
 
@@ -192,7 +211,9 @@ EliminationPolicy::Conclusion EliminationPolicy::Conclude(const Plan& plan, cons
     return {std::move(estimate), std::move(survivors)};
   }
   PhaseRegression regression(*actions_, *design_, plan.pulls);
-  Vector estimate = regression.Estimate(entries);
+  Vector estimate = rules_.report == ClientReport::kEstimate
+                        ? regression.EstimateFrom(entries, plan.query.bounds)
+                        : regression.Estimate(entries);
   auto survivors = rules_.width == Width::kExact
                        ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
                        : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);

@@ -188,6 +188,10 @@ std::vector<Option> MakeVocabulary() {
       Number("algorithm.beta", Probability, "\"auto\" or a number in (0, 1)", "auto",
              "level of one confidence bound; auto: 1/(k T); lin-ucb: of all of them, auto: 1/T",
              Either(elimination, When("algorithm.name", {"lin-ucb"}))),
+      Choice("algorithm.report", {"averages", "estimate"}, "averages",
+             "what a client sends: its average reward of each action that was played, or its own estimate of "
+             "theta, which has fewer numbers (models none, central, local; Gaussian noise; exact widths)",
+             dp_dpe),
       Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
              elimination),
       Boolean("algorithm.warm_start", false,
