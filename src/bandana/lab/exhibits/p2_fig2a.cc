@@ -16,8 +16,9 @@ std::vector<PaperClaim> P2Fig2aClaims() {
       Converges(kAmplified, figure),
       Converges(kSum, figure),
       FollowsNonPrivate(kCentral, 0.2, figure),
-      FollowsNonPrivate(kCentral, 0, figure,
-                        {false, "at epsilon = 0.1 the added log^2(T)/epsilon is as much as the regret itself"}),
+      FollowsNonPrivate(
+          kCentral, 0, figure,
+          {false, "at epsilon = 0.1 the added log^2(T)/epsilon is as much as the regret itself"}),
       FollowsNonPrivate(kAmplified, 0.5, figure),
       FollowsNonPrivate(
           kAmplified, 0, figure,
