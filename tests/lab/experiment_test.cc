@@ -315,8 +315,6 @@ TEST(EveryModelTest, EstimatesAreSentWhereTheyHaveAProof) {
     const absl::Status status = RunReplicate(spec->points[0].settings, 0, stop).status();
     EXPECT_EQ(InputErrorOf(status).value_or(InputError{}).key, "algorithm.report") << status;
   }
-  const auto elsewhere = ParseSpec(kOnePoint, "x.toml", {"algorithm.name=pe", "algorithm.report=estimate"});
-  EXPECT_EQ(InputErrorOf(elsewhere.status()).value_or(InputError{}).key, "algorithm.report");
 }
 
 TEST(EveryModelTest, OptionsOfAnotherModelAndBadValuesAreRefused) {

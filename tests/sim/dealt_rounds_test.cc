@@ -75,14 +75,15 @@ TYPED_TEST(DealtRoundsTest, CrowdsHaveTheLawOfTheirClients) {
   EXPECT_TRUE(test::SameLaw(clients.first_average, crowds.first_average));
   EXPECT_TRUE(test::SameLaw(clients.last_average, crowds.last_average));
   EXPECT_TRUE(test::SameLaw(clients.regret, crowds.regret));
-  // Means to five standard errors of their difference; variances likewise, of tails no heavier than
-  // Laplace's.
-  for (const auto& [a, b] : {std::pair(&clients.first_average, &crowds.first_average),
-                             std::pair(&clients.regret, &crowds.regret)}) {
-    const test::Moments one = test::MomentsOf(*a), other = test::MomentsOf(*b);
-    EXPECT_LT(std::abs(one.mean - other.mean), 5 * std::sqrt((one.variance + other.variance) / kSeeds));
-    EXPECT_NEAR(one.variance / other.variance, 1, 5 * std::sqrt(2 * 5.0 / kSeeds));
-  }
+  // To five standard errors; variances likewise, of tails no heavier than Laplace's. Regret has heavier ones.
+  const auto mean_differs = [](const test::Moments& one, const test::Moments& other) {
+    return std::abs(one.mean - other.mean) > 5 * std::sqrt((one.variance + other.variance) / kSeeds);
+  };
+  const test::Moments one = test::MomentsOf(clients.first_average);
+  const test::Moments other = test::MomentsOf(crowds.first_average);
+  EXPECT_FALSE(mean_differs(one, other));
+  EXPECT_NEAR(one.variance / other.variance, 1, 5 * std::sqrt(2 * 5.0 / kSeeds));
+  EXPECT_FALSE(mean_differs(test::MomentsOf(clients.regret), test::MomentsOf(crowds.regret)));
   EXPECT_NE(clients.first_average, crowds.first_average);
 }
 

@@ -55,7 +55,6 @@ privacy = { model = "central", epsilon = 1.0, delta = 1e-3 }
       << Figure(MeanOf(central)) << " " << Figure(MeanOf(local));
   const Estimate ratio = PairedRatio(shuffle, central);
   EXPECT_NEAR(ratio.value, 1, 0.1) << Figure(ratio);
-  EXPECT_LT(MeanOf(local).value, 30'000 * 0.6) << "nothing was learned";
 }
 
 TEST(FamilyOrderTest, PrivateElimination) {

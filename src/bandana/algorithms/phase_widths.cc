@@ -324,7 +324,11 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
   const bool shared = spreads.shared.maxCoeff() > 0;
   const Typical data(geometry, FormsOf(geometry, quiet, shared), errors.report);
   const double noise = data.NoiseOf(laws);
-  if (noise == 0) return choose(rooms({kNever, kNever}));
+  // Where noise is nothing beside the data however wide the intervals are, they are what they are without it.
+  constexpr double kNothing = 1e-8;
+  const Vector widest = rooms({kNever, kNever});
+  const double most_noise = noise == 0 ? 0 : noise * squared_ranges(widest) / reference_ranges;
+  if (most_noise <= kNothing * (data.normal + data.sub_gaussian)) return choose(widest);
   const bool normal = std::all_of(laws.begin(), laws.end(), [](const NoiseLaw& law) { return law.normal; });
   const auto width = [&](const Rooms& room) {
     const Vector all = rooms(room);
