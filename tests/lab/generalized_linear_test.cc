@@ -61,7 +61,7 @@ TEST(GlmExperimentTest, RegretIsInMeansAndTheBestIsFound) {
 }
 
 TEST(GlmExperimentTest, EveryAlgorithmAndModelRuns) {
-  for (const char* name : {"dp-dpe"}) {
+  for (const char* name : {"dp-dpe", "pe", "private-elimination"}) {
     for (const char* model : {"central", "local", "shuffle"}) {
       const auto outcome = RunOne(
           SettingsOf(kGlm, {"privacy.model=" + std::string(model), "algorithm.name=" + std::string(name)}));
