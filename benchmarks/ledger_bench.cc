@@ -37,9 +37,10 @@ std::unique_ptr<Ledger> Fresh(Ledger::Durability durability) {
 }
 
 void Release(Ledger& ledger, Epoch epoch, std::vector<NodeId> units) {
-  const auto report = ledger.Once({NodeId{0}, epoch}, {{kCost, 0}, {kCost, 0}}, *UnitRanges::Of(std::move(units)), [] {
-    return absl::StatusOr<Report>(Wire::FromUnits(NodeId{0}, std::vector<std::int64_t>(20, 123456789)));
-  });
+  const auto report =
+      ledger.Once({NodeId{0}, epoch}, {{kCost, 0}, {kCost, 0}}, *UnitRanges::Of(std::move(units)), [] {
+        return absl::StatusOr<Report>(Wire::FromUnits(NodeId{0}, std::vector<std::int64_t>(20, 123456789)));
+      });
   BANDANA_CHECK(report.ok());
 }
 

@@ -141,6 +141,29 @@ TEST(DpDpeClientsTest, TheFixedScheduleIsFixed) {
   for (const Epoch phase : {1, 2, 20}) EXPECT_EQ(DpDpeClients(params, phase), 97);
 }
 
+// P1's DPE-FixedU at T = 10^6 and alpha = 0.5: 18 phases hold 1750 reports.
+TEST(DpDpeClientsTest, TheEqualNumberIsTheGrowingSchedulesMean) {
+  EXPECT_EQ(EqualClients(0.5, 1'000'000), 97);
+  EXPECT_EQ(EqualClients(0.8, 1), 1) << "no phase at all";
+  EXPECT_EQ(EqualClients(0.8, 2), 2) << "one of ceil(2^0.8)";
+  EXPECT_EQ(EqualClients(1, 6), 3) << "2 and 4";
+  DpDpeParams params = Params(1'000'000, 0.5);
+  params.schedule = ClientSchedule::kFixed;
+  for (const Epoch phase : {1, 18}) EXPECT_EQ(DpDpeClients(params, phase), 97);
+}
+
+// Remark 5.3: more clients than rounds, and the alpha of the shuffle model's best rate.
+TEST(DpDpeClientsTest, AlphaAboveOneAndTwoThirds) {
+  DpDpeParams params = Params(1, 1.2);
+  std::vector<Count> clients;
+  for (Epoch phase = 1; phase <= 9; ++phase) clients.push_back(DpDpeClients(params, phase));
+  EXPECT_THAT(clients, ::testing::ElementsAre(3, 6, 13, 28, 64, 148, 338, 777, 1783));
+  params.alpha = 2. / 3;
+  clients.clear();
+  for (Epoch phase = 1; phase <= 9; ++phase) clients.push_back(DpDpeClients(params, phase));
+  EXPECT_THAT(clients, ::testing::ElementsAre(2, 3, 4, 7, 11, 16, 26, 41, 64));
+}
+
 std::string KeyFor(const DpDpeParams& params) {
   const auto problem = DrawnProblem(3, 10);
   const auto server = EliminationServer<NoPrivacyMean>::Create(DpDpeRules(params, *ActionsOf(problem)),
@@ -389,6 +412,37 @@ TEST(DpDpeRunTest, TheNoiseFreeLimitIsTheNonPrivateRun) {
     }
     EXPECT_NE(noisy.end.regret, bare.end.regret) << "noise changes nothing: there is nothing to see here";
   }
+}
+
+TEST(DpDpeRunTest, RunsAtAnyAlphaAndWithClientsWhoAreAlike) {
+  const auto problem = DrawnProblem(3, 20);
+  const auto central = *CentralGaussianMean::Create({{5, 0.1}, Calibration::kTight, Sampler::kFast});
+  for (const double alpha : {2. / 3, 1.0, 1.2}) {
+    for (const double client_sd : {0.0, 0.05}) {  // sigma = 0: differentially private linear bandits
+      DpDpeParams params = Params(5000, alpha);
+      params.clip.client_sd = client_sd;
+      for (const Outcome& run : {Simulate(problem, params, Bare()), Simulate(problem, params, central)}) {
+        ASSERT_TRUE(run.status.ok()) << run.status;
+        EXPECT_EQ(run.end.t, 5000);
+        EXPECT_TRUE(std::binary_search(run.active.begin(), run.active.end(), problem->best()));
+        for (const PhaseRecord& phase : run.history) {
+          EXPECT_EQ(phase.clients, DpDpeClients(params, phase.epoch));
+        }
+      }
+    }
+  }
+}
+
+// (sqrt(2 d / (U h)) + sigma / sqrt(U) + 2 s sqrt(S d)) sqrt(2 ln(1/beta)), Eq. (3).
+TEST(DpDpeWidthTest, ThePapersIsAsComputedByHand) {
+  DpDpeParams params = Params(1000);
+  params.beta = 0.01;
+  params.clip.client_sd = 0.1;
+  const auto rules = DpDpeRules(params, ActionMatrix::Zero(3, 2));
+  const PhaseFacts facts{
+      .target = 64, .clients = 16, .dimension = 2, .pulls = {}, .privacy = {}, .privacy_stddev = 0.01};
+  // (sqrt(4 / 1024) + 0.025 + 0.02 sqrt(32)) sqrt(2 ln 100)
+  EXPECT_NEAR(rules->paper_width(facts), (0.0625 + 0.025 + 0.113137084989848) * 3.034854258770293, 1e-13);
 }
 
 TEST(DpDpeRunTest, ASingleActionIsPlayedToTheEnd) {

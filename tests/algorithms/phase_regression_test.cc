@@ -374,5 +374,234 @@ RC_GTEST_PROP(PhaseRegressionProperty, MeansOfActiveActionsAreRecovered, ()) {
   }
 }
 
+// --- coverage: how often the best of two near-equal actions is lost, client by client
+
+struct Coverage {
+  const char* name;
+  Sampling sampling = Sampling::kDeal;
+  RewardModel reward = {RewardKind::kGaussian, 0.5};
+  double client_sd = 0.3;
+  NoiseLaw noise = {};
+  double misspecification = 0;
+  bool choose = false;     // the intervals, for the noise
+  double understated = 1;  // of all that the width is told
+};
+
+// Draws a whole phase with `coverage`'s truth; the mean rewards are at the end of [-1, 1] where clipping
+// hurts.
+double LossRate(const Coverage& coverage, double level, int runs, std::uint64_t seed) {
+  ActionMatrix actions(3, 2);
+  actions << 1.0, 0.0, 0.8, 0.6, 0.8, -0.6;
+  const Phase phase(actions, All(3), 12);
+  const Vector theta = (Vector(2) << 1, 0.34).finished();  // in proportion to 1, 1.004, 0.596
+  test::Coins coins(seed);
+  const auto mean = [&](ArmId arm) {
+    const double worst = arm == 1 ? -1 : 1;  // of the misspecification: against the best
+    const double scale = coverage.reward.kind == RewardKind::kGaussian ? 0.9 : 0.1;  // signs vary most near 0
+    return std::min(1.0, actions.row(arm).dot(theta) * scale) + worst * coverage.misspecification;
+  };
+  PhaseErrors errors{.sampling = coverage.sampling,
+                     .rule = {.reward = coverage.reward, .client_sd = coverage.client_sd},
+                     .misspecification = coverage.misspecification};
+  const bool dealt = coverage.sampling == Sampling::kDeal;
+  for (const Pull& pull : phase.pulls) errors.clients.push_back(dealt ? pull.count : 7);
+  errors.privacy.assign(phase.pulls.size(), coverage.noise);
+  if (coverage.choose) {
+    const auto forecast = [&](const MeanQuery&) -> absl::StatusOr<std::vector<NoiseLaw>> {
+      return errors.privacy;
+    };
+    errors.bounds = *phase.Regression().ChooseBounds(errors, level, forecast);
+  } else {
+    for (const Pull& pull : phase.pulls)
+      errors.bounds.push_back(errors.rule.BoundsFor(dealt ? 1 : pull.count));
+  }
+  PhaseErrors told = errors;
+  told.rule.reward.sd *= coverage.understated;
+  told.rule.client_sd *= coverage.understated;
+  told.misspecification *= coverage.understated;
+  for (NoiseLaw& law : told.privacy) {
+    law.proxy *= coverage.understated;
+    law.laplace_scale *= coverage.understated;
+  }
+  ArmId best = 0;
+  for (const ArmId arm : phase.active) best = mean(arm) > mean(best) ? arm : best;
+  int lost = 0;
+  for (int run = 0; run < runs; ++run) {
+    std::vector<double> averages(phase.pulls.size(), 0.0);
+    const Count watchers = dealt ? 1 : errors.clients[0];
+    for (Count client = 0; client < watchers; ++client) {
+      Vector xi = coverage.client_sd * Normal(2, 1, coins.gen);
+      for (std::size_t i = 0; i < averages.size(); ++i) {
+        const Pull& pull = phase.pulls[i];
+        for (Count each = 0; each < (dealt ? pull.count : 1); ++each) {
+          if (dealt) xi = coverage.client_sd * Normal(2, 1, coins.gen);
+          const Count pulls = dealt ? 1 : pull.count;
+          const double own = mean(pull.arm) + actions.row(pull.arm).dot(xi);
+          const Interval accepted = coverage.reward.means();
+          const double reward =
+              coverage.reward.DrawSum(std::clamp(own, accepted.low, accepted.high), pulls, coins.gen) /
+              static_cast<double>(pulls);
+          averages[i] += std::clamp(reward, errors.bounds[i].low, errors.bounds[i].high) /
+                         static_cast<double>(errors.clients[i]);
+        }
+      }
+    }
+    for (double& average : averages) {
+      average += coverage.noise.proxy * StandardNormal(coins.gen);
+      for (Count term = 0; term < coverage.noise.laplace_terms; ++term) {
+        const double sign = UniformUnit(coins.gen) < 0.5 ? 1 : -1;
+        average -= coverage.noise.laplace_scale * sign * std::log(1 - UniformUnit(coins.gen));
+      }
+    }
+    const PhaseRegression regression = phase.Regression();
+    const auto survivors =
+        regression.EliminateExactly(regression.Estimate(averages), phase.active, told, level);
+    lost += std::find(survivors.active.begin(), survivors.active.end(), best) == survivors.active.end();
+  }
+  return static_cast<double>(lost) / runs;
+}
+
+constexpr NoiseLaw kNormalNoise{.proxy = 0.3, .normal = true};
+constexpr NoiseLaw kLaplaceNoise{.laplace_scale = 0.2, .laplace_terms = 1};
+constexpr RewardModel kSigns{.kind = RewardKind::kRademacher};
+
+std::vector<Coverage> Coverages() {
+  return {{.name = "dealt, gaussian"},
+          {.name = "dealt, normal noise", .noise = kNormalNoise},
+          {.name = "dealt, intervals chosen", .noise = kNormalNoise, .choose = true},
+          {.name = "dealt, laplace noise", .noise = kLaplaceNoise},
+          {.name = "dealt, signs", .reward = kSigns, .client_sd = 0},
+          {.name = "dealt, signs, laplace noise", .reward = kSigns, .client_sd = 0, .noise = kLaplaceNoise},
+          {.name = "dealt, misspecified", .noise = kNormalNoise, .misspecification = 0.1},
+          {.name = "watched", .sampling = Sampling::kWatch},
+          {.name = "watched, normal noise", .sampling = Sampling::kWatch, .noise = kNormalNoise},
+          {.name = "watched, intervals chosen",
+           .sampling = Sampling::kWatch,
+           .noise = kNormalNoise,
+           .choose = true},
+          {.name = "watched, laplace noise", .sampling = Sampling::kWatch, .noise = kLaplaceNoise}};
+}
+
+// Two rivals at level 0.15 each, five standard deviations: a false alarm has probability below 3e-7 for each.
+TEST(CoverageTest, TheBestIsLostNoMoreOftenThanPromised) {
+  constexpr int kRuns = 3000;
+  constexpr double kMost = 0.3;
+  std::uint64_t seed = 500;
+  for (const Coverage& coverage : Coverages()) {
+    const double rate = LossRate(coverage, 0.15, kRuns, ++seed);
+    EXPECT_LE(rate, kMost + 5 * std::sqrt(kMost * (1 - kMost) / kRuns)) << coverage.name;
+    EXPECT_GT(rate, 0) << coverage.name;
+    Coverage understated = coverage;
+    understated.understated = 0.1;
+    if (coverage.reward.kind != RewardKind::kGaussian) continue;  // a sign has no scale to understate
+    EXPECT_GT(LossRate(understated, 0.15, kRuns, ++seed), 0.15) << coverage.name << ": the test sees nothing";
+  }
+}
+
+// --- intervals
+
+NoiseForecast InProportion(double noise) {
+  return [noise](const MeanQuery& query) -> absl::StatusOr<std::vector<NoiseLaw>> {
+    double squares = 0;
+    for (const Interval& bounds : query.bounds) squares += std::pow(bounds.high - bounds.low, 2);
+    return std::vector<NoiseLaw>(query.bounds.size(), {.proxy = noise * std::sqrt(squares), .normal = true});
+  };
+}
+
+double Range(const std::vector<Interval>& bounds) {
+  double sum = 0;
+  for (const Interval& each : bounds) sum += each.high - each.low;
+  return sum / static_cast<double>(bounds.size());
+}
+
+TEST(ChooseBoundsTest, MoreNoiseMeansLessRoom) {
+  const Phase phase = SomePhase(40, 4, 4, 100, 70);
+  for (const Sampling sampling : {Sampling::kWatch, Sampling::kDeal}) {
+    PhaseErrors errors = SomeErrors(phase, true);
+    if (sampling == Sampling::kDeal) errors = Dealt(phase, errors);
+    errors.privacy.clear();
+    double last = std::numeric_limits<double>::infinity();
+    for (const double noise : {0.0, 1e-6, 1e-4, 1e-2, 1.0}) {
+      const auto bounds = phase.Regression().ChooseBounds(errors, 1e-6, InProportion(noise));
+      ASSERT_TRUE(bounds.ok());
+      EXPECT_LT(Range(*bounds), last) << noise;
+      EXPECT_GT(Range(*bounds), 2);
+      last = Range(*bounds);
+    }
+    EXPECT_LT(last, 2.1) << "where noise is all that counts there is no room";
+  }
+}
+
+// No other room along the line gives a typical pair, here the widest, a width that is lower by much.
+TEST(ChooseBoundsTest, TheRoomIsNearTheBest) {
+  const Phase phase = SomePhase(40, 4, 4, 100, 71);
+  const Vector theta = SomeTheta(4, 72);
+  PhaseErrors errors = SomeErrors(phase, true);
+  const NoiseForecast forecast = InProportion(0.004);
+  const auto width = [&](const std::vector<Interval>& bounds) {
+    errors.bounds = bounds;
+    errors.privacy = *forecast({.bounds = bounds, .clients = 60});
+    return phase.Regression().EliminateExactly(theta, phase.active, errors, 1e-6).widest;
+  };
+  errors.privacy.clear();
+  const std::vector<Interval> chosen = *phase.Regression().ChooseBounds(errors, 1e-6, forecast);
+  const double best = width(chosen);
+  double worst = best;
+  for (const double factor : {0.0, 0.3, 0.7, 1.4, 2.0, 4.0}) {
+    std::vector<Interval> other = chosen;
+    for (Interval& each : other) each = {-1 - factor * (each.high - 1), 1 + factor * (each.high - 1)};
+    worst = std::max(worst, width(other));
+    EXPECT_GT(width(other), best * 0.99) << factor;
+  }
+  EXPECT_GT(worst, 1.3 * best);
+}
+
+TEST(ChooseBoundsTest, KnownMeansNarrowTheIntervals) {
+  const Phase phase = SomePhase(40, 4, 4, 100, 73);
+  PhaseErrors errors = SomeErrors(phase, true);
+  errors.means.assign(phase.pulls.size(), {0.3, 0.5});
+  const std::vector<Interval> bounds = *phase.Regression().ChooseBounds(errors, 1e-6, InProportion(0.004));
+  for (const Interval& each : bounds) {
+    EXPECT_NEAR(0.3 - each.low, each.high - 0.5, 1e-12);
+    EXPECT_GT(each.high, 0.5);
+  }
+  errors.means.clear();
+  EXPECT_LT(Range(bounds), Range(*phase.Regression().ChooseBounds(errors, 1e-6, InProportion(0.004))));
+}
+
+TEST(ChooseBoundsTest, AFixedBoundAndABoundedRewardStay) {
+  const Phase phase = SomePhase(40, 4, 4, 100, 74);
+  PhaseErrors errors = SomeErrors(phase, false);
+  const std::vector<Interval> of_signs = *phase.Regression().ChooseBounds(errors, 0.1, InProportion(1));
+  EXPECT_THAT(of_signs, ::testing::Each(Interval{-1, 1}));
+  errors = SomeErrors(phase, true);
+  errors.rule.fixed_bound = 1.5;
+  EXPECT_THAT(*phase.Regression().ChooseBounds(errors, 0.1, InProportion(1)),
+              ::testing::Each(Interval{-1.5, 1.5}));
+}
+
+TEST(ChooseBoundsTest, AForecastThatFailsIsAnError) {
+  const Phase phase = SomePhase(10, 2, 2, 20, 75);
+  const auto failing = [](const MeanQuery&) -> absl::StatusOr<std::vector<NoiseLaw>> {
+    return absl::InvalidArgumentError("no forecast");
+  };
+  EXPECT_EQ(phase.Regression().ChooseBounds(SomeErrors(phase, true), 0.1, failing).status().message(),
+            "no forecast");
+}
+
+TEST(MeanBoundsTest, HoldTheMeans) {
+  const Phase phase = SomePhase(20, 3, 3, 50, 76);
+  const Vector theta = SomeTheta(3, 77);
+  const PhaseErrors errors = SomeErrors(phase, true);
+  const std::vector<Interval> bounds = phase.Regression().MeanBounds(theta, phase.active, errors, 0.01);
+  const std::vector<Interval> wider = phase.Regression().MeanBounds(theta, phase.active, errors, 0.001);
+  for (const ArmId arm : phase.active) {
+    const double mean = phase.actions.row(arm).dot(theta);
+    EXPECT_NEAR(mean, (bounds[arm].low + bounds[arm].high) / 2, 1e-12);
+    EXPECT_LT(wider[arm].low, bounds[arm].low);
+    EXPECT_GT(bounds[arm].high, bounds[arm].low);
+  }
+}
+
 }  // namespace
 }  // namespace bandana

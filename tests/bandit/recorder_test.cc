@@ -53,6 +53,38 @@ TEST(RecorderTest, NotesCheckpointsInsideALongPlan) {
   EXPECT_EQ(recorder.now().regret, 7);
 }
 
+// In an order that nobody knows every round has its share of everything.
+TEST(RecorderTest, MixedPlaysAreSpreadEvenly) {
+  const LinearProblem problem = Problem();
+  Recorder recorder(problem, {2, 5, 8, 12});
+  const std::vector<Pull> pulls = {{0, 2}, {1, 4}, {2, 2}};  // regret 1 + 0 + 2 in 8 rounds
+  recorder.PlayMixed(pulls);
+  ASSERT_THAT(TimesOf(recorder), ::testing::ElementsAre(2, 5, 8));
+  const std::vector<Checkpoint>& at = recorder.checkpoints();
+  EXPECT_DOUBLE_EQ(at[0].regret, 3. / 8 * 2);
+  EXPECT_DOUBLE_EQ(at[1].regret, 3. / 8 * 5);
+  EXPECT_DOUBLE_EQ(at[2].regret, 3) << "at the end it is what any order comes to";
+  for (const Checkpoint& each : at) EXPECT_DOUBLE_EQ(each.best_action_rate, 0.5);
+  recorder.Play(std::vector<Pull>{{2, 4}});
+  EXPECT_DOUBLE_EQ(recorder.now().regret, 7);
+  EXPECT_DOUBLE_EQ(recorder.now().best_action_rate, 4. / 12);
+  Recorder nothing(problem, {1});
+  nothing.PlayMixed({});
+  EXPECT_EQ(nothing.now().t, 0);
+  EXPECT_EQ(nothing.now().regret, 0);
+}
+
+TEST(RecorderTest, ACrowdsReportIsThatOfItsClients) {
+  const LinearProblem problem = Problem();
+  Recorder recorder(problem, {});
+  recorder.Report(1, 1000, 64'000, 1000);
+  recorder.Report(1, 1, 64);
+  EXPECT_EQ(recorder.now().clients, 1001);
+  EXPECT_EQ(recorder.now().reals, 1001);
+  EXPECT_EQ(recorder.now().bits, 64'064);
+  EXPECT_EQ(recorder.now().rounds, 1);
+}
+
 TEST(RecorderTest, HugeCountsAreExact) {
   const LinearProblem problem = Problem();
   Recorder recorder(problem, {Count{1} << 40});

@@ -52,6 +52,21 @@ bool OrdersOfFourLookUniform(Shuffle shuffle, std::uint64_t seed) {
   return test::FitsCounts(counts, std::vector<double>(24, kDraws / 24.));
 }
 
+TEST(RandomOrderTest, HasEachOnceAndEveryOrderIsEquallyLikely) {
+  test::Coins coins(9);
+  for (const std::uint32_t size : {0u, 1u, 2u, 7u, 1000u}) {
+    std::vector<std::uint32_t> order = RandomOrder(size, coins.gen);
+    ASSERT_EQ(order.size(), size);
+    std::sort(order.begin(), order.end());
+    for (std::uint32_t i = 0; i < size; ++i) ASSERT_EQ(order[i], i);
+  }
+  const auto four = [](CoinGen& coin) {
+    const std::vector<std::uint32_t> order = RandomOrder(4, coin);
+    return std::vector<std::uint64_t>(order.begin(), order.end());
+  };
+  EXPECT_TRUE(OrdersOfFourLookUniform(four, 10));
+}
+
 TEST(WithoutReplacementTest, EveryOrderIsEquallyLikely) {
   EXPECT_TRUE(OrdersOfFourLookUniform([](CoinGen& coin) { return DrawAll(4, coin); }, 2));
 }

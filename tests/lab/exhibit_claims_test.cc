@@ -98,6 +98,25 @@ TEST(Comparisons, GrowthIsHeldAgainstTheRate) {
   EXPECT_THAT(GrowsAtMostLike(root, 0.8, 0.01).evidence, HasSubstr("slope 0.500 +- 0.000"));
 }
 
+TEST(Comparisons, ExcessMayBeLostInTheNoise) {
+  const Named none{"none", {{1e4, 1e6}, {{10, 10, 10}, {100, 100, 100}}}};
+  const Named constant{"constant", {{1e4, 1e6}, {{15, 16, 17}, {105, 106, 107}}}};
+  EXPECT_TRUE(ExcessGrowsAtMostLike(constant, none, 0, 0.1).holds);
+  const Named lost{"lost", {{1e4, 1e6}, {{9, 10, 11}, {99, 101, 100}}}};
+  EXPECT_TRUE(ExcessGrowsAtMostLike(lost, none, 0, 0.1).holds);
+  const Named growing{"growing", {{1e4, 1e6}, {{15, 16, 17}, {150, 160, 170}}}};
+  EXPECT_FALSE(ExcessGrowsAtMostLike(growing, none, 0, 0.1).holds);
+  EXPECT_TRUE(ExcessGrowsAtMostLike(growing, none, 0.5, 0.1).holds);
+  EXPECT_THAT(ExcessGrowsAtMostLike(growing, none, 0.5, 0.1).evidence, HasSubstr("60 +- 5.77 at 1M"));
+}
+
+TEST(Comparisons, APartKeepsItsEnds) {
+  const Named part = Part(kFalling, 2, 3);
+  EXPECT_EQ(part.line.x, (std::vector<double>{2, 3}));
+  EXPECT_EQ(part.line.y.front(), kFalling.line.y[1]);
+  EXPECT_TRUE(Part(kFalling, 7, 9).line.x.empty());
+}
+
 PaperClaim ClaimThat(bool expected, absl::StatusOr<Finding> finding) {
   return {"it falls", "p1 Fig. 9", expected, "of the moon", [finding](const Findings&) { return finding; }};
 }

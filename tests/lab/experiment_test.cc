@@ -239,6 +239,9 @@ TEST(EveryModelTest, RunsToTheEndAndRepeatsAndClaims) {
       {{"privacy.model=none"}, 0, 0, 0},
       {{"privacy.model=central"}, 1, 5, 1e-5},
       {{"privacy.model=local"}, 1, 5, 1e-5},
+      {{"privacy.model=none", "algorithm.report=estimate"}, 0, 0, 0},
+      {{"privacy.model=central", "algorithm.report=estimate"}, 1, 5, 1e-5},
+      {{"privacy.model=local", "algorithm.report=estimate"}, 1, 5, 1e-5},
       {{"privacy.model=central", "privacy.noise=laplace"}, 1, 5, 0},
       {{"privacy.model=local", "privacy.noise=laplace"}, 1, 5, 0},
       {{"privacy.model=local", "privacy.noise=laplace", "privacy.calibration=paper"}, 1, 10, 0},
@@ -293,6 +296,24 @@ TEST(EveryModelTest, ClaimsNameProofsThatExist) {
         EXPECT_TRUE(fs::exists(SourceFolder() / claim.proof)) << claim.proof;
       }
     }
+  }
+}
+
+TEST(EveryModelTest, EstimatesAreSentWhereTheyHaveAProof) {
+  const std::vector<std::vector<std::string>> refused = {
+      {"privacy.model=shuffle"},
+      {"privacy.model=shuffle", "privacy.shuffle=amplified"},
+      {"privacy.model=central", "privacy.noise=laplace"},
+      {"privacy.model=local", "privacy.noise=laplace"},
+      {"privacy.model=central", "algorithm.width=paper"},
+  };
+  const std::atomic<bool> stop = false;
+  for (std::vector<std::string> set : refused) {
+    set.push_back("algorithm.report=estimate");
+    const absl::StatusOr<Spec> spec = ParseSpec(kOnePoint, "x.toml", set);
+    ASSERT_TRUE(spec.ok()) << spec.status();
+    const absl::Status status = RunReplicate(spec->points[0].settings, 0, stop).status();
+    EXPECT_EQ(InputErrorOf(status).value_or(InputError{}).key, "algorithm.report") << status;
   }
 }
 

@@ -144,12 +144,14 @@ RC_GTEST_PROP(Codec, KeepsEveryPlanBitForBit, ()) {
     const double b = *number;
     plan.query.bounds.push_back({std::min(a, b), std::max(a, b)});
   }
+  plan.query.map = {.entries = std::vector<double>(2 * plan.query.bounds.size(), -0.1), .radius = 0.3};
   const auto result = ThroughWire({kServerNode, kServerNode, 0, 1, std::make_shared<const Plan>(plan)});
   RC_ASSERT(result.ok());
   const Plan& copy = *std::get<std::shared_ptr<const Plan>>(result->body);
   RC_ASSERT(copy.epoch == plan.epoch);
   RC_ASSERT(copy.pulls == plan.pulls);
   RC_ASSERT(copy.query.clients == plan.query.clients);
+  RC_ASSERT(copy.query.map == plan.query.map);
   RC_ASSERT(copy.query.bounds.size() == plan.query.bounds.size());
   for (std::size_t i = 0; i < plan.query.bounds.size(); ++i) {
     const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };

@@ -56,7 +56,7 @@ TEST(TrustModelsTest, AShuffleSumIsAsGoodAsATrustedServer) {
   const std::vector<double> half = Regrets({"privacy.model=central", "privacy.epsilon=1"});
   RecordProperty("central", fmt::format("{}", Mean(central)));
   RecordProperty("shuffle", fmt::format("{}", Mean(shuffle)));
-  EXPECT_NEAR(Mean(shuffle) / Mean(central), 1, 0.15);
+  EXPECT_NEAR(Mean(shuffle) / Mean(central), 1, 0.2);  // of the default loss, 10 % of the noise
   EXPECT_NEAR(Mean(more_bits) / Mean(central), 1, 0.1);
   RecordProperty("shuffle_more_bits", fmt::format("{}", Mean(more_bits)));
   EXPECT_GT(Mean(half) / Mean(central), 1.15) << "half the budget costs no more: the test sees nothing";

@@ -63,6 +63,7 @@ absl::StatusOr<EliminationRules> DpDpeRules(const DpDpeParams& params, const Act
       .level = level,
       .rounds = DoublingRounds,
       .clients = [params](Epoch phase) { return DpDpeClients(params, phase); },
+      .report = params.report,
       .width = params.width,
       .paper_width = [level, sd = params.clip.client_sd](
                          const PhaseFacts& facts) { return PaperWidth(facts, sd, level); },

@@ -23,7 +23,8 @@
 ///
 /// Departures, all in docs/papers/p1.md: `width = exact` bounds each pair of actions by itself
 /// (PhaseRegression); averages are clipped to a public schedule, not to B = 1; a phase that the horizon cuts
-/// short asks no client.
+/// short asks no client. `report = estimate` is what Section VIII expects a marginal gain from: a client
+/// sends its own estimate (EstimateReport).
 namespace bandana {
 
 enum class ClientSchedule {
@@ -35,6 +36,7 @@ struct DpDpeParams {
   Count horizon = 0;           ///< T
   double alpha = 0;            ///< of the growing schedule, and of the one that an equal number is for
   std::optional<double> beta;  ///< level of one confidence bound; 1/(k T) if not given
+  ClientReport report = ClientReport::kAverages;
   Width width = Width::kExact;
   ClientSchedule schedule = ClientSchedule::kGrowing;
   std::optional<Count> fixed_clients;  ///< a phase, of the fixed schedule; EqualClients if not given

@@ -38,13 +38,24 @@ PhaseRegression::PhaseRegression(const ActionMatrix& actions, const Design& desi
     counts[i] = static_cast<double>(pulls[i].count);
   }
   const Matrix gram = geometry_.support.transpose() * counts.asDiagonal() * geometry_.support;
-  geometry_.gram_inverse = gram.llt().solve(Matrix::Identity(gram.rows(), gram.cols()));
+  const Eigen::LLT<Matrix> root(gram);
+  const Matrix identity = Matrix::Identity(gram.rows(), gram.cols());
+  geometry_.gram_inverse = root.solve(identity);
+  geometry_.root_inverse = root.matrixL().solve(identity) * std::sqrt(counts.sum());
   geometry_.weights = counts.asDiagonal() * geometry_.support * geometry_.gram_inverse;
 }
 
 Vector PhaseRegression::Estimate(std::span<const double> averages) const {
   const Eigen::Map<const Vector> y(averages.data(), static_cast<Eigen::Index>(averages.size()));
   return basis_ * (geometry_.weights.transpose() * y);
+}
+
+Vector PhaseRegression::EstimateFrom(std::span<const double> reports,
+                                     std::span<const Interval> bounds) const {
+  const Eigen::Map<const Vector> mean(reports.data(), static_cast<Eigen::Index>(reports.size()));
+  std::vector<double> middles;
+  for (const Interval& bound : bounds) middles.push_back((bound.low + bound.high) / 2);
+  return basis_ * (geometry_.root_inverse.transpose() * mean) + Estimate(middles);
 }
 
 Eigen::Index PhaseRegression::PlaceOf(ArmId arm) const {

@@ -21,8 +21,9 @@ namespace bandana {
 ///   kWatch  (proxy^2 |v|^2_(V^-1) + client_sd^2 |v|^2) / clients,
 ///   kDeal   sum_x a_x^2 (proxy^2 + client_sd^2 |x|^2) / clients(x).
 /// The privacy noise is sum_x a_x Z_x with laws that are known: Gaussian noise adds its own squared proxy,
-/// Laplace noise takes Chernoff's bound (TailBound). What clipping adds, and where misspecification, is in
-/// PhaseWidths (docs/proofs/clipping-width.md).
+/// Laplace noise takes Chernoff's bound (TailBound). Where clients send their estimates (EstimateReport) it
+/// is sum_i (R^-1 v)_i Z_i over their entries; all else is as it was. What clipping adds, and where
+/// misspecification, is in PhaseWidths (docs/proofs/clipping-width.md).
 class PhaseRegression {
  public:
   /// `pulls` are the design's support in its order.
@@ -30,6 +31,10 @@ class PhaseRegression {
 
   /// theta, up to what is orthogonal to every active action.
   Vector Estimate(std::span<const double> averages) const;
+
+  /// The same from the clients' mean estimate, which they made by Report(bounds).
+  Vector EstimateFrom(std::span<const double> reports, std::span<const Interval> bounds) const;
+  ReportMap Report(std::span<const Interval> bounds) const { return EstimateReport(geometry_, bounds); }
 
   /// Active actions that survive: x goes if <estimate, b - x> exceeds its bound for the empirically best b.
   /// The best action is lost with probability at most `level` for each b: the union is over pairs (b, best).

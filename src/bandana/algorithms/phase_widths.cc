@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "bandana/algorithms/chernoff.h"
@@ -13,7 +15,8 @@
 namespace bandana {
 namespace {
 
-constexpr double kNever = 38;  // spreads of room that a normal variable exceeds with probability below 1e-300
+// Spreads of room that count as enough for ever: a normal variable exceeds them with probability 1e-332.
+constexpr double kNever = 39;
 
 // The spreads of one client's reported average: of what all of a client's coordinates share, and of the rest.
 struct Spreads {
@@ -37,17 +40,22 @@ Interval MeansOf(const PhaseErrors& errors, Eigen::Index i) {
   return errors.means.empty() ? Interval{-kMeanBound, kMeanBound} : errors.means[i];
 }
 
+Interval RuleBounds(const PhaseGeometry& geometry, const PhaseErrors& errors, Eigen::Index i) {
+  return errors.rule.BoundsFor(errors.sampling == Sampling::kDeal ? 1 : geometry.pulls[i].count);
+}
+
 Vector RoomsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
   Vector rooms(static_cast<Eigen::Index>(geometry.pulls.size()));
   for (Eigen::Index i = 0; i < rooms.size(); ++i) {
-    const Interval bounds =
-        errors.bounds.empty()
-            ? errors.rule.BoundsFor(errors.sampling == Sampling::kDeal ? 1 : geometry.pulls[i].count)
-            : errors.bounds[i];
+    const Interval bounds = errors.bounds.empty() ? RuleBounds(geometry, errors, i) : errors.bounds[i];
     const Interval means = MeansOf(errors, i);
     rooms[i] = std::min(bounds.high - means.high, means.low - bounds.low);
   }
   return rooms;
+}
+
+bool AllRoom(const Spreads& spreads, const Vector& rooms) {
+  return (rooms - kNever * (spreads.own + spreads.shared)).minCoeff() >= -1e-9;
 }
 
 // Of clipping with this room of which a client's shared part has `client_room` of its spreads.
@@ -67,11 +75,13 @@ struct Forms {
   bool laplace = false;
 };
 
-Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
+// Clients who may exceed their intervals have a sub-Gaussian part by itself.
+Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors, bool clients_exceed) {
   const Eigen::Index size = geometry.support.rows();
   const Eigen::Index rank = geometry.support.cols();
-  Vector normal_noise = Vector::Zero(size);
-  Vector other_noise = Vector::Zero(size);
+  const Matrix& factors = geometry.factors(errors.report);
+  Vector normal_noise = Vector::Zero(factors.rows());
+  Vector other_noise = Vector::Zero(factors.rows());
   Forms forms;
   for (std::size_t i = 0; i < errors.privacy.size(); ++i) {
     const NoiseLaw& law = errors.privacy[i];
@@ -81,9 +91,9 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
   const bool gaussian = errors.rule.reward.kind == RewardKind::kGaussian && !errors.rule.reward.mean_varies;
   // Other noise than normal and Laplace noise may depend on what it is added to.
   const bool normal_rewards = gaussian && other_noise.isZero(0);
-  const bool normal_clients = normal_rewards && (!errors.rule.clips() || errors.rule.client_sd == 0);
-  const auto form = [&](const Vector& noise) -> Matrix {
-    return geometry.weights.transpose() * noise.asDiagonal() * geometry.weights;
+  const bool normal_clients = normal_rewards && !clients_exceed;
+  const auto form = [](const Matrix& of, const Vector& noise) -> Matrix {
+    return of.transpose() * noise.asDiagonal() * of;
   };
   const double proxy = errors.rule.reward.proxy();
   const double clients = static_cast<double>(errors.clients.front());
@@ -97,11 +107,11 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
       const double client = errors.rule.client_sd * geometry.support.row(i).norm();
       variance[i] = (proxy * proxy + client * client) / static_cast<double>(errors.clients[i]);
     }
-    rewards = form(variance);
+    rewards = form(geometry.weights, variance);
     shared = Matrix::Zero(rank, rank);
   }
-  forms.normal = form(normal_noise);
-  forms.sub_gaussian = form(other_noise);
+  forms.normal = form(factors, normal_noise);
+  forms.sub_gaussian = form(factors, other_noise);
   (normal_rewards ? forms.normal : forms.sub_gaussian) += rewards;
   (normal_clients ? forms.normal : forms.sub_gaussian) += shared;
   return forms;
@@ -110,22 +120,22 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors) {
 // Averages over directions to actions of the support, for pairs of which they are sqrt(2) larger.
 struct Typical {
   Vector size;    // |a_x|
-  Vector square;  // a_x^2
+  Vector square;  // of the factors of a release
   double normal = 0;
   double sub_gaussian = 0;
   double length = 0;
 
-  Typical(const PhaseGeometry& geometry, const Forms& forms) {
+  Typical(const PhaseGeometry& geometry, const Forms& forms, ClientReport report) {
     constexpr Eigen::Index kMost = 64;
     const Eigen::Index support = geometry.support.rows();
     const Eigen::Index sample = std::min(support, kMost);
     size = Vector::Zero(support);
-    square = Vector::Zero(support);
+    const Matrix& factors = geometry.factors(report);
+    square = Vector::Zero(factors.rows());
     for (Eigen::Index i = 0; i < sample; ++i) {
       const Vector v = geometry.support.row(i * support / sample).transpose();
-      const Vector a = geometry.weights * v;
-      size += a.cwiseAbs();
-      square += a.cwiseAbs2();
+      size += (geometry.weights * v).cwiseAbs();
+      square += (factors * v).cwiseAbs2();
       normal += v.dot(forms.normal * v);
       sub_gaussian += v.dot(forms.sub_gaussian * v);
       length += v.norm();
@@ -136,6 +146,14 @@ struct Typical {
     sub_gaussian *= pairs;
     size *= pairs / std::numbers::sqrt2;
     length *= pairs / std::numbers::sqrt2;
+  }
+
+  double NoiseOf(std::span<const NoiseLaw> laws) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      sum += square[static_cast<Eigen::Index>(i)] * laws[i].stddev() * laws[i].stddev();
+    }
+    return sum;
   }
 };
 
@@ -151,40 +169,66 @@ double TypicalWidth(const Typical& typical, const PhaseErrors& errors, const Spr
   return typical.size.dot(BiasOf(spreads, rooms, client_room)) + TailBound(law, level);
 }
 
+// How much of the rooms is best left to what a client's coordinates share, in spreads of it. Any is valid.
+double ClientRoom(const Typical& typical, const PhaseErrors& errors, const Spreads& spreads,
+                  const Vector& rooms, double level) {
+  double most = kNever;
+  for (Eigen::Index i = 0; i < rooms.size(); ++i) {
+    if (spreads.shared[i] > 0) most = std::min(most, rooms[i] / spreads.shared[i]);
+  }
+  if (most <= 0) return 0;
+  const auto width = [&](double room) { return TypicalWidth(typical, errors, spreads, rooms, room, level); };
+  return GoldenSection(width, 0, most, 0.02 * most);
+}
+
+Vector SharesOf(const PhaseGeometry& geometry) {
+  Vector shares(static_cast<Eigen::Index>(geometry.pulls.size()));
+  for (Eigen::Index i = 0; i < shares.size(); ++i) shares[i] = static_cast<double>(geometry.pulls[i].count);
+  return shares / shares.sum();
+}
+
 }  // namespace
+
+ReportMap EstimateReport(const PhaseGeometry& geometry, std::span<const Interval> bounds) {
+  constexpr double kSlack = 1 + 1e-9;  // the map's own rounding: no honest report leaves the ball
+  const Vector shares = SharesOf(geometry);
+  const Matrix map = geometry.root_inverse * geometry.support.transpose() * shares.asDiagonal();
+  double squares = 0;
+  for (Eigen::Index i = 0; i < shares.size(); ++i) {
+    const double half = (bounds[i].high - bounds[i].low) / 2;
+    squares += shares[i] * half * half;
+  }
+  ReportMap report{.entries = {}, .radius = std::sqrt(squares) * kSlack};
+  report.entries.reserve(static_cast<std::size_t>(map.size()));
+  for (Eigen::Index i = 0; i < map.rows(); ++i) {
+    for (Eigen::Index j = 0; j < map.cols(); ++j) report.entries.push_back(map(i, j));
+  }
+  return report;
+}
 
 PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& errors, double level)
     : geometry_(geometry),
       errors_(errors),
       level_(level),
+      factors_(geometry.factors(errors.report)),
       client_room_(std::numeric_limits<double>::infinity()) {
   const std::size_t size = geometry.pulls.size();
   BANDANA_CHECK(errors.clients.size() == size);
-  BANDANA_CHECK(errors.privacy.empty() || errors.privacy.size() == size);
+  BANDANA_CHECK(errors.privacy.empty() ||
+                static_cast<Eigen::Index>(errors.privacy.size()) == factors_.rows());
   BANDANA_CHECK(errors.bounds.empty() || errors.bounds.size() == size);
   BANDANA_CHECK(errors.means.empty() || errors.means.size() == size);
   Spreads spreads = SpreadsOf(geometry, errors);
-  Forms forms = FormsOf(geometry, errors);
-  if (errors.rule.clips()) {
-    const Vector rooms = RoomsOf(geometry, errors);
-    if (spreads.shared.maxCoeff() > 0) {
-      // Any share of the rooms for the clients' part is valid.
-      Typical typical(geometry, forms);
-      for (std::size_t i = 0; i < errors.privacy.size(); ++i) {
-        const double spread = errors.privacy[i].laplace_terms > 0 ? errors.privacy[i].stddev() : 0;
-        typical.sub_gaussian += typical.square[static_cast<Eigen::Index>(i)] * spread * spread;
-      }
-      double most = kNever;
-      for (Eigen::Index i = 0; i < rooms.size(); ++i) {
-        if (spreads.shared[i] > 0) most = std::min(most, rooms[i] / spreads.shared[i]);
-      }
-      client_room_ = GoldenSection(
-          [&](double room) { return TypicalWidth(typical, errors, spreads, rooms, room, level); }, 0, most,
-          0.02 * most);
-    }
-    bias_ = BiasOf(spreads, rooms, client_room_);
-    if (bias_.isZero(0)) bias_.resize(0);
+  const Vector rooms = errors.rule.clips() ? RoomsOf(geometry, errors) : Vector();
+  const bool clips = errors.rule.clips() && !AllRoom(spreads, rooms);
+  const bool clients_exceed = clips && spreads.shared.maxCoeff() > 0;
+  Forms forms = FormsOf(geometry, errors, clients_exceed);
+  if (clients_exceed) {
+    Typical typical(geometry, forms, errors.report);
+    if (forms.laplace) typical.sub_gaussian += typical.NoiseOf(errors.privacy);
+    client_room_ = ClientRoom(typical, errors, spreads, rooms, level);
   }
+  if (clips) bias_ = BiasOf(spreads, rooms, client_room_);
   normal_ = std::move(forms.normal);
   sub_gaussian_ = std::move(forms.sub_gaussian);
   laplace_ = forms.laplace;
@@ -199,13 +243,15 @@ Vector PhaseWidths::Of(const Matrix& directions, std::span<const Ends> ends) con
   const Vector sub_gaussian = form(sub_gaussian_);
   const bool excess = client_room_ < kNever;
   const bool misspecified = errors_.misspecification > 0;
-  Matrix a;  // one direction a column
-  if (laplace_ || excess || misspecified || bias_.size() > 0) a = geometry_.weights * directions.transpose();
+  Matrix a;        // one direction a column
+  Matrix entries;  // the same of a release's numbers
+  if (laplace_) entries = factors_ * directions.transpose();
+  if (excess || misspecified || bias_.size() > 0) a = geometry_.weights * directions.transpose();
   Vector widths(directions.rows());
   for (Eigen::Index i = 0; i < widths.size(); ++i) {
     ErrorLaw law{.normal = normal[i], .sub_gaussian = sub_gaussian[i]};
     if (laplace_) {
-      law.weights = {a.col(i).data(), geometry_.pulls.size()};
+      law.weights = {entries.col(i).data(), static_cast<std::size_t>(entries.rows())};
       law.laws = errors_.privacy;
     }
     if (excess) {
@@ -235,11 +281,12 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
                                                    double level, const NoiseForecast& forecast) {
   const auto size = static_cast<Eigen::Index>(geometry.pulls.size());
   MeanQuery query{.bounds = std::vector<Interval>(geometry.pulls.size()), .clients = errors.clients.front()};
+  if (errors.sampling == Sampling::kDeal) {
+    query.dealt = errors.clients;
+    query.clients = std::accumulate(query.dealt.begin(), query.dealt.end(), Count{0});
+  }
   if (!errors.rule.clips() || errors.rule.fixed_bound.has_value() || !forecast) {
-    for (Eigen::Index i = 0; i < size; ++i) {
-      query.bounds[i] =
-          errors.rule.BoundsFor(errors.sampling == Sampling::kDeal ? 1 : geometry.pulls[i].count);
-    }
+    for (Eigen::Index i = 0; i < size; ++i) query.bounds[i] = RuleBounds(geometry, errors, i);
     return query.bounds;
   }
   const Spreads spreads = SpreadsOf(geometry, errors);
@@ -250,50 +297,54 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
   const auto rooms = [&](const Rooms& room) -> Vector {
     return room.own * spreads.own + room.shared * spreads.shared;
   };
-  const auto squared_ranges = [&](const Vector& room) {
-    double sum = 0;
-    for (Eigen::Index i = 0; i < size; ++i) {
-      const Interval means = MeansOf(errors, i);
-      const double range = means.high - means.low + 2 * room[i];
-      sum += range * range;
-    }
-    return sum;
-  };
-  const auto bounds = [&](const Vector& room) {
+  const auto choose = [&](const Vector& room) {
     for (Eigen::Index i = 0; i < size; ++i) {
       const Interval means = MeansOf(errors, i);
       query.bounds[i] = {means.low - room[i], means.high + room[i]};
     }
     return query.bounds;
   };
-  // Noise grows with the ranges, in proportion to their norm.
+  const bool estimates = errors.report == ClientReport::kEstimate;
+  const Vector shares = estimates ? SharesOf(geometry) : Vector(Vector::Ones(size));
+  const auto squared_ranges = [&](const Vector& room) {
+    const std::vector<Interval> bounds = choose(room);
+    double sum = 0;
+    for (Eigen::Index i = 0; i < size; ++i) {
+      const double range = bounds[static_cast<std::size_t>(i)].high - bounds[static_cast<std::size_t>(i)].low;
+      sum += shares[i] * range * range;
+    }
+    return sum;
+  };
   const Vector reference = rooms({2, 2});
-  bounds(reference);
+  const double reference_ranges = squared_ranges(reference);
+  if (estimates) query.map = EstimateReport(geometry, query.bounds);
   BANDANA_ASSIGN_OR_RETURN(const std::vector<NoiseLaw> laws, forecast(query));
   PhaseErrors quiet = errors;
   quiet.privacy.clear();
-  const Typical data(geometry, FormsOf(geometry, quiet));
-  double noise = 0;
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    noise += data.square[static_cast<Eigen::Index>(i)] * laws[i].stddev() * laws[i].stddev();
-  }
-  if (noise == 0) return bounds(rooms({kNever, kNever}));
-  noise /= squared_ranges(reference);
+  const bool shared = spreads.shared.maxCoeff() > 0;
+  const Typical data(geometry, FormsOf(geometry, quiet, shared), errors.report);
+  const double noise = data.NoiseOf(laws);
+  // Where noise is nothing beside the data however wide the intervals are, they are what they are without it.
+  constexpr double kNothing = 1e-8;
+  const Vector widest = rooms({kNever, kNever});
+  const double most_noise = noise == 0 ? 0 : noise * squared_ranges(widest) / reference_ranges;
+  if (most_noise <= kNothing * (data.normal + data.sub_gaussian)) return choose(widest);
   const bool normal = std::all_of(laws.begin(), laws.end(), [](const NoiseLaw& law) { return law.normal; });
   const auto width = [&](const Rooms& room) {
     const Vector all = rooms(room);
     Typical typical = data;
-    (normal ? typical.normal : typical.sub_gaussian) += noise * squared_ranges(all);
+    // Noise is in proportion to the norm of the ranges.
+    (normal ? typical.normal : typical.sub_gaussian) += noise * squared_ranges(all) / reference_ranges;
     return TypicalWidth(typical, errors, spreads, all, room.shared, level);
   };
   Rooms best{2, 2};
   constexpr double kMost = 12;
   for (int sweep = 0; sweep < 3; ++sweep) {
     best.own = GoldenSection([&](double own) { return width({own, best.shared}); }, 0, kMost, 0.03);
-    if (spreads.shared.maxCoeff() == 0) break;
-    best.shared = GoldenSection([&](double shared) { return width({best.own, shared}); }, 0, kMost, 0.03);
+    if (!shared) break;
+    best.shared = GoldenSection([&](double room) { return width({best.own, room}); }, 0, kMost, 0.03);
   }
-  return bounds(rooms(best));
+  return choose(rooms(best));
 }
 
 }  // namespace bandana

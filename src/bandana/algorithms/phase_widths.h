@@ -16,7 +16,18 @@ struct PhaseGeometry {
   Matrix support;           ///< its actions in the basis, one a row
   Matrix gram_inverse;      ///< V^-1, V = sum T(x) x x'
   Matrix weights;           ///< a_x = T(x) <V^-1 v, x>
+  Matrix root_inverse;      ///< R^-1, R R' = V / sum T(x)
+
+  /// One row for each number of a release: factors with which it enters an estimate, as weights are.
+  const Matrix& factors(ClientReport report) const {
+    return report == ClientReport::kAverages ? weights : root_inverse;
+  }
 };
+
+/// A client's estimate, for a query with these bounds: u = M (averages - middles) with M = R^-1 X' P, where X
+/// has the support's actions for rows and P the shares T(x) / sum T. Since M'M <= P, |u|^2 is at most
+/// sum P(x) (range(x) / 2)^2, the radius. What it adds to an estimate in the direction v is <R^-1 v, u>.
+ReportMap EstimateReport(const PhaseGeometry& geometry, std::span<const Interval> bounds);
 
 /// Bounds on <estimate - theta, v> for directions v, at one level each. What is chosen to make them narrow is
 /// chosen from the geometry and the errors' laws alone, so every bound holds at its level. Derived in
@@ -41,8 +52,9 @@ class PhaseWidths {
   const PhaseGeometry& geometry_;
   const PhaseErrors& errors_;
   double level_;
-  Matrix normal_;        // of the direction: squared scale of the normal part,
-  Matrix sub_gaussian_;  // and of the rest
+  Matrix normal_;          // of the direction: squared scale of the normal part,
+  Matrix sub_gaussian_;    // and of the rest
+  const Matrix& factors_;  // of the release
   bool laplace_;
   Vector bias_;         // of clipping, by coordinate; empty: none
   double client_room_;  // in client spreads; infinite: no excess of clients

@@ -17,9 +17,10 @@ Count RoundsOf(const Plan& plan) {
   return rounds;
 }
 
-absl::Status CheckPopulation(const EliminationRules& rules, int dimension) {
+absl::Status CheckPopulation(const EliminationRules& rules, const ActionMatrix& actions) {
   // T_l <= h_l + |support|, so these phases complete whatever the designs are.
-  const double most_support = DesignSupportBound(dimension);
+  const double most_support = rules.core_set ? DesignSupportBound(static_cast<int>(actions.cols()))
+                                             : static_cast<double>(actions.rows());
   double rounds = 0;
   double clients = 0;
   for (Epoch phase = 1; phase <= rules.phases; ++phase) {
@@ -58,6 +59,20 @@ absl::Status CheckLink(const EliminationRules& rules) {
   return absl::OkStatus();
 }
 
+absl::Status CheckReport(const EliminationRules& rules) {
+  if (rules.report == ClientReport::kAverages) return absl::OkStatus();
+  if (rules.width != Width::kExact) {
+    return InvalidOption("algorithm.report", "estimate", "averages with algorithm.width = \"paper\"");
+  }
+  if (rules.link != Link::kIdentity) {
+    return InvalidOption("algorithm.report", "estimate", "averages with this environment.link");
+  }
+  if (rules.clients == nullptr) {
+    return InvalidOption("algorithm.report", "estimate", "averages where every round has a new client");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actions) {
   if (actions.rows() == 0) return InvalidOption("environment.actions", 0, "at least one action");
   if (!(rules.horizon >= 1)) {
@@ -72,12 +87,13 @@ absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actio
                          "\"auto\" or a finite number >= 1");
   }
   BANDANA_RETURN_IF_ERROR(CheckLink(rules));
+  BANDANA_RETURN_IF_ERROR(CheckReport(rules));
   constexpr Count kMostClients = 0xffffffff;  // NodeId
   if (!(rules.population >= 1 && rules.population < kMostClients)) {
     return InvalidOption("environment.population", static_cast<double>(rules.population),
                          fmt::format("a whole number from 1 to {}", kMostClients - 1));
   }
-  return CheckPopulation(rules, static_cast<int>(actions.cols()));
+  return CheckPopulation(rules, actions);
 }
 
 }  // namespace
@@ -150,13 +166,13 @@ PhaseErrors EliminationPolicy::ErrorsOf(const Plan& plan) const {
           .rule = rules_.clip,
           .misspecification = rules_.misspecification,
           .bounds = plan.query.bounds,
-          .means = means_};
+          .means = means_,
+          .report = rules_.report};
 }
 
 absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
   means_.clear();
-  const bool chosen =
-      rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips() && plan.query.dealt.empty();
+  const bool chosen = rules_.width == Width::kExact && rules_.forecast && rules_.clip.clips();
   if (chosen && known_.has_value()) {
     std::vector<ArmId> arms;
     for (const Pull& pull : plan.pulls) arms.push_back(pull.arm);
@@ -177,6 +193,9 @@ absl::Status EliminationPolicy::ClipPlan(Plan& plan) {
       plan.query.bounds.push_back(rules_.clip.BoundsFor(dealt ? 1 : pull.count));
     }
   }
+  if (rules_.report == ClientReport::kEstimate) {
+    plan.query.map = PhaseRegression(*actions_, *design_, plan.pulls).Report(plan.query.bounds);
+  }
   return absl::OkStatus();
 }
 
@@ -192,7 +211,9 @@ EliminationPolicy::Conclusion EliminationPolicy::Conclude(const Plan& plan, cons
     return {std::move(estimate), std::move(survivors)};
   }
   PhaseRegression regression(*actions_, *design_, plan.pulls);
-  Vector estimate = regression.Estimate(entries);
+  Vector estimate = rules_.report == ClientReport::kEstimate
+                        ? regression.EstimateFrom(entries, plan.query.bounds)
+                        : regression.Estimate(entries);
   auto survivors = rules_.width == Width::kExact
                        ? regression.EliminateExactly(estimate, active_, errors, rules_.level)
                        : regression.EliminateBy(2 * rules_.paper_width(facts), estimate, active_);

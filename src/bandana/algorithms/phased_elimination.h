@@ -38,7 +38,7 @@ struct PhaseFacts {
   int dimension = 0;
   int actions = 0;  ///< active in it
   std::span<const Pull> pulls;
-  std::span<const NoiseLaw> privacy;  ///< of the released averages
+  std::span<const NoiseLaw> privacy;  ///< of what is released
   double privacy_stddev = 0;          ///< the largest of them
 };
 
@@ -52,6 +52,7 @@ struct EliminationRules {
   Epoch phases = std::numeric_limits<Epoch>::max();  ///< after these the best of what is left is played
   bool warm_start = false;  ///< a phase's design starts from the one before (DesignParams::warm_start)
   bool core_set = true;     ///< otherwise a phase plays every action that is left equally often
+  ClientReport report = ClientReport::kAverages;  ///< estimates: of clients who watch a phase, exact widths
   Width width = Width::kExact;
   std::function<double(const PhaseFacts&)> paper_width;  ///< W_l: x goes if it is 2 W_l behind
   ClipRule clip;
@@ -78,7 +79,7 @@ struct PhaseRecord {
   std::vector<Interval> bounds;  ///< to which averages, or single rewards, were clipped
   double privacy_stddev = 0;
   double width = 0;
-  std::vector<double> averages;  ///< released
+  std::vector<double> averages;  ///< released; or the clients' mean estimate, as they sent it
   Vector estimate;
   std::vector<ArmId> active;  ///< after the elimination
 };

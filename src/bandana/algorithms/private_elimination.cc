@@ -16,12 +16,15 @@ double PaperWidth(const PhaseFacts& facts, Count horizon) {
   const double log_term = std::log(4.0 * facts.actions * t * t);
   const double learning = std::sqrt(4 * d / facts.target * log_term);
   if (facts.privacy.empty()) return learning;
+  // An action that was pulled once has one term in the local model too.
+  const bool a_reward = std::any_of(facts.privacy.begin(), facts.privacy.end(),
+                                    [](const NoiseLaw& law) { return law.laplace_terms > 1; });
   double of_sum = 0;
   double of_reward = 0;
   for (std::size_t i = 0; i < facts.privacy.size(); ++i) {
     const NoiseLaw& law = facts.privacy[i];
     const double count = static_cast<double>(facts.pulls[i].count);
-    if (law.laplace_terms > 1) {
+    if (a_reward) {
       of_reward = std::max(of_reward, law.laplace_scale * count);
     } else {
       of_sum = std::max(of_sum, std::max(law.laplace_scale, law.proxy) * count);

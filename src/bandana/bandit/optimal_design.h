@@ -36,9 +36,9 @@ struct DesignParams {
   double target = 1.3;
   /// Where to start: a design of a superset of the active actions (an earlier phase's), or none. What is
   /// promised below holds either way. Off by default, since it does not pay: where a phase removes a tenth of
-  /// the actions it saves most steps, but a fifth of the time, as the span, the coordinates and the last
+  /// the actions it saves most steps, but a third of the time, as the span, the coordinates and the last
   /// check remain; where it removes half, it saves nothing; and the support, on which privacy noise is
-  /// spread, is 5 to 20 % larger (benchmarks/design_bench).
+  /// spread, is 10 to 20 % larger (benchmarks/design_bench).
   const Design* warm_start = nullptr;
 };
 

@@ -10,6 +10,7 @@
 #include "bandana/core/status.h"
 #include "bandana/federation/cohort.h"
 #include "bandana/federation/context.h"
+#include "bandana/federation/dealt_parts.h"
 #include "bandana/federation/messages.h"
 #include "bandana/federation/release.h"
 #include "bandana/privacy/privatizer.h"
@@ -61,7 +62,7 @@ class Collector {
     plan_ = std::move(plan);
     sum_ = {};
     awaited_.clear();
-    dealt_ = {first, std::vector<bool>(static_cast<std::size_t>(plan_->query.clients))};
+    dealt_ = {plan_->query.dealt, first};
     if constexpr (ShufflePrivatizer<P>) {
       context.Send(*context.links().shuffler, bandana::Deal{plan_, first});
     } else {
@@ -95,40 +96,19 @@ class Collector {
   const P& privatizer() const { return privatizer_; }
 
  private:
-  struct Dealt {
-    NodeId first;
-    std::vector<bool> answered;
-  };
-
   static absl::Status NoShuffler() {
     return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
   }
 
   // Somebody who was asked, has not answered yet, and answers what was asked.
   bool IsNew(NodeId origin, const Report& report) {
-    if (plan_->query.dealt.empty()) return awaited_.erase(origin) > 0;
-    const std::size_t place = std::size_t{origin.value} - dealt_.first.value;
-    if (origin.value < dealt_.first.value || place >= dealt_.answered.size() || dealt_.answered[place]) {
-      return false;
-    }
-    dealt_.answered[place] = true;
-    return report.part() == PartAt(static_cast<Count>(place));
-  }
-
-  int PartAt(Count place) const {
-    int part = 0;
-    for (const Count clients : plan_->query.dealt) {
-      if (place < clients) break;
-      place -= clients;
-      ++part;
-    }
-    return part;
+    return plan_->query.dealt.empty() ? awaited_.erase(origin) > 0 : dealt_.Take(origin, report);
   }
 
   P privatizer_;
   std::shared_ptr<const Plan> plan_;  // asked and not yet answered by all
   absl::flat_hash_set<NodeId> awaited_;
-  Dealt dealt_;
+  DealtParts dealt_;
   BasicReportSum<typename P::Query> sum_;
 };
 

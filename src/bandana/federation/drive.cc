@@ -13,6 +13,11 @@ absl::Status ValidateQuery(const MeanQuery& query) {
           fmt::format("malformed message: an interval from {} to {}", bound.low, bound.high));
     }
   }
+  for (const double entry : query.map.entries) {
+    if (!std::isfinite(entry)) {
+      return absl::InvalidArgumentError(fmt::format("malformed message: a map with an entry of {}", entry));
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "bandana/core/status.h"
 #include "bandana/core/without_replacement.h"
 #include "bandana/federation/cohort.h"
+#include "bandana/federation/dealt_parts.h"
 #include "bandana/federation/node.h"
 #include "bandana/federation/roll_call.h"
 #include "bandana/privacy/privatizer.h"
@@ -57,14 +57,17 @@ class Shuffler final : public Node {
     }
     dealt_ = deal.plan;
     last_deal_ = deal.plan->epoch;
+    dealt_parts_ = {dealt_->query.dealt, deal.first};
     context.DealOut(dealt_, deal.first, [&] {
-      return RandomOrder(static_cast<std::uint32_t>(dealt_->query.clients), context.coin(last_deal_));
+      auto order = RandomOrder(static_cast<std::uint32_t>(dealt_->query.clients), context.coin(last_deal_));
+      dealt_parts_.Permute(order);
+      return order;
     });
     return absl::OkStatus();
   }
 
   absl::Status TakePart(Context& context, NodeId origin, const Report& report) {
-    if (!answered_.insert(origin).second) return absl::OkStatus();  // a repeat
+    if (!dealt_parts_.Take(origin, report)) return absl::OkStatus();
     answers_ += report.clients();
     parts_.push_back(report);
     if (answers_ < dealt_->query.clients) return absl::OkStatus();
@@ -73,7 +76,7 @@ class Shuffler final : public Node {
     context.Send(*context.links().upstream, Mixed{dealt_->epoch, std::move(mixed)});
     dealt_ = nullptr;
     answers_ = 0;
-    answered_.clear();
+    dealt_parts_ = {};
     return absl::OkStatus();
   }
 
@@ -95,7 +98,7 @@ class Shuffler final : public Node {
   Epoch last_deal_ = 0;
   std::vector<Report> parts_;
   Count answers_ = 0;
-  absl::flat_hash_set<NodeId> answered_;
+  DealtParts dealt_parts_;
 };
 
 }  // namespace bandana

@@ -25,11 +25,24 @@ DpDpeParams MakeDpDpeParams(const Settings& settings) {
   return {.horizon = settings.Integer("horizon"),
           .alpha = settings.Has("algorithm.alpha") ? settings.Number("algorithm.alpha") : 0,
           .beta = settings.NumberOrAuto("algorithm.beta"),
+          .report = settings.Text("algorithm.report") == "estimate" ? ClientReport::kEstimate
+                                                                    : ClientReport::kAverages,
           .width = WidthOf(settings),
           .schedule = fixed ? ClientSchedule::kFixed : ClientSchedule::kGrowing,
           .fixed_clients = fixed ? settings.IntegerOrAuto("algorithm.fixed_clients") : std::nullopt,
           .population = PopulationOf(settings),
           .clip = MakeClipRule(settings)};
+}
+
+// Which mechanisms have a proof for a client's estimate.
+absl::Status CheckReport(const Settings& settings) {
+  if (settings.Text("algorithm.report") == "averages") return absl::OkStatus();
+  const bool shuffled = settings.Text("privacy.model") == "shuffle";
+  const bool laplace = settings.Has("privacy.noise") && settings.Text("privacy.noise") == "laplace";
+  if (!shuffled && !laplace) return absl::OkStatus();
+  return InvalidOption("algorithm.report", "estimate",
+                       "averages; estimate with privacy.model = \"none\", or \"central\" or \"local\" and "
+                       "privacy.noise = \"gaussian\"");
 }
 
 PeParams MakePeParams(const Settings& settings) {
@@ -51,7 +64,10 @@ PrivateEliminationParams MakePrivateEliminationParams(const Settings& settings) 
 
 absl::StatusOr<EliminationRules> PaperRules(const Settings& settings, const ActionMatrix& actions) {
   const std::string& name = settings.Text("algorithm.name");
-  if (name == "dp-dpe") return DpDpeRules(MakeDpDpeParams(settings), actions);
+  if (name == "dp-dpe") {
+    BANDANA_RETURN_IF_ERROR(CheckReport(settings));
+    return DpDpeRules(MakeDpDpeParams(settings), actions);
+  }
   if (name == "pe") return PeRules(MakePeParams(settings), actions);
   BANDANA_CHECK(name == "private-elimination");
   return PrivateEliminationRules(MakePrivateEliminationParams(settings), actions);

@@ -37,6 +37,7 @@ absl::Status ChooseRadius(Count dimension, double horizon, NetChoice& net) {
 }  // namespace
 
 absl::StatusOr<std::optional<NetChoice>> NetOf(const Settings& settings) {
+  if (!settings.Has("environment.action_set")) return std::nullopt;  // contexts: policies stand for actions
   NetChoice net{.set = SetOf(settings), .sampled = settings.Text("algorithm.net") == "sampled"};
   if (!net.set.has_value() && !net.sampled) return std::nullopt;
   if (settings.Text("algorithm.net") == "none") {

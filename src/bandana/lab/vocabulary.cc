@@ -166,9 +166,9 @@ std::vector<Option> MakeVocabulary() {
       Number(
           "environment.reward_bound", [](double v) { return v >= 1 && std::isfinite(v); },
           "\"auto\" or a finite number >= 1", "auto",
-          "B, to which a client clips its average of n pulls; auto: 1 + 3 sqrt(reward_sd^2/n + client_sd^2), "
-          "or "
-          "1 under calibration = paper",
+          "B, to which a client clips its average; auto: an interval of each phase's own, chosen for its "
+          "noise "
+          "(1 + 3 spreads under width = paper), or 1 under calibration = paper",
           gaussian_reward),
       Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
              "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)",
@@ -188,6 +188,10 @@ std::vector<Option> MakeVocabulary() {
       Number("algorithm.beta", Probability, "\"auto\" or a number in (0, 1)", "auto",
              "level of one confidence bound; auto: 1/(k T); lin-ucb: of all of them, auto: 1/T",
              Either(elimination, When("algorithm.name", {"lin-ucb"}))),
+      Choice("algorithm.report", {"averages", "estimate"}, "averages",
+             "what a client sends: its average reward of each action that was played, or its own estimate of "
+             "theta, which has fewer numbers (models none, central, local; Gaussian noise; exact widths)",
+             dp_dpe),
       Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
              elimination),
       Boolean("algorithm.warm_start", false,

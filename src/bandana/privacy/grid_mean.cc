@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "bandana/core/check.h"
@@ -43,6 +44,45 @@ absl::Status CheckBound(const Interval& bound, Count clients) {
   return absl::OkStatus();
 }
 
+// The ball of a mapped query, in units, with room for rounding: every vector of the ball that its radius
+// names is rounded to one that is inside.
+double RadiusUnits(const MeanQuery& query) {
+  return std::ceil(query.map.radius / GridMean::kUnit + std::sqrt(static_cast<double>(query.size())) / 2);
+}
+
+// Whole numbers inside the ball, which those inside already are.
+std::vector<std::int64_t> IntoBall(const std::vector<double>& whole, double radius) {
+  double squares = 0;
+  for (const double entry : whole) squares += entry * entry;
+  const double norm = std::sqrt(squares);
+  const double shrink = norm > radius ? radius / norm : 1;
+  std::vector<std::int64_t> units(whole.size());
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    units[i] = static_cast<std::int64_t>(std::trunc(whole[i] * shrink));
+  }
+  return units;
+}
+
+absl::Status CheckMap(const MeanQuery& query) {
+  constexpr double kMost = 0x1p20;
+  if (!query.dealt.empty()) return absl::InvalidArgumentError("a query that is dealt out has a map");
+  const std::size_t columns = query.bounds.size();
+  const std::size_t entries = query.map.entries.size();
+  if (columns == 0 || entries % columns != 0 || entries / columns > columns) {
+    return absl::InvalidArgumentError(fmt::format(
+        "a map of {} entries for {} coordinates: it has one to {} rows", entries, columns, columns));
+  }
+  for (const double entry : query.map.entries) {
+    if (!(std::abs(entry) <= kMost)) {
+      return absl::InvalidArgumentError(fmt::format("a map with an entry of {}: up to {}", entry, kMost));
+    }
+  }
+  if (!(query.map.radius >= 0)) {
+    return absl::InvalidArgumentError(fmt::format("a map with a radius of {}", query.map.radius));
+  }
+  return CheckBound({-query.map.radius, query.map.radius}, query.clients);
+}
+
 absl::Status CheckDealt(const MeanQuery& query) {
   if (query.dealt.size() != query.bounds.size()) {
     return absl::InvalidArgumentError(
@@ -64,6 +104,7 @@ absl::Status CheckDealt(const MeanQuery& query) {
 }  // namespace
 
 absl::Status CheckQuery(const MeanQuery& query) {
+  if (query.mapped()) BANDANA_RETURN_IF_ERROR(CheckMap(query));
   if (!query.dealt.empty()) BANDANA_RETURN_IF_ERROR(CheckDealt(query));
   for (std::size_t i = 0; i < query.bounds.size(); ++i) {
     BANDANA_RETURN_IF_ERROR(CheckBound(query.bounds[i], query.clients_of(i)));
@@ -108,8 +149,30 @@ double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
   return std::clamp(average, bound.low, bound.high);
 }
 
+namespace {
+
+// In units, rounded.
+std::vector<double> MappedAverages(const MeanQuery& query, RewardSums sums) {
+  std::vector<double> distances(sums.size());
+  for (std::size_t j = 0; j < sums.size(); ++j) {
+    const Interval& bound = query.bounds[j];
+    distances[j] = ClippedAverage(sums[j], bound) - (bound.low + bound.high) / 2;
+  }
+  std::vector<double> mapped(query.size());
+  const double* row = query.map.entries.data();
+  for (double& entry : mapped) {
+    entry =
+        std::nearbyint(std::inner_product(distances.begin(), distances.end(), row, 0.0) / GridMean::kUnit);
+    row += distances.size();
+  }
+  return mapped;
+}
+
+}  // namespace
+
 double GridMean::Sensitivity(const MeanQuery& query, int part) {
   if (part != Report::kWhole) return RangeUnits(query.bounds[static_cast<std::size_t>(part)]);
+  if (query.mapped()) return 2 * RadiusUnits(query) * SumSlack(query);
   double squares = 0;
   for (const Interval& bound : query.bounds) squares += RangeUnits(bound) * RangeUnits(bound);
   return std::sqrt(squares) * SumSlack(query);
@@ -117,6 +180,8 @@ double GridMean::Sensitivity(const MeanQuery& query, int part) {
 
 double GridMean::SensitivityL1(const MeanQuery& query, int part) {
   if (part != Report::kWhole) return RangeUnits(query.bounds[static_cast<std::size_t>(part)]);
+  if (query.mapped())
+    return Sensitivity(query) * std::sqrt(static_cast<double>(query.size())) * kRoundingSlack;
   double sum = 0;
   for (const Interval& bound : query.bounds) sum += RangeUnits(bound);
   return sum * SumSlack(query);
@@ -147,6 +212,7 @@ absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,
   BANDANA_RETURN_IF_ERROR(CheckWhole(query));
   const RewardSums sums = Reveal(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
+  if (query.mapped()) return IntoBall(MappedAverages(query, sums), RadiusUnits(query));
   Units units(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     units[i] = static_cast<std::int64_t>(std::nearbyint(ClippedAverage(sums[i], query.bounds[i]) / kUnit));
@@ -183,16 +249,22 @@ absl::StatusOr<GridMean::CrowdSum> GridMean::CrowdOf(const MeanQuery& query, int
 absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, Entries entries,
                                   ReportSum& sum) const {
   BANDANA_RETURN_IF_ERROR(CheckQuery(query));
+  if (query.mapped() && entries == Entries::kClip) {
+    const Units& sent = UnitsOf(report);
+    const Units inside = IntoBall(std::vector<double>(sent.begin(), sent.end()), RadiusUnits(query));
+    return AddReport(
+        query, query.size(), report, [&](std::size_t i, std::int64_t) { return inside[i]; }, sum);
+  }
   const auto entry = [&](std::size_t i, std::int64_t units) {
     return entries == Entries::kClip ? ClipUnits(units, query.bounds[i], report.clients()) : units;
   };
-  return AddReport(query, query.bounds.size(), report, entry, sum);
+  return AddReport(query, query.size(), report, entry, sum);
 }
 
 std::vector<NoiseLaw> GridMean::LawsOf(const MeanQuery& query,
                                        absl::FunctionRef<EntryNoise(std::size_t i)> noise) {
   std::vector<NoiseLaw> laws;
-  for (std::size_t i = 0; i < query.bounds.size(); ++i) {
+  for (std::size_t i = 0; i < query.size(); ++i) {
     NoiseLaw law = noise(i).law;
     law.proxy *= kUnit / static_cast<double>(query.clients_of(i));
     law.laplace_scale *= kUnit / static_cast<double>(query.clients_of(i));
@@ -205,7 +277,7 @@ absl::StatusOr<Released<Mean>> GridMean::MintMean(const MeanQuery& query, const 
                                                   absl::FunctionRef<EntryNoise(std::size_t i)> noise) const {
   BANDANA_RETURN_IF_ERROR(CheckQuery(query));
   const Units& units = UnitsOf(sum);
-  BANDANA_RETURN_IF_ERROR(CheckSize(query.bounds.size(), units));
+  BANDANA_RETURN_IF_ERROR(CheckSize(query.size(), units));
   Mean mean{std::vector<double>(units.size())};
   for (std::size_t i = 0; i < units.size(); ++i) {
     const auto clients = static_cast<double>(query.clients_of(i));
@@ -220,7 +292,7 @@ absl::StatusOr<std::vector<std::uint64_t>> GridMean::ScalesOf(
   std::vector<std::uint64_t> scales;
   if (query.dealt.empty()) {
     BANDANA_ASSIGN_OR_RETURN(const std::uint64_t all, scale(Report::kWhole));
-    scales.assign(query.bounds.size(), all);
+    scales.assign(query.size(), all);
   }
   for (std::size_t i = 0; i < query.dealt.size(); ++i) {
     BANDANA_ASSIGN_OR_RETURN(const std::uint64_t each, scale(static_cast<int>(i)));

@@ -11,7 +11,7 @@ namespace bandana {
 
 /// An error unless averages in the query's intervals, and sums of them over its clients, fit the grid with
 /// room for noise: so that nothing later fails because of what the data are. Nor if its coordinates are not
-/// dealt out to its clients, each once.
+/// dealt out to its clients, each once, or its map is not one of its coordinates.
 absl::Status CheckQuery(const MeanQuery& query);
 
 /// The same, and an error too if the query is dealt: everyone is to answer all of it.
@@ -39,7 +39,8 @@ class GridMean : public Mechanism {
 
   /// The most that replacing one client can move the sum of clipped and rounded averages, in units, in l2 and
   /// in l1. The ends of an interval are rounded outwards to the grid, so rounding a value inside never adds
-  /// to it. With a part, which alone the client answers, its interval's length.
+  /// to it. With a part, which alone the client answers, its interval's length. Of a mapped query the
+  /// diameter of the ball that reports are brought into.
   static double Sensitivity(const MeanQuery& query, int part = Report::kWhole);
   static double SensitivityL1(const MeanQuery& query, int part = Report::kWhole);
 
@@ -61,11 +62,9 @@ class GridMean : public Mechanism {
 
  protected:
   static constexpr Count kWordBits = 64;
-  static Count WordBits(const MeanQuery& query) {
-    return kWordBits * static_cast<Count>(query.bounds.size());
-  }
+  static Count WordBits(const MeanQuery& query) { return kWordBits * static_cast<Count>(query.size()); }
 
-  /// One client's averages, each clipped to its interval and rounded.
+  /// One client's averages, each clipped to its interval, mapped if the query says so, and rounded.
   absl::StatusOr<Units> Average(const MeanQuery& query, const Raw<RewardSums>& rewards) const;
 
   /// One client's one reward, and the sum of a crowd's, clipped and rounded.
@@ -77,8 +76,8 @@ class GridMean : public Mechanism {
   absl::StatusOr<CrowdSum> CrowdOf(const MeanQuery& query, int part, const Raw<RewardSums>& crowd) const;
 
   /// What of a report goes into a sum: with kClip each entry is brought inside its interval once more (a
-  /// crowd's inside as many of them), so that the sum's sensitivity does not depend on what a client sends.
-  /// Not for reports that carry their own noise.
+  /// crowd's inside as many of them; a mapped one inside its ball), so that the sum's sensitivity does not
+  /// depend on what a client sends. Not for reports that carry their own noise.
   enum class Entries { kClip, kAsSent };
   absl::Status AddEntries(const MeanQuery& query, const Report& report, Entries entries,
                           ReportSum& sum) const;

@@ -39,7 +39,7 @@ absl::StatusOr<Released<Mean>> NoPrivacyMean::Open(const MeanQuery& query, const
 }
 
 absl::StatusOr<std::vector<NoiseLaw>> NoPrivacyMean::Forecast(const MeanQuery& query) const {
-  return std::vector<NoiseLaw>(query.bounds.size());
+  return std::vector<NoiseLaw>(query.size());
 }
 
 template <class Noise>

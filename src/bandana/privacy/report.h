@@ -12,6 +12,15 @@
 
 namespace bandana {
 
+/// A public linear map that clients send their clipped averages through: a row for each number of a report, a
+/// column for each coordinate. It is taken of the averages' distances from the middles of their intervals.
+struct ReportMap {
+  std::vector<double> entries = {};  ///< row by row; none: averages are sent as they are
+  /// A report is brought inside the ball of this radius, so that what it reveals does not rest on the map.
+  double radius = 0;
+  bool operator==(const ReportMap&) const = default;
+};
+
 /// The question of an elimination phase: the clients' average reward in each coordinate (an arm of the plan).
 struct MeanQuery {
   std::vector<Interval> bounds;  ///< public, one a coordinate; a client's average is clipped to it
@@ -20,15 +29,25 @@ struct MeanQuery {
   /// Empty: every client answers every coordinate. Else dealt[i] >= 1 of the clients answer coordinate i,
   /// with one reward each, and nothing else; it adds up to `clients`.
   std::vector<Count> dealt = {};
+  ReportMap map = {};  ///< of a query that is not dealt
   bool operator==(const MeanQuery&) const = default;
 
   /// Who answers coordinate i.
   Count clients_of(std::size_t i) const { return dealt.empty() ? clients : dealt[i]; }
 
+  bool mapped() const { return !map.entries.empty(); }
+
+  /// How many numbers a client reports, and the release has.
+  std::size_t size() const {
+    return mapped() && !bounds.empty() ? map.entries.size() / bounds.size() : bounds.size();
+  }
+
   std::string bytes() const {
     ByteString bytes;
     bytes.Add(clients).Add(cohort).Add(static_cast<std::uint64_t>(dealt.size()));
     for (const Count each : dealt) bytes.Add(each);
+    bytes.Add(static_cast<std::uint64_t>(map.entries.size())).Add(map.radius);
+    for (const double entry : map.entries) bytes.Add(entry);
     for (const Interval& bound : bounds) bytes.Add(bound.low).Add(bound.high);
     return bytes.Take();
   }

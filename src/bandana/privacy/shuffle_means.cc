@@ -118,6 +118,7 @@ std::vector<Claim> ShuffleSumMean::claims() const {
 }
 
 absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& query) const {
+  if (query.mapped()) return absl::InvalidArgumentError("a shuffle sum is of averages, not of a map of them");
   if (query.dealt.empty()) return Calibrate(Sum::kVector, query.clients, query.bounds.size());
   return absl::InvalidArgumentError("a dealt query has a setting for each of its parts");
 }
@@ -429,7 +430,7 @@ absl::Status ShuffledLaplaceMean::AddMixed(const MeanQuery& query, const std::ve
                                            ReportSum& sum) const {
   for (const Report& report : mixed) {
     BANDANA_RETURN_IF_ERROR(AddAnonymous(
-        query, query.bounds.size(), report, [](std::size_t, std::int64_t units) { return units; }, sum));
+        query, query.size(), report, [](std::size_t, std::int64_t units) { return units; }, sum));
   }
   return absl::OkStatus();
 }

@@ -28,6 +28,8 @@ void EncodeQuery(const MeanQuery& query, v1::MeanQuery& out) {
   out.set_clients(query.clients);
   out.set_cohort(query.cohort);
   out.mutable_dealt()->Add(query.dealt.begin(), query.dealt.end());
+  out.mutable_map()->Add(query.map.entries.begin(), query.map.entries.end());
+  out.set_radius(query.map.radius);
 }
 
 void EncodeBody(const Plan& plan, v1::Plan& out) {
@@ -78,6 +80,8 @@ absl::StatusOr<MeanQuery> DecodeQuery(const v1::MeanQuery& in) {
   query.bounds.reserve(static_cast<std::size_t>(in.bounds_size()));
   for (const v1::Interval& bound : in.bounds()) query.bounds.push_back({bound.low(), bound.high()});
   query.dealt.assign(in.dealt().begin(), in.dealt().end());
+  query.map.entries.assign(in.map().begin(), in.map().end());
+  query.map.radius = in.radius();
   return query;
 }
 

@@ -120,15 +120,33 @@ Finding GrowsAtMostLike(const Named& a, double rate, double tolerance) {
 }
 
 Finding ExcessGrowsAtMostLike(const Named& a, const Named& b, double rate, double tolerance) {
-  Named excess{fmt::format("{} above {}", a.name, b.name), {}};
-  for (const Place& place : Shared(a.line, b.line)) {
-    excess.line.x.push_back(place.x);
-    Sample difference;
-    for (std::size_t i = 0; i < place.a->size(); ++i) difference.push_back((*place.a)[i] - (*place.b)[i]);
-    excess.line.y.push_back(std::move(difference));
+  const std::vector<Place> places = Shared(a.line, b.line);
+  if (places.size() < 2) return {false, fmt::format("{} and {} share no two places", a.name, b.name)};
+  const Place& first = places.front();
+  const Place& last = places.back();
+  const double allowed = std::pow(last.x / first.x, rate + tolerance);
+  Sample beyond;  // what is there at the end, less what the rate allows
+  for (std::size_t i = 0; i < first.a->size(); ++i) {
+    beyond.push_back((*last.a)[i] - (*last.b)[i] - allowed * ((*first.a)[i] - (*first.b)[i]));
   }
-  if (excess.line.x.size() < 2) return {false, fmt::format("{} and {} share no two places", a.name, b.name)};
-  return GrowsAtMostLike(excess, rate, tolerance);
+  std::vector<std::string> words;
+  for (const Place& place : places) {
+    words.push_back(fmt::format("{} at {}", Figure(PairedDifference(*place.a, *place.b)), Figure(place.x)));
+  }
+  const bool holds = Compare(beyond, Sample(beyond.size(), 0)) != Order::kAbove;
+  return {holds, fmt::format("{} above {}: {}; {} would allow a factor of {:.3g}", a.name, b.name,
+                             fmt::join(words, ", "), fmt::format("T^{:.3g}", rate),
+                             std::pow(last.x / first.x, rate))};
+}
+
+Named Part(const Named& a, double lowest, double highest) {
+  Named part{a.name, {}};
+  for (std::size_t i = 0; i < a.line.x.size(); ++i) {
+    if (!(a.line.x[i] >= lowest && a.line.x[i] <= highest)) continue;
+    part.line.x.push_back(a.line.x[i]);
+    part.line.y.push_back(a.line.y[i]);
+  }
+  return part;
 }
 
 Finding Both(const Finding& a, const Finding& b) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "bandana/lab/exhibits/claim.h"
@@ -40,8 +41,12 @@ Finding ConvergesTo(const Named& a, const std::string& name, const Sample& b, do
 /// and lower orders.
 Finding GrowsAtMostLike(const Named& a, double rate, double tolerance);
 
-/// The same of the amounts by which a is above b.
+/// Holds unless what a has above b at the last place is clearly more than at the first, times the growth that
+/// the rate and the tolerance allow. Amounts may be lost in the noise or negative.
 Finding ExcessGrowsAtMostLike(const Named& a, const Named& b, double rate, double tolerance);
+
+/// The part of a line where lowest <= x <= highest.
+Named Part(const Named& a, double lowest, double highest);
 
 /// Both hold; the evidence of both.
 Finding Both(const Finding& a, const Finding& b);

@@ -12,12 +12,11 @@ std::vector<PaperClaim> P2ContextClaims() {
       Converges(kLocal, corollary),
       Converges(kAmplified, corollary),
       Converges(kSum, corollary),
-      Compared("central outperforms local, with known contexts", kCentral, kLocal, Below, corollary),
-      Compared("shuffled (Algorithm 3) is nowhere worse than local, with known contexts", kAmplified, kLocal,
-               NowhereAbove, corollary),
-      Compared(
-          "shuffled (Algorithm 4) is close to central (within 10 %), with known contexts", kSum, kCentral,
-          [](const Named& a, const Named& b) { return WithinFactor(a, b, 1.1); }, corollary),
+      FollowsNonPrivate(kCentral, 0, corollary),
+      Compared("Algorithm 1 outperforms Algorithm 2 (local) with known contexts, at epsilon <= 1", kCentral,
+               kLocal, BelowAtSmallEpsilon, corollary),
+      Compared("Algorithm 3 outperforms Algorithm 2 (local) with known contexts, at epsilon <= 1", kAmplified,
+               kLocal, BelowAtSmallEpsilon, corollary),
   };
 }
 

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "bandana/core/status.h"
 #include "bandana/lab/exhibits/comparisons.h"
 #include "bandana/lab/exhibits/exhibits.h"
@@ -16,13 +18,7 @@ absl::StatusOr<Named> ByEpsilon(const Findings& findings, bool core_set) {
 }
 
 Named Part(const Named& whole, bool small) {
-  Named part{whole.name, {}};
-  for (std::size_t i = 0; i < whole.line.x.size(); ++i) {
-    if ((whole.line.x[i] <= kSmallEpsilon) != small) continue;
-    part.line.x.push_back(whole.line.x[i]);
-    part.line.y.push_back(whole.line.y[i]);
-  }
-  return part;
+  return small ? Part(whole, 0, kSmallEpsilon) : Part(whole, 1.001 * kSmallEpsilon, INFINITY);
 }
 
 absl::StatusOr<Finding> Degrades(const Findings& findings, bool small) {

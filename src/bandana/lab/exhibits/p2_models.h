@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "bandana/lab/exhibits/comparisons.h"
@@ -26,9 +27,12 @@ struct Known {
 /// At the largest epsilon the curve is within 10 % of the non-private regret.
 PaperClaim Converges(const Curve& curve, const std::string& paper, const Known& known = {});
 
-/// At every epsilon it is within a factor of the non-private regret.
-PaperClaim FollowsNonPrivate(const Curve& curve, double factor, const std::string& paper,
+/// At every epsilon from `lowest` it is within a factor of 2 of the non-private regret.
+PaperClaim FollowsNonPrivate(const Curve& curve, double lowest, const std::string& paper,
                              const Known& known = {});
+
+/// Below, where there is room for it: at large epsilon all of them are as good as non-private.
+Finding BelowAtSmallEpsilon(const Named& a, const Named& b);
 
 using Comparison = std::function<Finding(const Named&, const Named&)>;
 PaperClaim Compared(const std::string& claim, const Curve& a, const Curve& b, const Comparison& compare,

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bandana/algorithms/phased_elimination.h"
+#include "bandana/bandit/linear_population.h"
+#include "bandana/bandit/linear_problem.h"
+#include "bandana/privacy/mean_privatizers.h"
+#include "bandana/privacy/shuffle_means.h"
+#include "bandana/sim/simulator.h"
+
+/// Whole runs of an elimination, whichever paper's.
+namespace bandana::test {
+
+using ProblemPtr = std::shared_ptr<const LinearProblem>;
+
+inline ProblemPtr Shared(absl::StatusOr<LinearProblem> problem) {
+  EXPECT_TRUE(problem.ok()) << problem.status();
+  return std::make_shared<const LinearProblem>(*std::move(problem));
+}
+
+inline ProblemPtr DrawnProblem(int dimension, int actions, std::uint32_t replicate = 0) {
+  return Shared(LinearProblem::Draw({.dimension = dimension, .actions = actions}, 1, replicate));
+}
+
+inline std::shared_ptr<const ActionMatrix> ActionsOf(const ProblemPtr& problem) {
+  return {problem, &problem->actions()};
+}
+
+inline NoPrivacyMean Bare() { return NoPrivacyMean(Declassify("test")); }
+
+struct Outcome {
+  absl::Status status;
+  Checkpoint end;
+  std::vector<PhaseRecord> history;
+  std::vector<ArmId> active;
+  bool finished = false;
+};
+
+struct RunOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t replicate = 0;
+  bool crowds = true;
+  DpGuarantee budget = {1e30, 1};
+};
+
+/// The population is as large as the rules say, and its rewards are those of their clip rule.
+template <Privatizer P>
+Outcome Simulate(const ProblemPtr& problem, const absl::StatusOr<EliminationRules>& rules,
+                 const P& privatizer, const RunOptions& options = {}) {
+  auto server = EliminationServer<P>::Create(rules, ActionsOf(problem), privatizer);
+  if (!server.ok()) return {.status = server.status(), .end = {}, .history = {}, .active = {}};
+  auto population = LinearPopulation::Create({.problem = problem,
+                                              .reward = rules->clip.reward,
+                                              .client_sd = rules->clip.client_sd,
+                                              .size = rules->population,
+                                              .seed = options.seed,
+                                              .replicate = options.replicate});
+  EXPECT_TRUE(population.ok()) << population.status();
+  Recorder recorder(*problem, {});
+  const sim::SimParams sim{.seed = options.seed,
+                           .replicate = options.replicate,
+                           .topology = TopologyFor<P>(rules->population),
+                           .budget_per_client = options.budget,
+                           .crowds = options.crowds};
+  const absl::Status status = sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
+      sim, *server, privatizer, *population, recorder);
+  return {status, recorder.now(), server->policy().history(), server->policy().active(), server->finished()};
+}
+
+/// The field that is refused.
+inline std::string RefusedKey(const ProblemPtr& problem, const absl::StatusOr<EliminationRules>& rules) {
+  const absl::Status status =
+      rules.ok() ? EliminationPolicy::Create(*rules, ActionsOf(problem)).status() : rules.status();
+  if (status.ok()) return "accepted";
+  const auto error = InputErrorOf(status);
+  return error.has_value() ? error->key : "no input error";
+}
+
+/// Of the simplest kind, fast, for up to a billion clients.
+template <class P>
+P MadePrivate(DpGuarantee nominal, Calibration calibration = Calibration::kTight, double loss = 0.1) {
+  if constexpr (std::is_same_v<P, NoPrivacyMean>) {
+    return Bare();
+  } else if constexpr (std::is_same_v<P, ShuffleSumMean>) {
+    return *P::Create({nominal, calibration, Sampler::kFast, Transport::kBits, 1, loss});
+  } else if constexpr (std::is_same_v<P, ShuffledLaplaceMean>) {
+    return *P::Create({nominal, calibration, Sampler::kFast, 1, 1'000'000'000});
+  } else if constexpr (std::is_same_v<P, CentralLaplaceMean> || std::is_same_v<P, LocalLaplaceMean>) {
+    return *P::Create({nominal.epsilon, calibration, Sampler::kFast});
+  } else {
+    return *P::Create({nominal, calibration, Sampler::kFast});
+  }
+}
+
+}  // namespace bandana::test
