@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bandana/bandit/contextual_population.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/spec.h"
 #include "tests/support.h"
 
 // The closed forms of g against contexts as they are drawn. Seeds are fixed; every coordinate is compared at
@@ -87,6 +90,66 @@ TEST(ContextsTest, SamplesErrAsStated) {
   }
   EXPECT_LE(exceeded, kLevel * kRuns);
   EXPECT_GT(largest, 0.2);
+}
+
+constexpr const char* kSpec = R"(
+horizon = 1000000
+seed = 3
+[environment]
+kind = "contextual-linear"
+contexts = "clusters"
+dimension = 2
+actions = 10
+reward = "rademacher"
+[algorithm]
+name = "private-elimination"
+[privacy]
+model = "central"
+noise = "laplace"
+epsilon = 1
+)";
+
+struct Learning {
+  double early = 0;  // regret at T/100
+  double late = 0;   // and at T
+  int lost = 0;      // runs in which the best policy was eliminated
+};
+
+Learning Learn(const std::vector<std::string>& set) {
+  constexpr std::uint32_t kRuns = 8;
+  std::vector<std::string> all = set;
+  all.emplace_back("checkpoints=[10000, 1000000]");
+  const auto spec = lab::ParseSpec(kSpec, "x.toml", all);
+  EXPECT_TRUE(spec.ok()) << spec.status();
+  const std::atomic<bool> stop = false;
+  Learning learning;
+  for (std::uint32_t replicate = 0; replicate < kRuns; ++replicate) {
+    const lab::Settings& settings = spec->points[0].settings;
+    const auto outcome = lab::RunReplicate(settings, replicate, stop);
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    const auto problem = lab::MakeProblem(settings, replicate);
+    learning.early += outcome->checkpoints.front().regret / kRuns;
+    learning.late += outcome->checkpoints.back().regret / kRuns;
+    const std::vector<ArmId>& left = outcome->phases.back().active;
+    learning.lost += std::find(left.begin(), left.end(), (*problem)->best()) == left.end() ? 1 : 0;
+  }
+  return learning;
+}
+
+// A hundred times the rounds cost less than thirty times the regret (sqrt(T): ten times), and the best of 256
+// policies survives: each run loses it with probability at most 256 phases / (256 T).
+TEST(ContextsTest, RegretIsSublinearAndTheBestPolicyIsKept) {
+  const Learning central = Learn({});
+  EXPECT_LT(central.late, 30 * central.early);
+  EXPECT_EQ(central.lost, 0);
+  const Learning open = Learn({"privacy.model=none"});
+  EXPECT_LT(open.late, central.late * 1.2);
+  EXPECT_EQ(open.lost, 0);
+  // Known by samples, policies that differ by less than the samples' error are not told apart, but none is
+  // lost that is better than that.
+  const Learning sampled = Learn({"environment.context_samples=20000"});
+  EXPECT_EQ(sampled.lost, 0);
+  EXPECT_GE(sampled.late, central.late);
 }
 
 }  // namespace
