@@ -129,7 +129,8 @@ ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
 
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
   return WithPrivatizer(settings, [&](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
-    return HasContexts(settings) ? AsJoint(privatizer.claims()) : privatizer.claims();
+    if (HasContexts(settings)) return AsJoint(DealtClaims(privatizer));
+    return AlgorithmOf(settings).client_a_round ? DealtClaims(privatizer) : privatizer.claims();
   });
 }
 
