@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bandana/algorithms/pe.h"
 #include "bandana/bandit/recorder.h"
 #include "bandana/sim/simulator.h"
 #include "gtest/gtest.h"
@@ -243,6 +244,51 @@ TYPED_TEST(Federation, WithoutASeedNoTwoRunsAskTheSameClients) {
   ASSERT_FALSE(first.history.empty());
   ASSERT_FALSE(second.history.empty());
   EXPECT_NE(first.history.back().averages, second.history.back().averages);
+}
+
+// --- every round has a client of its own
+
+template <class P>
+EliminationServer<P> DealingServer(const P& privatizer) {
+  const PeParams params{.horizon = 700, .population = kClients, .clip = SmallParams().clip};
+  return EliminationServer<P>::Create(PeRules(params, *SmallActions()), SmallActions(), privatizer).value();
+}
+
+template <class P>
+void ExpectSameDealt(const P& privatizer) {
+  auto simulated = DealingServer(privatizer);
+  LinearPopulation population = SmallPopulation();
+  Recorder recorder(*SmallProblem(), {});
+  const absl::Status status = sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
+      {kSeed, kReplicate, TopologyFor<P>(kClients), kBudget}, simulated, privatizer, population, recorder);
+  ASSERT_TRUE(status.ok()) << status;
+
+  auto served = DealingServer(privatizer);
+  ServerParams params = SmallServerParams();
+  params.route = RouteOf(privatizer);
+  ServerThread<P> service(params, served, [](std::span<const Pull>) {});
+  std::vector<std::future<absl::StatusOr<AgentReport>>> agents;
+  for (const auto& [first, last] : kThreeAgents) {
+    AgentParams agent = SmallAgentParams(service.address(), first, last);
+    agent.route = params.route;
+    agents.push_back(
+        std::async(std::launch::async, [&privatizer, agent] { return RunSmallAgent(agent, privatizer); }));
+  }
+  for (auto& agent : agents) {
+    const auto report = agent.get();
+    EXPECT_TRUE(report.ok()) << report.status();
+  }
+  const auto report = service.Result();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->shares, recorder.now().clients);
+  EXPECT_GE(served.policy().history().size(), 5u);
+  ExpectSame({simulated.policy().history(), {}, {}}, {served.policy().history(), {}, {}});
+}
+
+TEST(DealtFederation, DecidesAsTheSimulatorDoes) {
+  ExpectSameDealt(SmallNoPrivacy());
+  ExpectSameDealt(CentralGaussianMean::Create(SmallPrivacy()).value());
+  ExpectSameDealt(LocalGaussianMean::Create(SmallPrivacy()).value());
 }
 
 }  // namespace
