@@ -6,6 +6,7 @@
 
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
+#include "bandana/privacy/regression_sums.h"
 #include "bandana/privacy/report.h"
 
 namespace bandana {
@@ -52,9 +53,33 @@ struct Mixed {
   std::vector<Report> reports;
 };
 
+/// Down, from a controller to each of its agents: what is known, and how long to play by it.
+struct Model {
+  Epoch epoch = 0;      ///< of the synchronisation that follows; 1 before anything is known
+  Count until = 0;      ///< the last round to be played by it
+  bool answers = true;  ///< whether a share follows that round; not after the last round of a run
+  ReleasedSums sums;    ///< null before the first synchronisation
+};
+
+/// Between peers, from neighbour to neighbour: what `origin` has released of its own records.
+struct Bulletin {
+  NodeId origin;
+  int group = 0;      ///< which of its estimators it is for
+  int hops_left = 0;  ///< how often it is still passed on
+  ReleasedSums sums;
+};
+
+/// Between peers: `origin` asks all of its clique to release.
+struct SyncRequest {
+  NodeId origin;
+  int group = 0;
+  int hops_left = 0;
+  Count round = 0;  ///< in which it was asked
+};
+
 /// A plan goes to thousands of clients and is never changed, so it travels by reference.
-using Payload =
-    std::variant<std::shared_ptr<const Plan>, Share, std::shared_ptr<const Roll>, Mixed, Task, Deal>;
+using Payload = std::variant<std::shared_ptr<const Plan>, Share, std::shared_ptr<const Roll>, Mixed, Task,
+                             Deal, Model, Bulletin, SyncRequest>;
 
 /// Delivered in (slot, origin, seq) order where the driver has a choice. Delivery is at least once: receivers
 /// drop repeats by (origin, kind, epoch).
