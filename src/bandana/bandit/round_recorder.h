@@ -1,0 +1,54 @@
+#pragma once
+
+#include <vector>
+
+#include "bandana/bandit/recorder.h"
+#include "bandana/core/ids.h"
+
+namespace bandana {
+
+/// Follows agents that each play a round of their own: every agent by itself, so that different agents may be followed
+/// by different threads, and what they send. Regret is the sum over agents.
+class RoundRecorder {
+ public:
+  /// `checkpoints` ascending, the last of them the horizon. Agents are nodes 1 .. agents.
+  RoundRecorder(Count agents, std::vector<Count> checkpoints);
+
+  /// Rounds of an agent come in their order.
+  void Play(NodeId agent, Count round, double gap) {
+    Agent& each = agents_[agent.value - 1];
+    while (each.at + 1 < times_.size() && round > times_[each.at]) ++each.at;
+    each.regret[each.at] += gap;
+    ++each.plays[each.at];
+    if (gap <= 0) ++each.best[each.at];
+  }
+
+  /// By one thread at a time.
+  void Send(Count round, Count reals, Count bits);
+  void Synchronise(Count round, Count repairs = 0);
+
+  Count agents() const { return static_cast<Count>(agents_.size()); }
+  std::vector<Checkpoint> Checkpoints() const;
+
+ private:
+  struct Agent {
+    std::size_t at = 0;
+    std::vector<double> regret;  // between two checkpoints
+    std::vector<Count> plays;
+    std::vector<Count> best;
+  };
+  struct Traffic {
+    Count messages = 0;
+    Count reals = 0;
+    Count bits = 0;
+    Count synchronisations = 0;
+    Count repairs = 0;
+  };
+  Traffic& At(Count round);
+
+  std::vector<Count> times_;
+  std::vector<Agent> agents_;
+  std::vector<Traffic> traffic_;
+};
+
+}  // namespace bandana
