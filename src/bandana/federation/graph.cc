@@ -1,0 +1,205 @@
+#include "bandana/federation/graph.h"
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "bandana/core/check.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+constexpr const char* kKey = "federation.topology";
+
+absl::Status CheckNodes(Count nodes) {
+  if (nodes >= 1 && nodes <= Graph::kMostNodes) return absl::OkStatus();
+  return InvalidOption("federation.agents", fmt::format("{}", nodes),
+                       fmt::format("a whole number from 1 to {}", Graph::kMostNodes));
+}
+
+// Lets every edge in once.
+class EdgeCheck {
+ public:
+  explicit EdgeCheck(Count nodes) : nodes_(nodes) {}
+
+  absl::Status Add(const Edge& edge) {
+    for (const NodeId node : {edge.a, edge.b}) {
+      if (node.value < 1 || node.value > nodes_) return Bad(edge, fmt::format("no node {}", node.value));
+    }
+    if (edge.a == edge.b) return Bad(edge, "a self loop");
+    if (!seen_.insert({std::min(edge.a, edge.b), std::max(edge.a, edge.b)}).second) {
+      return Bad(edge, "an edge that is there already");
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Bad(const Edge& edge, std::string what) const {
+    return InvalidInput(
+        {.message = std::move(what),
+         .key = kKey,
+         .value = fmt::format("{} {}", edge.a.value, edge.b.value),
+         .accepted = fmt::format("edges between two different nodes of 1 to {}, each once", nodes_)});
+  }
+
+  Count nodes_;
+  absl::flat_hash_set<std::pair<NodeId, NodeId>> seen_;
+};
+
+std::size_t Place(NodeId node) { return node.value - 1; }
+
+absl::StatusOr<Edge> EdgeOf(const std::string& text) {
+  const std::vector<std::string> words = absl::StrSplit(text, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+  Edge edge;
+  if (words.size() == 2 && absl::SimpleAtoi(words[0], &edge.a.value) &&
+      absl::SimpleAtoi(words[1], &edge.b.value)) {
+    return edge;
+  }
+  return InvalidInput({.message = "not an edge",
+                       .key = kKey,
+                       .value = text,
+                       .accepted = "two node numbers a line, separated by blanks, and # comments"});
+}
+
+}  // namespace
+
+absl::StatusOr<Graph> Graph::Create(Count nodes, std::span<const Edge> edges) {
+  BANDANA_RETURN_IF_ERROR(CheckNodes(nodes));
+  EdgeCheck check(nodes);
+  for (const Edge& edge : edges) BANDANA_RETURN_IF_ERROR(check.Add(edge));
+  return Graph(nodes, edges);
+}
+
+Graph::Graph(Count nodes, std::span<const Edge> edges)
+    : first_(static_cast<std::size_t>(nodes) + 1), ends_(2 * edges.size()) {
+  for (const Edge& edge : edges) {
+    ++first_[Place(edge.a) + 1];
+    ++first_[Place(edge.b) + 1];
+  }
+  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  std::vector<std::size_t> next = first_;
+  for (const Edge& edge : edges) {
+    ends_[next[Place(edge.a)]++] = edge.b;
+    ends_[next[Place(edge.b)]++] = edge.a;
+  }
+  for (std::size_t i = 0; i + 1 < first_.size(); ++i) {
+    std::sort(ends_.data() + first_[i], ends_.data() + first_[i + 1]);
+  }
+}
+
+std::span<const NodeId> Graph::neighbours(NodeId node) const {
+  BANDANA_CHECK(Contains(node));
+  const std::size_t i = Place(node);
+  return std::span(ends_).subspan(first_[i], first_[i + 1] - first_[i]);
+}
+
+bool Graph::adjacent(NodeId a, NodeId b) const {
+  const auto around = neighbours(a);
+  return std::binary_search(around.begin(), around.end(), b);
+}
+
+std::vector<Edge> Graph::Edges() const {
+  std::vector<Edge> edges;
+  edges.reserve(ends_.size() / 2);
+  for (NodeId node{1}; Contains(node); ++node.value) {
+    for (const NodeId other : neighbours(node)) {
+      if (node < other) edges.push_back({node, other});
+    }
+  }
+  return edges;
+}
+
+std::vector<int> Graph::Distances(NodeId from, int most) const {
+  BANDANA_CHECK(Contains(from));
+  std::vector<int> distances(static_cast<std::size_t>(nodes()), kUnreachable);
+  distances[Place(from)] = 0;
+  std::vector<NodeId> reached{from};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const int here = distances[Place(reached[i])];
+    if (here >= most) break;
+    for (const NodeId next : neighbours(reached[i])) {
+      if (distances[Place(next)] != kUnreachable) continue;
+      distances[Place(next)] = here + 1;
+      reached.push_back(next);
+    }
+  }
+  return distances;
+}
+
+int Graph::distance(NodeId a, NodeId b) const {
+  BANDANA_CHECK(Contains(b));
+  return Distances(a)[Place(b)];
+}
+
+int Graph::eccentricity(NodeId node) const {
+  const std::vector<int> distances = Distances(node);
+  return *std::max_element(distances.begin(), distances.end());
+}
+
+int Graph::diameter() const {
+  int largest = 0;
+  for (NodeId node{1}; Contains(node) && largest != kUnreachable; ++node.value) {
+    largest = std::max(largest, eccentricity(node));
+  }
+  return largest;
+}
+
+bool Graph::connected() const { return eccentricity(NodeId{1}) != kUnreachable; }
+
+Graph Graph::Power(int gamma) const {
+  BANDANA_CHECK(gamma >= 0);
+  std::vector<Edge> edges;
+  for (NodeId node{1}; Contains(node); ++node.value) {
+    const std::vector<int> distances = Distances(node, gamma);
+    for (NodeId other{node.value + 1}; Contains(other); ++other.value) {
+      if (distances[Place(other)] <= gamma) edges.push_back({node, other});
+    }
+  }
+  return {nodes(), edges};
+}
+
+absl::Status CheckConnected(const Graph& graph) {
+  const std::vector<int> distances = graph.Distances(NodeId{1});
+  const auto cut_off = std::find(distances.begin(), distances.end(), Graph::kUnreachable);
+  if (cut_off == distances.end()) return absl::OkStatus();
+  return InvalidInput(
+      {.message = "not connected",
+       .key = kKey,
+       .value = fmt::format("no path from node 1 to node {}", cut_off - distances.begin() + 1),
+       .accepted = "a graph in which all agents can reach each other"});
+}
+
+absl::StatusOr<Graph> ReadGraph(const std::string& path, Count nodes) {
+  BANDANA_RETURN_IF_ERROR(CheckNodes(nodes));
+  std::ifstream in(path);
+  if (!in) {
+    return InvalidInput({.message = "cannot be opened",
+                         .key = kKey,
+                         .value = path,
+                         .accepted = "a readable file, one edge a line"});
+  }
+  EdgeCheck check(nodes);
+  std::vector<Edge> edges;
+  int line_number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++line_number;
+    line = line.substr(0, line.find('#'));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const absl::StatusOr<Edge> edge = EdgeOf(line);
+    if (!edge.ok()) return WithFile(edge.status(), path, line_number);
+    if (const absl::Status added = check.Add(*edge); !added.ok()) return WithFile(added, path, line_number);
+    edges.push_back(*edge);
+  }
+  if (in.bad()) {
+    return InvalidInput(
+        {.message = "cannot be read", .key = kKey, .value = path, .accepted = "a file, one edge a line"});
+  }
+  return Graph::Create(nodes, edges);
+}
+
+}  // namespace bandana
