@@ -19,6 +19,7 @@ struct Checkpoint {
   Count rounds = 0;             ///< of communication
   double best_action_rate = 0;  ///< share of the rounds in which the best action was played
   Count agents = 1;             ///< who each play every round; regret is of all of them
+  Count first_sync = 0;         ///< round of the first synchronisation; 0: none yet
   Count repairs = 0;            ///< Gram matrices that noise had left not positive definite
 };
 

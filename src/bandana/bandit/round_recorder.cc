@@ -29,10 +29,9 @@ void RoundRecorder::Send(Count round, Count reals, Count bits) {
   traffic.bits += bits;
 }
 
-void RoundRecorder::Synchronise(Count round, Count repairs) {
-  Traffic& traffic = At(round);
-  ++traffic.synchronisations;
-  traffic.repairs += repairs;
+void RoundRecorder::Synchronise(Count round) {
+  ++At(round).synchronisations;
+  if (first_sync_ == 0) first_sync_ = round;
 }
 
 std::vector<Checkpoint> RoundRecorder::Checkpoints() const {
@@ -50,10 +49,11 @@ std::vector<Checkpoint> RoundRecorder::Checkpoints() const {
     now.reals += traffic_[i].reals;
     now.bits += traffic_[i].bits;
     now.rounds += traffic_[i].synchronisations;
-    now.repairs += traffic_[i].repairs;
+    if (first_sync_ > 0 && first_sync_ <= now.t) now.first_sync = first_sync_;
     now.best_action_rate = plays == 0 ? 0 : static_cast<double>(best) / static_cast<double>(plays);
     checkpoints.push_back(now);
   }
+  checkpoints.back().repairs = repairs_;
   return checkpoints;
 }
 

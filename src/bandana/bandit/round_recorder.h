@@ -25,7 +25,8 @@ class RoundRecorder {
 
   /// By one thread at a time.
   void Send(Count round, Count reals, Count bits);
-  void Synchronise(Count round, Count repairs = 0);
+  void Synchronise(Count round);
+  void Repair(Count repairs) { repairs_ += repairs; }  ///< of the whole run
 
   Count agents() const { return static_cast<Count>(agents_.size()); }
   std::vector<Checkpoint> Checkpoints() const;
@@ -42,13 +43,14 @@ class RoundRecorder {
     Count reals = 0;
     Count bits = 0;
     Count synchronisations = 0;
-    Count repairs = 0;
   };
   Traffic& At(Count round);
 
   std::vector<Count> times_;
   std::vector<Agent> agents_;
   std::vector<Traffic> traffic_;
+  Count repairs_ = 0;
+  Count first_sync_ = 0;
 };
 
 }  // namespace bandana

@@ -69,8 +69,15 @@ struct Outcome {
   std::vector<PhaseRecord> phases;
 };
 
-/// Runs a replicate in the simulator. Ends with kCancelled soon after `stop` turns true.
-absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
+/// Runs a replicate in the simulator, on `threads` threads where that helps. Ends with kCancelled soon after `stop` turns
+/// true.
+absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate, int threads,
                                      const std::atomic<bool>& stop);
+
+/// Whatever can be wrong with a point before it runs.
+absl::Status CheckPoint(const Settings& settings);
+
+/// Why a point's claim is void though it draws noise; empty if it is not.
+std::string VoidReason(const Settings& settings);
 
 }  // namespace bandana::lab

@@ -43,7 +43,7 @@ std::string ReadAll(const std::string& path) {
 const std::vector<std::string>& MetricNames() {
   static const std::vector<std::string> names = {
       "regret", "clients",          "communication_reals", "communication_bits",
-      "rounds", "best_action_rate", "regret_per_agent",    "syncs", "repairs"};
+      "rounds", "best_action_rate", "regret_per_agent",    "syncs", "first_sync", "repairs"};
   return names;
 }
 
@@ -57,6 +57,7 @@ std::vector<double> MetricValues(const Checkpoint& checkpoint) {
           checkpoint.best_action_rate,
           checkpoint.regret / static_cast<double>(checkpoint.agents),
           static_cast<double>(checkpoint.rounds),
+          static_cast<double>(checkpoint.first_sync),
           static_cast<double>(checkpoint.repairs)};
 }
 
