@@ -12,6 +12,7 @@
 #include "bandana/algorithms/fed_ucb_policy.h"
 #include "bandana/algorithms/fed_ucb_width.h"
 #include "bandana/algorithms/sync_schedule.h"
+#include "bandana/core/check.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/node.h"
 #include "bandana/federation/release.h"
@@ -31,9 +32,10 @@
 ///   U_i,t, u_i,t                  an agent's own records since, under LocalData::kRaw
 ///   SYNCHRONIZE                   SyncSchedule
 ///
-/// Departures. Agents synchronise when a public schedule says so, and act on released sums alone (LocalData::kReleased):
-/// the printed algorithm does neither, and loses its guarantee (docs/papers/p3.md). The shift is one for the sum
-/// (Shift::kGroup). The reset of local statistics is in the branch that synchronises.
+/// Departures. Agents synchronise when a public schedule says so, and act on released sums alone
+/// (LocalData::kReleased): the printed algorithm does neither, and loses its guarantee (docs/papers/p3.md).
+/// The shift is one for the sum (Shift::kGroup). The reset of local statistics is in the branch that
+/// synchronises.
 namespace bandana {
 
 /// What an agent decides by between two synchronisations.
@@ -46,10 +48,10 @@ enum class LocalData {
 template <class P>
 class FedUcbController final : public Node {
  public:
-  /// Agents are nodes first .. first + silos - 1, as many as the width says. `noise`: of a value released by all of
-  /// them together, if they do not all have the privatizer's. It must outlive the controller.
-  FedUcbController(SyncSchedule schedule, const FedUcbWidth& width, const P& privatizer, NodeId first = NodeId{1},
-                   std::optional<double> noise = std::nullopt)
+  /// Agents are nodes first .. first + silos - 1, as many as the width says. `noise`: of a value released by
+  /// all of them together, if they do not all have the privatizer's. It must outlive the controller.
+  FedUcbController(SyncSchedule schedule, const FedUcbWidth& width, const P& privatizer,
+                   NodeId first = NodeId{1}, std::optional<double> noise = std::nullopt)
       : schedule_(std::move(schedule)),
         width_(width),
         privatizer_(&privatizer),
@@ -67,13 +69,15 @@ class FedUcbController final : public Node {
     if constexpr (ShufflePrivatizer<P>) {
       const auto* mixed = std::get_if<Mixed>(&message.body);
       if (mixed == nullptr || message.from != context.links().shuffler) {
-        return absl::InvalidArgumentError("this controller takes what its shuffler has mixed, and nothing else");
+        return absl::InvalidArgumentError(
+            "this controller takes what its shuffler has mixed, and nothing else");
       }
       if (mixed->epoch != epoch_) return absl::OkStatus();
       BANDANA_RETURN_IF_ERROR(privatizer_->AddMixed(query, mixed->reports, sum_));
     } else {
       const auto* share = std::get_if<Share>(&message.body);
-      if (share == nullptr) return absl::InvalidArgumentError("this controller takes shares and requests alone");
+      if (share == nullptr)
+        return absl::InvalidArgumentError("this controller takes shares and requests alone");
       if (share->epoch != epoch_ || !IsAgent(message.origin) || !answered_.insert(message.origin).second) {
         return absl::OkStatus();  // a repeat
       }
@@ -146,9 +150,9 @@ struct FedUcbAgentParams {
   Count horizon = 0;
   Count silos = 0;  ///< M
   LocalData local = LocalData::kReleased;
-  Count pace = 1;         ///< it plays in every pace-th round
-  bool triggers = false;  ///< it watches the determinant: P3's line 12, a leak
-  double threshold = 0;   ///< D
+  Count pace = 1;          ///< it plays in every pace-th round
+  bool triggers = false;   ///< it watches the determinant: P3's line 12, a leak
+  double threshold = 0;    ///< D
   double first_noise = 0;  ///< in the Gram matrix that is released first
 };
 
@@ -156,8 +160,8 @@ struct FedUcbAgentParams {
 template <class P, class Scalar>
 class FedUcbAgent final : public RoundPlayer<Scalar> {
  public:
-  /// `width` and `privatizer` must outlive the agent. Under LocalData::kRaw, or with a trigger, raw records decide:
-  /// `leak` says so.
+  /// `width` and `privatizer` must outlive the agent. Under LocalData::kRaw, or with a trigger, raw records
+  /// decide: `leak` says so.
   FedUcbAgent(const FedUcbAgentParams& params, const FedUcbWidth& width, const P& privatizer,
               std::optional<Declassify> leak = std::nullopt)
       : params_(params),
@@ -179,8 +183,9 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
     if (model == nullptr) return absl::InvalidArgumentError("an agent takes models and requests alone");
     if (model->epoch <= epoch_) return absl::OkStatus();  // a repeat
     if (model->epoch != epoch_ + 1 || model->until <= round_ || model->until > params_.horizon) {
-      return absl::InvalidArgumentError(fmt::format("malformed message: model {} until round {} after {} in round {}",
-                                                    model->epoch, model->until, epoch_, round_));
+      return absl::InvalidArgumentError(
+          fmt::format("malformed message: model {} until round {} after {} in round {}", model->epoch,
+                      model->until, epoch_, round_));
     }
     epoch_ = model->epoch;
     until_ = model->until;
@@ -233,7 +238,8 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
   absl::Status Watch() {
     const Matrix& gram = policy_.regression().gram();
     const double more = policy_.regularizer().rho_max - policy_.regularizer().rho_min;
-    return watched_.Reset(gram + more * Matrix::Identity(gram.rows(), gram.cols()), Vector::Zero(gram.rows()));
+    return watched_.Reset(gram + more * Matrix::Identity(gram.rows(), gram.cols()),
+                          Vector::Zero(gram.rows()));
   }
   bool HasGrown() const {
     const auto rounds = static_cast<double>(round_ - last_sync_);

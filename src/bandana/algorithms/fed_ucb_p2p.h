@@ -12,9 +12,10 @@
 #include "absl/status/status.h"
 #include "bandana/algorithms/fed_ucb.h"
 
-/// FedUCB without a controller: P3's Algorithm 3. Peers on a graph pass messages on to their neighbours, one hop a
-/// round, gamma hops at most; each keeps gamma estimators that take turns, and adds up the sums of those of its clique,
-/// where cliques cover the graph in which peers at a distance of at most gamma are joined.
+/// FedUCB without a controller: P3's Algorithm 3. Peers on a graph pass messages on to their neighbours, one
+/// hop a round, gamma hops at most; each keeps gamma estimators that take turns, and adds up the sums of
+/// those of its clique, where cliques cover the graph in which peers at a distance of at most gamma are
+/// joined.
 ///
 ///   paper                          here
 ///   g = t mod gamma                GroupOf(t) = (t - 1) mod gamma
@@ -23,9 +24,9 @@
 ///   U^_i, u^_i                     Bulletin::sums
 ///   t' >= t - gamma                a message is passed on gamma times and then dropped
 ///
-/// Departures as in fed_ucb.h; |C| takes the place of M in V and beta. A peer's own release reaches it in the next
-/// round, as its neighbours' do, so that a clique of neighbours decides by the same sums. A record is in one group's
-/// stream alone, so each of them has the whole budget.
+/// Departures as in fed_ucb.h; |C| takes the place of M in V and beta. A peer's own release reaches it in the
+/// next round, as its neighbours' do, so that a clique of neighbours decides by the same sums. A record is in
+/// one group's stream alone, so each of them has the whole budget.
 namespace bandana {
 
 struct FedUcbPeerParams {
@@ -35,7 +36,7 @@ struct FedUcbPeerParams {
   LocalData local = LocalData::kReleased;
   Count pace = 1;
   bool triggers = false;
-  double threshold = 0;  ///< D / (1 + L^2)
+  double threshold = 0;    ///< D / (1 + L^2)
   double first_noise = 0;  ///< in the clique's Gram matrix that is released first
 };
 
@@ -43,8 +44,8 @@ template <class P, class Scalar>
 class FedUcbPeer final : public RoundPlayer<Scalar> {
  public:
   /// `schedule` is of one group, by how often it has been used. All references must outlive the peer.
-  FedUcbPeer(FedUcbPeerParams params, const SyncSchedule& schedule, const FedUcbWidth& width, const P& privatizer,
-             std::optional<Declassify> leak = std::nullopt)
+  FedUcbPeer(FedUcbPeerParams params, const SyncSchedule& schedule, const FedUcbWidth& width,
+             const P& privatizer, std::optional<Declassify> leak = std::nullopt)
       : params_(std::move(params)),
         schedule_(&schedule),
         privatizer_(&privatizer),
@@ -59,8 +60,10 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
   }
 
   absl::Status OnMessage(Context& context, const Message& message) override {
-    if (const auto* bulletin = std::get_if<Bulletin>(&message.body)) return TakeBulletin(context, message, *bulletin);
-    if (const auto* request = std::get_if<SyncRequest>(&message.body)) return TakeRequest(context, message, *request);
+    if (const auto* bulletin = std::get_if<Bulletin>(&message.body))
+      return TakeBulletin(context, message, *bulletin);
+    if (const auto* request = std::get_if<SyncRequest>(&message.body))
+      return TakeRequest(context, message, *request);
     return absl::InvalidArgumentError("a peer takes bulletins and requests alone");
   }
 
@@ -104,7 +107,9 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     for (const auto& group : groups_) repairs += group->policy.repairs();
     return repairs;
   }
-  const FedUcbPolicy<Scalar>& policy(int group) const { return groups_[static_cast<std::size_t>(group)]->policy; }
+  const FedUcbPolicy<Scalar>& policy(int group) const {
+    return groups_[static_cast<std::size_t>(group)]->policy;
+  }
 
  private:
   struct Group {
@@ -116,15 +121,15 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     FedUcbPolicy<Scalar> policy;
     OptimisticRegression watched;
     RegressionStream stream;
-    RegressionEstimator estimator;            // of its own releases
-    std::map<NodeId, ReleasedSums> latest;    // of the clique
-    ReleasedSums own;                         // released last round
+    RegressionEstimator estimator;          // of its own releases
+    std::map<NodeId, ReleasedSums> latest;  // of the clique
+    ReleasedSums own;                       // released last round
     Count uses = 0;
-    Count next = 0;       // use after which the schedule has a release
-    Count last_use = 0;   // of the last release
+    Count next = 0;      // use after which the schedule has a release
+    Count last_use = 0;  // of the last release
     std::int64_t step = 0;
     bool asked = false;
-    bool is_new = true;   // there is something to learn
+    bool is_new = true;  // there is something to learn
   };
 
   Group& GroupOf(Count round) { return *groups_[static_cast<std::size_t>((round - 1) % params_.gamma)]; }
@@ -172,7 +177,8 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     BANDANA_RETURN_IF_ERROR(CheckGroup(request.group));
     if (!requests_.insert({request.origin, request.group, request.round}).second) return absl::OkStatus();
     PassOn(context, message.from, request);
-    if (params_.triggers && InClique(request.origin)) groups_[static_cast<std::size_t>(request.group)]->asked = true;
+    if (params_.triggers && InClique(request.origin))
+      groups_[static_cast<std::size_t>(request.group)]->asked = true;
     return absl::OkStatus();
   }
 
@@ -218,7 +224,8 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     if (!params_.triggers) return absl::OkStatus();
     const Matrix& gram = group.policy.regression().gram();
     const double more = group.policy.regularizer().rho_max - group.policy.regularizer().rho_min;
-    return group.watched.Reset(gram + more * Matrix::Identity(gram.rows(), gram.cols()), Vector::Zero(gram.rows()));
+    return group.watched.Reset(gram + more * Matrix::Identity(gram.rows(), gram.cols()),
+                               Vector::Zero(gram.rows()));
   }
 
   // In the order of the nodes, so that all of a clique add up alike.
@@ -251,7 +258,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
   std::optional<Declassify> leak_;
   std::vector<double> x_;
   std::vector<std::unique_ptr<Group>> groups_;
-  std::set<std::tuple<NodeId, int, std::int64_t>> seen_;      // bulletins
+  std::set<std::tuple<NodeId, int, std::int64_t>> seen_;  // bulletins
   std::set<std::tuple<NodeId, int, Count>> requests_;
   Count round_ = 0;
 };

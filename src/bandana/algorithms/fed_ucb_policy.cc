@@ -1,8 +1,7 @@
 #include "bandana/algorithms/fed_ucb_policy.h"
 
-#include <utility>
-
 #include <Eigen/Eigenvalues>
+#include <utility>
 
 namespace bandana {
 

@@ -7,29 +7,31 @@
 #include "bandana/algorithms/optimistic_regression.h"
 #include "bandana/algorithms/ucb_index.h"
 #include "bandana/bandit/decision_set.h"
+#include "bandana/core/check.h"
 #include "bandana/core/status.h"
 
 namespace bandana {
 
-/// One estimator's decisions: lines 4 to 8 of P3's Algorithm 1. It learns from released sums, and from an agent's own
-/// records only under `local = raw`.
+/// One estimator's decisions: lines 4 to 8 of P3's Algorithm 1. It learns from released sums, and from an
+/// agent's own records only under `local = raw`.
 template <class Scalar>
 class FedUcbPolicy {
  public:
-  /// Knows nothing. `first_noise` is the scale of the noise that the first release will have, which sets the shift
-  /// until then. `width` must outlive the policy.
+  /// Knows nothing. `first_noise` is the scale of the noise that the first release will have, which sets the
+  /// shift until then. `width` must outlive the policy.
   FedUcbPolicy(const FedUcbWidth& width, double first_noise)
       : width_(&width), regression_(width.params().dimension) {
     sums_.gram_noise = first_noise;
     regularizer_ = width.RegularizerFor(first_noise);
     const auto d = static_cast<Eigen::Index>(width.params().dimension);
-    BANDANA_CHECK(regression_.Reset(Matrix(Matrix::Identity(d, d) * regularizer_.shift), Vector::Zero(d)).ok());
+    BANDANA_CHECK(
+        regression_.Reset(Matrix(Matrix::Identity(d, d) * regularizer_.shift), Vector::Zero(d)).ok());
     released_log_det_ = regression_.log_det();
     radius_of_nothing_ = width.RadiusOfNothing(regularizer_);
   }
 
-  /// From now on decides by these sums, over all silos, and forgets all else. A Gram matrix that its shift does not
-  /// make positive definite gets the least further shift that does so, which is counted.
+  /// From now on decides by these sums, over all silos, and forgets all else. A Gram matrix that its shift
+  /// does not make positive definite gets the least further shift that does so, which is counted.
   absl::Status Learn(RegressionSums sums);
 
   ArmId Choose(const DecisionSet<Scalar>& set) {

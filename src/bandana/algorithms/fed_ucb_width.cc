@@ -40,7 +40,8 @@ FedUcbWidth::FedUcbWidth(const FedUcbWidthParams& params) : params_(params) {
     const double m = 1 + std::ceil(std::log2(static_cast<double>(params_.releases)));
     const double record = Squared(params_.context_norm) + 1;
     const double tail = std::log(2 * static_cast<double>(params_.releases) * silos / params_.failure);
-    paper_lambda_ = std::sqrt(32.0) * m * record * std::log(4 / delta) * (4 * std::sqrt(d) + 2 * tail) / epsilon;
+    paper_lambda_ =
+        std::sqrt(32.0) * m * record * std::log(4 / delta) * (4 * std::sqrt(d) + 2 * tail) / epsilon;
     paper_kappa_ = std::sqrt(m * record * (std::sqrt(d) + 2 * tail) / (std::sqrt(2.0) * epsilon));  // Prop. 4
   }
 }
@@ -72,7 +73,8 @@ double FedUcbWidth::Radius(const RegressionSums& sums, const Regularizer& regula
     noise = BiasNoiseNorm(params_.dimension, params_.theta_norm, sums.gram_noise, sums.moment_noise, level_);
   }
   if (params_.width == RegressionWidth::kPaper) {
-    return data + params_.theta_norm * std::sqrt(regularizer.rho_max) + noise / std::sqrt(regularizer.rho_min);
+    return data + params_.theta_norm * std::sqrt(regularizer.rho_max) +
+           noise / std::sqrt(regularizer.rho_min);
   }
   return data + (regularizer.shift * params_.theta_norm + noise) / std::sqrt(min_eigenvalue);
 }

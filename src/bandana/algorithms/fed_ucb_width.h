@@ -14,8 +14,8 @@
 /// V = G + H + shift I and u = sum of y x + h, where H and h are the noise of all silos together. Then
 ///   |theta^ - theta*|_V <= |sum of noise x|_(V^-1) + |(H + shift I) theta* - h|_(V^-1).
 /// The first term is that of LinUCB if H >= -(shift - rho_min). The second is at most
-/// (shift S + |H theta* - h|)/sqrt(lambda_min(V)), which shrinks as data come in (docs/proofs/fed-ucb-width.md);
-/// the paper bounds it by S sqrt(M rho_max) + kappa sqrt(M), which does not.
+/// (shift S + |H theta* - h|)/sqrt(lambda_min(V)), which shrinks as data come in
+/// (docs/proofs/fed-ucb-width.md); the paper bounds it by S sqrt(M rho_max) + kappa sqrt(M), which does not.
 ///
 ///   paper                        here
 ///   S, L, B                      theta_norm, context_norm, reward bound (of the privatizer)
@@ -43,17 +43,17 @@ struct PaperNoise {
 
 struct FedUcbWidthParams {
   Count dimension = 0;
-  Count silos = 0;             ///< M: how many silos' sums are added up
-  std::int64_t releases = 0;   ///< n: of one silo
-  Count sums = 0;              ///< how many different sums of noise are ever decided by, n at least
-  double context_norm = 1;     ///< L
-  double theta_norm = 1;       ///< S
-  double reward_proxy = 1;     ///< sigma
-  double failure = 0;          ///< alpha: some bound of the run fails with at most this probability
+  Count silos = 0;            ///< M: how many silos' sums are added up
+  std::int64_t releases = 0;  ///< n: of one silo
+  Count sums = 0;             ///< how many different sums of noise are ever decided by, n at least
+  double context_norm = 1;    ///< L
+  double theta_norm = 1;      ///< S
+  double reward_proxy = 1;    ///< sigma
+  double failure = 0;         ///< alpha: some bound of the run fails with at most this probability
   Shift shift = Shift::kGroup;
   RegressionWidth width = RegressionWidth::kExact;
-  /// Orders in which data may be added up before a decision: 1 if all decide by the same released data, one for each
-  /// agent and release if agents add their own.
+  /// Orders in which data may be added up before a decision: 1 if all decide by the same released data, one
+  /// for each agent and release if agents add their own.
   Count orders = 1;
   /// Sum of the silos' noise scales over the root of the sum of their squares; sqrt(M) if all are equal.
   double noise_spread = 1;
@@ -89,8 +89,8 @@ class FedUcbWidth {
   double DataTerm(double log_det, double rho_min) const;
 
   FedUcbWidthParams params_;
-  double level_;         // of one bound on one sum's noise
-  double matrix_norm_;   // quantile of |H| / gram_noise
+  double level_;        // of one bound on one sum's noise
+  double matrix_norm_;  // quantile of |H| / gram_noise
   double paper_lambda_ = 0;
   double paper_kappa_ = 0;
 };

@@ -1,9 +1,8 @@
 #include "bandana/algorithms/sync_schedule.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-
-#include <Eigen/Eigenvalues>
 
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
@@ -75,8 +74,8 @@ absl::StatusOr<SyncSchedule> SyncSchedule::Create(const SyncScheduleParams& para
       releases = std::min(rounds, logarithm);
       break;
     case Sync::kM15:
-      releases = std::min(rounds, static_cast<Count>(
-                                      std::ceil(std::sqrt(static_cast<double>(params.agents)) - 1e-9)));
+      releases = std::min(
+          rounds, static_cast<Count>(std::ceil(std::sqrt(static_cast<double>(params.agents)) - 1e-9)));
       break;
     case Sync::kDoubling:
       releases = std::min(rounds, logarithm);
@@ -131,7 +130,8 @@ Count SyncSchedule::Next(std::int64_t step, Count last, const RegressionSums* su
   return std::min(horizon, std::max(next, last + 1));
 }
 
-double DeterminantThreshold(Count horizon, Count dimension, double context_norm, double rho_min, double rho_max) {
+double DeterminantThreshold(Count horizon, Count dimension, double context_norm, double rho_min,
+                            double rho_max) {
   const auto t = static_cast<double>(horizon);
   const auto d = static_cast<double>(dimension);
   return 2 * t * d / (std::log(rho_max / rho_min + t * context_norm * context_norm / (d * rho_min)) + 1);

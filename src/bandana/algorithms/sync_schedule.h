@@ -9,15 +9,15 @@
 
 namespace bandana {
 
-/// When silos release: P3's Remark 1, and ours. All but the last are public beforehand or follow from what has been
-/// released.
+/// When silos release: P3's Remark 1, and ours. All but the last are public beforehand or follow from what
+/// has been released.
 enum class Sync {
-  kEvery,        ///< every round
-  kBatch,        ///< every `batch` rounds
-  kMLogT,        ///< M log T messages in all: log2 T synchronisations
-  kM15,          ///< M^1.5 messages: sqrt(M)
-  kDoubling,     ///< after rounds 1, 2, 4, ...
-  kReleased,     ///< when the information that released sums foretell has grown by its share; as many as kMLogT
+  kEvery,     ///< every round
+  kBatch,     ///< every `batch` rounds
+  kMLogT,     ///< M log T messages in all: log2 T synchronisations
+  kM15,       ///< M^1.5 messages: sqrt(M)
+  kDoubling,  ///< after rounds 1, 2, 4, ...
+  kReleased,  ///< when the information that released sums foretell has grown by its share; as many as kMLogT
   kDeterminant,  ///< when some agent's own data have grown enough: the paper's, and a leak
 };
 
@@ -32,7 +32,8 @@ struct SyncScheduleParams {
   Count most = 0;
 };
 
-/// Rounds after which there is a synchronisation: 1 <= t < T, since what is released after the last round helps nobody.
+/// Rounds after which there is a synchronisation: 1 <= t < T, since what is released after the last round
+/// helps nobody.
 class SyncSchedule {
  public:
   static absl::StatusOr<SyncSchedule> Create(const SyncScheduleParams& params);
@@ -40,8 +41,8 @@ class SyncSchedule {
   /// n, fixed beforehand.
   std::int64_t releases() const { return releases_; }
 
-  /// The round of synchronisation number `step` (from 1), after one at `last` whose sums, over all records, are given
-  /// with what is added to their Gram matrix; null before the first. The horizon: there is none.
+  /// The round of synchronisation number `step` (from 1), after one at `last` whose sums, over all records,
+  /// are given with what is added to their Gram matrix; null before the first. The horizon: there is none.
   Count Next(std::int64_t step, Count last, const RegressionSums* sums, double shift) const;
 
   /// Whether agents must tell when it is time.
@@ -58,6 +59,7 @@ class SyncSchedule {
 };
 
 /// P3's Theorem 1: D = 2 T d / (log(rho_max/rho_min + T L^2/(d rho_min)) + 1).
-double DeterminantThreshold(Count horizon, Count dimension, double context_norm, double rho_min, double rho_max);
+double DeterminantThreshold(Count horizon, Count dimension, double context_norm, double rho_min,
+                            double rho_max);
 
 }  // namespace bandana

@@ -7,8 +7,8 @@
 
 namespace bandana {
 
-/// Follows agents that each play a round of their own: every agent by itself, so that different agents may be followed
-/// by different threads, and what they send. Regret is the sum over agents.
+/// Follows agents that each play a round of their own: every agent by itself, so that different agents may be
+/// followed by different threads, and what they send. Regret is the sum over agents.
 class RoundRecorder {
  public:
   /// `checkpoints` ascending, the last of them the horizon. Agents are nodes 1 .. agents.

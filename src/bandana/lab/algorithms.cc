@@ -87,7 +87,8 @@ std::span<const Algorithm> Algorithms() {
        .summary = "P1, Section VII-B: LinUCB with a new client every round; model none, linear rewards",
        .elimination = false},
       {.name = "fed-ucb",
-       .summary = "P3, Algorithm 1: agents with contexts of their own and a controller; models none, silo, shuffle",
+       .summary =
+           "P3, Algorithm 1: agents with contexts of their own and a controller; models none, silo, shuffle",
        .elimination = false,
        .federated = true},
       {.name = "fed-ucb-p2p",
@@ -95,7 +96,8 @@ std::span<const Algorithm> Algorithms() {
        .elimination = false,
        .federated = true},
       {.name = "private-lin-ucb",
-       .summary = "each agent by itself (Shariff and Sheffet 2018; LinUCB under model none); models none, silo",
+       .summary =
+           "each agent by itself (Shariff and Sheffet 2018; LinUCB under model none); models none, silo",
        .elimination = false,
        .federated = true},
   };

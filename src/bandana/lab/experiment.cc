@@ -149,10 +149,11 @@ absl::Status CheckPoint(const Settings& settings) {
   for (const char* key : {"environment.contexts", "privacy.model"}) {
     const std::string* word = settings.Has(key) ? &settings.Text(key) : nullptr;
     if (word != nullptr && (*word == "gap" || *word == "silo" || *word == "peer")) {
-      return InvalidOption(key, *word,
-                           fmt::format("another one with algorithm.name = \"{}\"; this is of fed-ucb, fed-ucb-p2p, "
-                                       "private-lin-ucb",
-                                       settings.Text("algorithm.name")));
+      return InvalidOption(
+          key, *word,
+          fmt::format("another one with algorithm.name = \"{}\"; this is of fed-ucb, fed-ucb-p2p, "
+                      "private-lin-ucb",
+                      settings.Text("algorithm.name")));
     }
   }
   BANDANA_RETURN_IF_ERROR(ClaimsOf(settings).status());
@@ -162,8 +163,8 @@ absl::Status CheckPoint(const Settings& settings) {
   return CheckAlgorithm(settings, *actions);
 }
 
-absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate, int threads,
-                                     const std::atomic<bool>& stop) {
+absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
+                                     const std::atomic<bool>& stop, int threads) {
   if (AlgorithmOf(settings).federated) {
     BANDANA_ASSIGN_OR_RETURN(FederatedOutcome outcome, RunFederated(settings, replicate, threads, stop));
     return Outcome{std::move(outcome.checkpoints), {}};

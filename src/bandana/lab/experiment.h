@@ -69,10 +69,10 @@ struct Outcome {
   std::vector<PhaseRecord> phases;
 };
 
-/// Runs a replicate in the simulator, on `threads` threads where that helps. Ends with kCancelled soon after `stop` turns
-/// true.
-absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate, int threads,
-                                     const std::atomic<bool>& stop);
+/// Runs a replicate in the simulator, on `threads` threads where that helps. Ends with kCancelled soon after
+/// `stop` turns true.
+absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
+                                     const std::atomic<bool>& stop, int threads = 1);
 
 /// Whatever can be wrong with a point before it runs.
 absl::Status CheckPoint(const Settings& settings);

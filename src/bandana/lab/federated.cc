@@ -25,9 +25,9 @@
 namespace bandana::lab {
 namespace {
 
-constexpr double kContextNorm = 1;   // L
-constexpr double kRewardBound = 1;   // B
-constexpr double kThetaNorm = 1;     // S
+constexpr double kContextNorm = 1;             // L
+constexpr double kRewardBound = 1;             // B
+constexpr double kThetaNorm = 1;               // S
 constexpr std::int64_t kToeplitzSteps = 4096;  // beyond which its n^2 products take too long
 
 bool IsPrivate(const Settings& settings) { return settings.Text("privacy.model") != "none"; }
@@ -44,8 +44,8 @@ int GammaOf(const Settings& settings) {
 }
 
 Sync SyncOf(const Settings& settings) {
-  for (const Sync sync : {Sync::kEvery, Sync::kBatch, Sync::kM15, Sync::kDoubling, Sync::kReleased,
-                          Sync::kDeterminant}) {
+  for (const Sync sync :
+       {Sync::kEvery, Sync::kBatch, Sync::kM15, Sync::kDoubling, Sync::kReleased, Sync::kDeterminant}) {
     if (NameOf(sync) == settings.Text("algorithm.sync")) return sync;
   }
   return Sync::kMLogT;
@@ -119,7 +119,8 @@ absl::StatusOr<std::vector<RegressionPrefixSum>> MakePrivatizers(const Settings&
   return privatizers;
 }
 
-// The noise of several silos together: in a value that they release, and by how much the sum of scales is above it.
+// The noise of several silos together: in a value that they release, and by how much the sum of scales is
+// above it.
 struct SiloNoise {
   double total = 0;
   double spread = 1;
@@ -152,7 +153,8 @@ absl::StatusOr<FedUcbWidth> MakeWidth(const Settings& settings, const SyncSchedu
       .failure = settings.Number("algorithm.failure"),
       .shift = settings.Has("algorithm.shift") && settings.Text("algorithm.shift") == "agent" ? Shift::kAgent
                                                                                               : Shift::kGroup,
-      .width = settings.Text("algorithm.width") == "paper" ? RegressionWidth::kPaper : RegressionWidth::kExact,
+      .width =
+          settings.Text("algorithm.width") == "paper" ? RegressionWidth::kPaper : RegressionWidth::kExact,
       .orders = ActsOnRaw(settings) ? sums * silos : std::max<Count>(1, sums / schedule.releases()),
       .noise_spread = noise.spread};
   if (PaperNoiseOf(settings) && params.shift == Shift::kAgent) {
@@ -181,15 +183,14 @@ Count PaceOf(const Settings& settings, std::size_t agent) {
 absl::StatusOr<RoundContexts> MakeRoundContexts(const Settings& settings, std::uint32_t replicate) {
   const std::string& contexts = settings.Text("environment.contexts");
   const bool gap = contexts == "gap";
-  return RoundContexts::Create(
-      {.dimension = settings.Integer("environment.dimension"),
-       .arms = settings.Integer("environment.actions"),
-       .law = gap ? RoundLaw::kGap : RoundLaw::kSphere,
-       .gap = gap ? settings.Number("environment.gap") : 0,
-       .theta_norm = gap ? 1 : settings.Number("environment.theta_norm"),
-       .reward = MakeRewardModel(settings).kind,
-       .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
-       .replicate = replicate});
+  return RoundContexts::Create({.dimension = settings.Integer("environment.dimension"),
+                                .arms = settings.Integer("environment.actions"),
+                                .law = gap ? RoundLaw::kGap : RoundLaw::kSphere,
+                                .gap = gap ? settings.Number("environment.gap") : 0,
+                                .theta_norm = gap ? 1 : settings.Number("environment.theta_norm"),
+                                .reward = MakeRewardModel(settings).kind,
+                                .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
+                                .replicate = replicate});
 }
 
 std::vector<NodeId> NodesFrom(NodeId first, Count count) {
@@ -240,20 +241,21 @@ absl::Status RunStar(const Run& run, NodeId first, Count count) {
   BANDANA_ASSIGN_OR_RETURN(const FedUcbWidth width, MakeWidth(settings, run.schedule, count, noise, sums));
   const double first_noise = noise.total * std::sqrt(run.privatizers.front().strategy().Variance(1));
   const Regularizer start = width.RegularizerFor(first_noise);
-  FedUcbAgentParams params{
-      .horizon = settings.Integer("horizon"),
-      .silos = count,
-      .local = LocalOf(settings),
-      .triggers = Triggers(settings),
-      .threshold = DeterminantThreshold(settings.Integer("horizon"), settings.Integer("environment.dimension"),
-                                        kContextNorm, start.rho_min, start.rho_max),
-      .first_noise = first_noise};
+  FedUcbAgentParams params{.horizon = settings.Integer("horizon"),
+                           .silos = count,
+                           .local = LocalOf(settings),
+                           .triggers = Triggers(settings),
+                           .threshold = DeterminantThreshold(settings.Integer("horizon"),
+                                                             settings.Integer("environment.dimension"),
+                                                             kContextNorm, start.rho_min, start.rho_max),
+                           .first_noise = first_noise};
   std::vector<std::unique_ptr<Agent>> agents;
   for (const NodeId agent : NodesFrom(first, count)) {
     params.pace = PaceOf(settings, agent.value - 1);
     agents.push_back(std::make_unique<Agent>(params, width, run.PrivatizerOf(agent), LeakOf(settings)));
   }
-  FedUcbController<RegressionPrefixSum> controller(run.schedule, width, run.PrivatizerOf(first), first, noise.total);
+  FedUcbController<RegressionPrefixSum> controller(run.schedule, width, run.PrivatizerOf(first), first,
+                                                   noise.total);
   BANDANA_RETURN_IF_ERROR((sim::RoundSimulator<Agent, Scalar>::RunStar(
       run.SimParams(), controller, nullptr, agents, first, Triggers(settings), run.contexts, run.recorder)));
   run.recorder.Repair(agents.front()->policy().repairs());
@@ -267,7 +269,8 @@ absl::Status RunPeers(const Run& run) {
   const int gamma = GammaOf(settings);
   BANDANA_ASSIGN_OR_RETURN(const Graph graph, MakeGraph(settings));
   const Cliques cliques = CliqueCover(graph.Power(gamma));
-  // A clique's sums change with every bulletin that comes in: each of its members', step by step, for every estimator.
+  // A clique's sums change with every bulletin that comes in: each of its members', step by step, for every
+  // estimator.
   Count sums = 0;
   for (const auto& clique : cliques) {
     sums += static_cast<Count>(clique.size() * clique.size()) * run.schedule.releases() * gamma;
@@ -276,8 +279,9 @@ absl::Status RunPeers(const Run& run) {
   std::vector<std::unique_ptr<Peer>> peers(static_cast<std::size_t>(graph.nodes()));
   for (const auto& clique : cliques) {
     const SiloNoise noise = NoiseOf(run.privatizers, clique);
-    BANDANA_ASSIGN_OR_RETURN(const FedUcbWidth width, MakeWidth(settings, run.schedule,
-                                                                static_cast<Count>(clique.size()), noise, sums));
+    BANDANA_ASSIGN_OR_RETURN(
+        const FedUcbWidth width,
+        MakeWidth(settings, run.schedule, static_cast<Count>(clique.size()), noise, sums));
     widths.push_back(std::make_unique<FedUcbWidth>(width));
     const double first_noise = noise.total * std::sqrt(run.privatizers.front().strategy().Variance(1));
     const Regularizer start = width.RegularizerFor(first_noise);
@@ -289,17 +293,17 @@ absl::Status RunPeers(const Run& run) {
           .local = LocalOf(settings),
           .pace = PaceOf(settings, node.value - 1),
           .triggers = Triggers(settings),
-          .threshold = DeterminantThreshold(run.schedule.params().horizon,
-                                            settings.Integer("environment.dimension"), kContextNorm, start.rho_min,
-                                            start.rho_max) /
-                       (1 + kContextNorm * kContextNorm),
+          .threshold =
+              DeterminantThreshold(run.schedule.params().horizon, settings.Integer("environment.dimension"),
+                                   kContextNorm, start.rho_min, start.rho_max) /
+              (1 + kContextNorm * kContextNorm),
           .first_noise = first_noise};
-      peers[node.value - 1] =
-          std::make_unique<Peer>(params, run.schedule, *widths.back(), run.PrivatizerOf(node), LeakOf(settings));
+      peers[node.value - 1] = std::make_unique<Peer>(params, run.schedule, *widths.back(),
+                                                     run.PrivatizerOf(node), LeakOf(settings));
     }
   }
-  BANDANA_RETURN_IF_ERROR((sim::RoundSimulator<Peer, Scalar>::RunPeers(run.SimParams(), graph, peers, {}, run.contexts,
-                                                                       run.recorder)));
+  BANDANA_RETURN_IF_ERROR((sim::RoundSimulator<Peer, Scalar>::RunPeers(run.SimParams(), graph, peers, {},
+                                                                       run.contexts, run.recorder)));
   Count repairs = 0;
   for (const auto& peer : peers) repairs += peer->repairs();
   run.recorder.Repair(repairs);
@@ -311,36 +315,44 @@ absl::Status RunAs(const Run& run) {
   if (IsPeers(run.settings)) return RunPeers<Scalar>(run);
   const Count agents = AgentsOf(run.settings);
   if (!IsAlone(run.settings)) return RunStar<Scalar>(run, NodeId{1}, agents);
-  for (const NodeId agent : NodesFrom(NodeId{1}, agents)) BANDANA_RETURN_IF_ERROR(RunStar<Scalar>(run, agent, 1));
+  for (const NodeId agent : NodesFrom(NodeId{1}, agents))
+    BANDANA_RETURN_IF_ERROR(RunStar<Scalar>(run, agent, 1));
   return absl::OkStatus();
 }
 
 absl::Status CheckChoices(const Settings& settings) {
   const std::string& name = settings.Text("algorithm.name");
   if (const std::string& kind = settings.Text("environment.kind"); kind != "contextual-linear") {
-    return InvalidOption("environment.kind", kind, fmt::format("contextual-linear with algorithm.name = \"{}\"", name));
+    return InvalidOption("environment.kind", kind,
+                         fmt::format("contextual-linear with algorithm.name = \"{}\"", name));
   }
-  if (const std::string& contexts = settings.Text("environment.contexts"); contexts != "gap" && contexts != "sphere") {
-    return InvalidOption("environment.contexts", contexts, fmt::format("gap, sphere with algorithm.name = \"{}\"", name));
+  if (const std::string& contexts = settings.Text("environment.contexts");
+      contexts != "gap" && contexts != "sphere") {
+    return InvalidOption("environment.contexts", contexts,
+                         fmt::format("gap, sphere with algorithm.name = \"{}\"", name));
   }
   const bool gap = settings.Text("environment.contexts") == "gap";
   if (const std::string& reward = settings.Text("environment.reward");
       reward != "bernoulli" && (gap || reward != "rademacher")) {
-    return InvalidOption("environment.reward", reward,
-                         gap ? "bernoulli with contexts = \"gap\"" : "bernoulli, rademacher: rewards must be bounded");
+    return InvalidOption(
+        "environment.reward", reward,
+        gap ? "bernoulli with contexts = \"gap\"" : "bernoulli, rademacher: rewards must be bounded");
   }
   if (const std::string& reward = settings.Text("environment.reward"); !gap && reward == "bernoulli") {
-    return InvalidOption("environment.reward", reward, "rademacher with contexts = \"sphere\": means may be negative");
+    return InvalidOption("environment.reward", reward,
+                         "rademacher with contexts = \"sphere\": means may be negative");
   }
   const std::string& model = settings.Text("privacy.model");
   const std::string accepted = IsPeers(settings)   ? "none, peer"
                                : IsAlone(settings) ? "none, silo"
                                                    : "none, silo";
   if (accepted.find(model) == std::string::npos) {
-    return InvalidOption("privacy.model", model, fmt::format("{} with algorithm.name = \"{}\"", accepted, name));
+    return InvalidOption("privacy.model", model,
+                         fmt::format("{} with algorithm.name = \"{}\"", accepted, name));
   }
   if (IsPeers(settings) && SyncOf(settings) == Sync::kReleased) {
-    return InvalidOption("algorithm.sync", "released", "a schedule that all peers know beforehand, or determinant");
+    return InvalidOption("algorithm.sync", "released",
+                         "a schedule that all peers know beforehand, or determinant");
   }
   return absl::OkStatus();
 }
@@ -350,7 +362,8 @@ absl::Status CheckChoices(const Settings& settings) {
 absl::StatusOr<Graph> MakeGraph(const Settings& settings) {
   const Count agents = AgentsOf(settings);
   const std::string& topology = settings.Text("federation.topology");
-  PhiloxSource bits({.seed = static_cast<std::uint64_t>(settings.Integer("seed")), .stream = Stream::kInstance});
+  PhiloxSource bits(
+      {.seed = static_cast<std::uint64_t>(settings.Integer("seed")), .stream = Stream::kInstance});
   CoinGen coin(bits);
   const auto make = [&]() -> absl::StatusOr<Graph> {
     if (topology == "complete") return CompleteGraph(agents);
@@ -366,7 +379,8 @@ absl::StatusOr<Graph> MakeGraph(const Settings& settings) {
       return WattsStrogatzGraph(agents, settings.Integer("federation.degree"),
                                 settings.Number("federation.edge_probability"), coin);
     }
-    if (topology == "barabasi-albert") return BarabasiAlbertGraph(agents, settings.Integer("federation.degree"), coin);
+    if (topology == "barabasi-albert")
+      return BarabasiAlbertGraph(agents, settings.Integer("federation.degree"), coin);
     return ReadGraph(settings.Text("federation.file"), agents);
   };
   BANDANA_ASSIGN_OR_RETURN(Graph graph, make());
@@ -392,8 +406,9 @@ absl::StatusOr<std::vector<Claim>> FederatedClaims(const Settings& settings) {
   BANDANA_ASSIGN_OR_RETURN(const auto privatizers, MakePrivatizers(settings));
   const std::vector<double> budgets = BudgetsOf(settings);
   const std::string logged =
-      ActsOnRaw(settings) ? "; for logged streams alone, whose later records do not depend on earlier ones (local = raw)"
-                          : "";
+      ActsOnRaw(settings)
+          ? "; for logged streams alone, whose later records do not depend on earlier ones (local = raw)"
+          : "";
   const std::string who = IsPeers(settings)   ? "all other peers, colluding"
                           : IsAlone(settings) ? "all later users of the agent, colluding (joint privacy)"
                                               : "the controller and all other agents, colluding";
@@ -403,13 +418,14 @@ absl::StatusOr<std::vector<Claim>> FederatedClaims(const Settings& settings) {
       claim.adversary = who + logged;
       claim.unit = "one record (x, y) of one agent";
       if (budgets.size() > 1) {
-        claim.unit += fmt::format(" (agents {}, {}, ...: epsilon {})", i + 1, i + 1 + budgets.size(), budgets[i]);
+        claim.unit +=
+            fmt::format(" (agents {}, {}, ...: epsilon {})", i + 1, i + 1 + budgets.size(), budgets[i]);
       }
       claims.push_back(claim);
     }
   }
-  // Whoever meets several agents has a record at each: independent Gaussian releases, of which the squares of the
-  // sensitivities over the noise add up.
+  // Whoever meets several agents has a record at each: independent Gaussian releases, of which the squares of
+  // the sensitivities over the noise add up.
   const Count agents = AgentsOf(settings);
   if (agents > 1 && !claims.empty()) {
     double squares = 0;
@@ -435,7 +451,8 @@ absl::StatusOr<FederatedOutcome> RunFederated(const Settings& settings, std::uin
   BANDANA_ASSIGN_OR_RETURN(const SyncSchedule schedule, MakeSchedule(settings));
   RoundRecorder recorder(AgentsOf(settings), Checkpoints(settings));
   const Run run{settings, replicate, threads, stop, contexts, privatizers, schedule, recorder};
-  BANDANA_RETURN_IF_ERROR(settings.Text("environment.precision") == "float" ? RunAs<float>(run) : RunAs<double>(run));
+  BANDANA_RETURN_IF_ERROR(settings.Text("environment.precision") == "float" ? RunAs<float>(run)
+                                                                            : RunAs<double>(run));
   return FederatedOutcome{recorder.Checkpoints()};
 }
 

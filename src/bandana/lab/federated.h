@@ -12,7 +12,8 @@
 #include "bandana/lab/settings.h"
 #include "bandana/privacy/claim.h"
 
-/// Experiments in which agents meet decision sets of their own, round by round: fed-ucb, fed-ucb-p2p, private-lin-ucb.
+/// Experiments in which agents meet decision sets of their own, round by round: fed-ucb, fed-ucb-p2p,
+/// private-lin-ucb.
 namespace bandana::lab {
 
 /// What the replicates of a federated point have come to.

@@ -42,8 +42,9 @@ std::string ReadAll(const std::string& path) {
 
 const std::vector<std::string>& MetricNames() {
   static const std::vector<std::string> names = {
-      "regret", "clients",          "communication_reals", "communication_bits",
-      "rounds", "best_action_rate", "regret_per_agent",    "syncs", "first_sync", "repairs"};
+      "regret",     "clients",          "communication_reals", "communication_bits",
+      "rounds",     "best_action_rate", "regret_per_agent",    "syncs",
+      "first_sync", "repairs"};
   return names;
 }
 

@@ -54,7 +54,7 @@ class Pool {
       const std::size_t task = next_++;
       if (task >= total) return;
       Commit(task, RunReplicate(spec_.points[task / replicates].settings,
-                                static_cast<std::uint32_t>(task % replicates), threads_each_, stop_));
+                                static_cast<std::uint32_t>(task % replicates), stop_, threads_each_));
     }
   }
 

@@ -96,13 +96,14 @@ Option ListOrAuto(std::string key, OptionType type, double least, std::string he
           {},
           fmt::format("\"auto\" or a list of {}", each),
           [least, type](double value) {
-            return std::isfinite(value) && (type == OptionType::kIntegersOrAuto ? value >= least : value > least);
+            return std::isfinite(value) &&
+                   (type == OptionType::kIntegersOrAuto ? value >= least : value > least);
           },
           std::move(help),
           std::move(applies)};
 }
 
-std::vector<std::string> NamesWhere(bool Algorithm::*is) {
+std::vector<std::string> NamesWhere(bool Algorithm::* is) {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : Algorithms()) {
     if (algorithm.*is) names.push_back(algorithm.name);
@@ -183,7 +184,8 @@ std::vector<Option> MakeVocabulary() {
               by_policies),
       Number(
           "environment.gap", [](double v) { return v >= 0 && v <= 0.3; }, "a number in [0, 0.3]", 0.1,
-          "by how much the best arm's mean, in [0.6 + gap, 0.7 + gap], is above the others', in [0.5, 0.6]", gap),
+          "by how much the best arm's mean, in [0.6 + gap, 0.7 + gap], is above the others', in [0.5, 0.6]",
+          gap),
       Choice("environment.precision", {"double", "float"}, "double",
              "of decision sets and of what is computed with them", federated),
       Number(
@@ -246,30 +248,36 @@ std::vector<Option> MakeVocabulary() {
       Integer("algorithm.net_samples", 1, std::int64_t{10'000}, "draws from an infinite set",
               Both(infinite, When("algorithm.net", {"sampled"}))),
 
-      Choice("algorithm.sync", {"every", "batch", "mlogt", "m15", "doubling", "released", "determinant"}, "mlogt",
-             "when agents release: every round; every batch rounds; log2 T times, or sqrt(M) times, at rounds "
-             "T (k/(n+1))^2; after rounds 1, 2, 4, ...; when what released sums foretell has grown by its share; or "
-             "when some agent's own data have grown enough, as in the paper, which leaks",
-             federated),
+      Choice(
+          "algorithm.sync", {"every", "batch", "mlogt", "m15", "doubling", "released", "determinant"},
+          "mlogt",
+          "when agents release: every round; every batch rounds; log2 T times, or sqrt(M) times, at rounds "
+          "T (k/(n+1))^2; after rounds 1, 2, 4, ...; when what released sums foretell has grown by its "
+          "share; or "
+          "when some agent's own data have grown enough, as in the paper, which leaks",
+          federated),
       Integer("algorithm.batch", 1, std::nullopt, "rounds between two synchronisations",
               When("algorithm.sync", {"batch"})),
-      Integer("algorithm.most_syncs", 0, std::int64_t{0},
-              "how many synchronisations the noise is set for; 0: one every round, whoever asks (P3, Remark 4)",
-              When("algorithm.sync", {"determinant"})),
+      Integer(
+          "algorithm.most_syncs", 0, std::int64_t{0},
+          "how many synchronisations the noise is set for; 0: one every round, whoever asks (P3, Remark 4)",
+          When("algorithm.sync", {"determinant"})),
       Choice("algorithm.local", {"released", "raw"}, "released",
-             "what an agent decides by between synchronisations: what all know, or its own records since, too, as "
+             "what an agent decides by between synchronisations: what all know, or its own records since, "
+             "too, as "
              "printed: the claim is then for logged streams alone",
              federated),
       Choice("algorithm.prefix_sum", {"auto", "tree", "honaker", "toeplitz"}, "auto",
              "how running sums are released; auto: the least noise", federated),
       Choice("algorithm.shift", {"group", "agent"}, "group",
-             "what keeps the Gram matrix positive definite: one constant for the sum, or one for every agent, as in "
+             "what keeps the Gram matrix positive definite: one constant for the sum, or one for every "
+             "agent, as in "
              "the paper",
              federated),
       Number("algorithm.failure", Probability, "a number in (0, 1)", 0.05,
              "alpha: probability that some confidence set of the run fails", federated),
-      Integer("algorithm.gamma", 1, std::int64_t{1}, "time to live of messages, in hops; estimators that take turns",
-              peers),
+      Integer("algorithm.gamma", 1, std::int64_t{1},
+              "time to live of messages, in hops; estimators that take turns", peers),
 
       Integer("federation.agents", 1, std::nullopt, "M", federated),
       Choice("federation.topology",
@@ -285,21 +293,25 @@ std::vector<Option> MakeVocabulary() {
       Text("federation.file", "a path, relative to the spec", "edges, two node numbers a line",
            When("federation.topology", {"file"})),
       ListOrAuto("federation.paces", OptionType::kIntegersOrAuto, 1,
-                 "agents play every pace-th round and take these paces in turn; auto: every round", federated),
+                 "agents play every pace-th round and take these paces in turn; auto: every round",
+                 federated),
 
       Choice("privacy.model", {"none", "central", "local", "shuffle", "silo", "peer"}, std::nullopt,
-             "who is trusted: everyone, the server, nobody, a shuffler between, each agent with its own users, or the "
+             "who is trusted: everyone, the server, nobody, a shuffler between, each agent with its own "
+             "users, or the "
              "same without a controller"),
       Choice("privacy.noise", {"gaussian", "laplace"}, "gaussian",
              "law of the noise; Laplace noise gives pure privacy, delta = 0", alone),
       Choice("privacy.shuffle", {"sum", "amplified"}, "sum",
-             "the shuffler adds up noisy bits, or permutes reports with local noise", Both(shuffled, Not(federated))),
+             "the shuffler adds up noisy bits, or permutes reports with local noise",
+             Both(shuffled, Not(federated))),
       Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client",
              is_private),
       Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
              Either(silos, Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"}))))),
       ListOrAuto("privacy.budgets", OptionType::kNumbersOrAuto, 0,
-                 "epsilons that the agents take in turn; auto: privacy.epsilon for all", Both(federated, is_private)),
+                 "epsilons that the agents take in turn; auto: privacy.epsilon for all",
+                 Both(federated, is_private)),
       Choice("privacy.calibration", {"tight", "paper"}, "tight",
              "the least noise provable, or the paper's formula", is_private),
       Choice("privacy.sampler", {"exact", "fast"}, "fast",
@@ -416,7 +428,8 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
       if (IsAuto(value)) return value;
       std::vector<double> numbers;
       if (const auto* reals = std::get_if<std::vector<double>>(&value)) numbers = *reals;
-      if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) numbers.assign(list->begin(), list->end());
+      if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
+        numbers.assign(list->begin(), list->end());
       if (numbers.empty()) return refuse();
       for (const double each : numbers) {
         if (!in_range(each)) return refuse();

@@ -14,6 +14,7 @@
 #include "bandana/bandit/decision_block.h"
 #include "bandana/bandit/round_contexts.h"
 #include "bandana/bandit/round_recorder.h"
+#include "bandana/core/check.h"
 #include "bandana/core/noise_door.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/epoch_coin.h"
@@ -41,8 +42,10 @@ struct Death {
 
 /// Runs agents that meet a decision set of their own every round, in this process.
 ///
-/// - With a controller, messages take no time: what agents send at the end of a round is answered before the next one.
-///   While they wait for nobody, agents play whole stretches of rounds one after the other, each on some thread.
+/// - With a controller, messages take no time: what agents send at the end of a round is answered before the
+/// next one.
+///   While they wait for nobody, agents play whole stretches of rounds one after the other, each on some
+///   thread.
 /// - Among peers on a graph messages take one round a hop, and all play round by round.
 ///
 /// `Agent` is a RoundPlayer<Scalar>: a template, so that a round is a call the compiler sees through.
@@ -51,10 +54,12 @@ class RoundSimulator {
  public:
   using Agents = std::vector<std::unique_ptr<Agent>>;
 
-  /// Agents are nodes first, first + 1, ...; `shuffler` stands between them and the controller if it is not null.
-  /// `lock_step`: agents may ask for a synchronisation in any round. All references must outlive the call.
+  /// Agents are nodes first, first + 1, ...; `shuffler` stands between them and the controller if it is not
+  /// null. `lock_step`: agents may ask for a synchronisation in any round. All references must outlive the
+  /// call.
   static absl::Status RunStar(const RoundSimParams& params, Node& controller, Node* shuffler, Agents& agents,
-                              NodeId first, bool lock_step, const RoundContexts& contexts, RoundRecorder& recorder) {
+                              NodeId first, bool lock_step, const RoundContexts& contexts,
+                              RoundRecorder& recorder) {
     RoundSimulator simulator(params, agents, first, contexts, recorder);
     simulator.controller_ = &controller;
     simulator.shuffler_ = shuffler;
@@ -145,7 +150,8 @@ class RoundSimulator {
     for (std::size_t i = 0; i < agents_.size(); ++i) {
       const NodeId self{first_.value + static_cast<std::uint32_t>(i)};
       const NodeId upstream = shuffler_ == nullptr ? kServerNode : kShufflerNode;
-      seats_.push_back(std::make_unique<Seat>(*this, self, Links{.self = self, .upstream = upstream}, *agents_[i]));
+      seats_.push_back(
+          std::make_unique<Seat>(*this, self, Links{.self = self, .upstream = upstream}, *agents_[i]));
     }
     BANDANA_RETURN_IF_ERROR(controller_->OnStart(controller_context));
     while (true) {
@@ -156,8 +162,9 @@ class RoundSimulator {
       BANDANA_RETURN_IF_ERROR(PlayAll(lock_step ? 1 : ready));
       if (stopped()) return absl::CancelledError("interrupted");
     }
-    return controller_->finished() ? absl::OkStatus()
-                                   : absl::InternalError("the run ended with the controller waiting for reports");
+    return controller_->finished()
+               ? absl::OkStatus()
+               : absl::InternalError("the run ended with the controller waiting for reports");
   }
 
   // Delivers until nobody has anything to say: in the order of the senders.
@@ -211,7 +218,8 @@ class RoundSimulator {
     std::vector<absl::Status> statuses(seats_.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
-      for (std::size_t i = next++; i < seats_.size(); i = next++) statuses[i] = PlayRounds(*seats_[i], rounds);
+      for (std::size_t i = next++; i < seats_.size(); i = next++)
+        statuses[i] = PlayRounds(*seats_[i], rounds);
     };
     {
       std::vector<std::jthread> helpers;
@@ -290,7 +298,8 @@ class RoundSimulator {
       for (Envelope& envelope : seat->context.outbox()) {
         Record(envelope.message);
         const auto* bulletin = std::get_if<Bulletin>(&envelope.message.body);
-        if (bulletin != nullptr && bulletin->origin == seat->self && bulletin->sums->value().step > last_step_) {
+        if (bulletin != nullptr && bulletin->origin == seat->self &&
+            bulletin->sums->value().step > last_step_) {
           last_step_ = bulletin->sums->value().step;
           recorder_.Synchronise(seat->round);
         }
