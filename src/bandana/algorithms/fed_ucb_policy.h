@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <cmath>
 
 #include "absl/status/status.h"
 #include "bandana/algorithms/fed_ucb_width.h"
@@ -21,18 +21,17 @@ class FedUcbPolicy {
   /// shift until then. `width` must outlive the policy.
   FedUcbPolicy(const FedUcbWidth& width, double first_noise)
       : width_(&width), regression_(width.params().dimension) {
-    sums_.gram_noise = first_noise;
     regularizer_ = width.RegularizerFor(first_noise);
     const auto d = static_cast<Eigen::Index>(width.params().dimension);
     BANDANA_CHECK(
         regression_.Reset(Matrix(Matrix::Identity(d, d) * regularizer_.shift), Vector::Zero(d)).ok());
     released_log_det_ = regression_.log_det();
-    radius_of_nothing_ = width.RadiusOfNothing(regularizer_);
+    noise_term_ = width.params().theta_norm * std::sqrt(regularizer_.shift);  // |theta*| in the norm of V
   }
 
   /// From now on decides by these sums, over all silos, and forgets all else. A Gram matrix that its shift
   /// does not make positive definite gets the least further shift that does so, which is counted.
-  absl::Status Learn(RegressionSums sums);
+  absl::Status Learn(const RegressionSums& sums);
 
   ArmId Choose(const DecisionSet<Scalar>& set) {
     if (stale_) UpdateIndex();
@@ -45,10 +44,7 @@ class FedUcbPolicy {
     stale_ = true;
   }
 
-  double radius() const {
-    return knows_ ? width_->Radius(sums_, regularizer_, regression_.log_det(), min_eigenvalue_)
-                  : radius_of_nothing_;
-  }
+  double radius() const { return width_->DataTerm(regression_.log_det(), regularizer_) + noise_term_; }
   Count repairs() const { return repairs_; }
   const Regularizer& regularizer() const { return regularizer_; }
   const OptimisticRegression& regression() const { return regression_; }
@@ -63,12 +59,9 @@ class FedUcbPolicy {
   const FedUcbWidth* width_;
   OptimisticRegression regression_;
   UcbIndex<Scalar> index_;
-  RegressionSums sums_;
   Regularizer regularizer_;
-  double min_eigenvalue_ = 0;
   double released_log_det_ = 0;
-  double radius_of_nothing_ = 0;
-  bool knows_ = false;
+  double noise_term_ = 0;  // of the radius
   bool stale_ = true;
   Count repairs_ = 0;
 };

@@ -33,8 +33,9 @@ FedUcbWidth::FedUcbWidth(const FedUcbWidthParams& params) : params_(params) {
   const bool each = params_.shift == Shift::kAgent;
   // Half of the failures are the data's. Of the others half are matrices', half vectors'.
   const double sums = static_cast<double>(std::max<Count>(params_.sums, 1));
-  level_ = params_.failure / 4 / sums;
-  matrix_norm_ = SymmetricNoiseNorm(params_.dimension, each ? level_ / silos : level_);
+  const double level = params_.failure / 4 / sums;
+  matrix_norm_ = SymmetricNoiseNorm(params_.dimension, each ? level / silos : level);
+  vector_norm_ = BiasNoiseNorm(params_.dimension, params_.theta_norm, 1, params_.moment_ratio, level);
   if (params_.paper.has_value()) {
     const auto [epsilon, delta] = params_.paper->nominal;
     const double m = 1 + std::ceil(std::log2(static_cast<double>(params_.releases)));
@@ -55,33 +56,22 @@ Regularizer FedUcbWidth::RegularizerFor(double gram_noise) const {
 }
 
 // Abbasi-Yadkori et al. 2011, Theorem 1, for V >= G + rho_min I.
-double FedUcbWidth::DataTerm(double log_det, double rho_min) const {
+double FedUcbWidth::DataTerm(double log_det, const Regularizer& regularizer) const {
   const double level = params_.failure / 2 / static_cast<double>(params_.orders);
-  const double growth = log_det - static_cast<double>(params_.dimension) * std::log(rho_min);
+  const double growth = log_det - static_cast<double>(params_.dimension) * std::log(regularizer.rho_min);
   return params_.reward_proxy * std::sqrt(2 * std::log(1 / level) + std::max(growth, 0.0));
 }
 
-double FedUcbWidth::Radius(const RegressionSums& sums, const Regularizer& regularizer, double log_det,
-                           double min_eigenvalue) const {
-  const double data = DataTerm(log_det, regularizer.rho_min);
-  if (params_.width == RegressionWidth::kPaper && params_.paper.has_value()) {  // Prop. 2
-    return data + params_.theta_norm * std::sqrt(regularizer.rho_max) +
-           paper_kappa_ * std::sqrt(static_cast<double>(params_.silos));
+double FedUcbWidth::NoiseTerm(double gram_noise, const Regularizer& regularizer,
+                              double min_eigenvalue) const {
+  const double noise = vector_norm_ * gram_noise;
+  if (params_.width == RegressionWidth::kExact) {
+    return (regularizer.shift * params_.theta_norm + noise) / std::sqrt(min_eigenvalue);
   }
-  double noise = 0;
-  if (sums.gram_noise > 0 || sums.moment_noise > 0) {
-    noise = BiasNoiseNorm(params_.dimension, params_.theta_norm, sums.gram_noise, sums.moment_noise, level_);
-  }
-  if (params_.width == RegressionWidth::kPaper) {
-    return data + params_.theta_norm * std::sqrt(regularizer.rho_max) +
-           noise / std::sqrt(regularizer.rho_min);
-  }
-  return data + (regularizer.shift * params_.theta_norm + noise) / std::sqrt(min_eigenvalue);
-}
-
-double FedUcbWidth::RadiusOfNothing(const Regularizer& regularizer) const {
-  const double log_det = static_cast<double>(params_.dimension) * std::log(regularizer.shift);
-  return DataTerm(log_det, regularizer.rho_min) + params_.theta_norm * std::sqrt(regularizer.rho_max);
+  const double kappa = params_.paper.has_value()
+                           ? paper_kappa_ * std::sqrt(static_cast<double>(params_.silos))
+                           : noise / std::sqrt(regularizer.rho_min);
+  return params_.theta_norm * std::sqrt(regularizer.rho_max) + kappa;  // Prop. 2
 }
 
 }  // namespace bandana

@@ -23,7 +23,7 @@
 ///   alpha                        failure
 ///   n, M                         releases, silos
 ///   Lambda, rho_min, rho_max     Regularizer
-///   beta                         Radius()
+///   beta                         DataTerm() + NoiseTerm()
 namespace bandana {
 
 enum class Shift {
@@ -57,6 +57,7 @@ struct FedUcbWidthParams {
   Count orders = 1;
   /// Sum of the silos' noise scales over the root of the sum of their squares; sqrt(M) if all are equal.
   double noise_spread = 1;
+  double moment_ratio = 1;          ///< of the noise in y x to that in x x': 1 / reward_weight
   std::optional<PaperNoise> paper;  ///< Lambda by the paper's formula, not by the noise that there is
 };
 
@@ -75,22 +76,20 @@ class FedUcbWidth {
   /// For noise of that scale in the sum's Gram matrix; 1 without noise.
   Regularizer RegularizerFor(double gram_noise) const;
 
-  /// beta: |theta^ - theta*|_V <= beta for all sums together with probability at least 1 - failure.
-  double Radius(const RegressionSums& sums, const Regularizer& regularizer, double log_det,
-                double min_eigenvalue) const;
-
-  /// Before anything is released.
-  double RadiusOfNothing(const Regularizer& regularizer) const;
+  /// beta = DataTerm + NoiseTerm: |theta^ - theta*|_V <= beta for all sums together with probability at least
+  /// 1 - failure. V's determinant grows with an agent's own records; its smallest eigenvalue is that of
+  /// released sums.
+  double DataTerm(double log_det, const Regularizer& regularizer) const;
+  double NoiseTerm(double gram_noise, const Regularizer& regularizer, double min_eigenvalue) const;
 
   const FedUcbWidthParams& params() const { return params_; }
 
  private:
   explicit FedUcbWidth(const FedUcbWidthParams& params);
-  double DataTerm(double log_det, double rho_min) const;
 
   FedUcbWidthParams params_;
-  double level_;        // of one bound on one sum's noise
-  double matrix_norm_;  // quantile of |H| / gram_noise
+  double matrix_norm_ = 0;  // quantile of |H| / gram_noise
+  double vector_norm_ = 0;  // of |H theta* - h| / gram_noise
   double paper_lambda_ = 0;
   double paper_kappa_ = 0;
 };

@@ -156,7 +156,8 @@ absl::StatusOr<FedUcbWidth> MakeWidth(const Settings& settings, const SyncSchedu
       .width =
           settings.Text("algorithm.width") == "paper" ? RegressionWidth::kPaper : RegressionWidth::kExact,
       .orders = ActsOnRaw(settings) ? sums * silos : std::max<Count>(1, sums / schedule.releases()),
-      .noise_spread = noise.spread};
+      .noise_spread = noise.spread,
+      .moment_ratio = 1 / RewardWeightOf(settings)};
   if (PaperNoiseOf(settings) && params.shift == Shift::kAgent) {
     params.paper = PaperNoise{{settings.Number("privacy.epsilon"), settings.Number("privacy.delta")}};
   }
