@@ -21,7 +21,7 @@ class Mechanism {
   using Units = std::vector<std::int64_t>;
 
   template <class T>
-  const T& Reveal(const Raw<T>& raw) const {
+  static const T& Reveal(const Raw<T>& raw) {
     return Access::Open(raw);
   }
 
@@ -110,10 +110,11 @@ class Mechanism {
 
  private:
   Mechanism() = default;
-  friend class GridMean;        // averages on a grid: none, central, local
-  friend class ShuffleSumMean;  // docs/proofs/shuffle-sum.md
-  friend class SiloPrefixSum;   // docs/proofs/silo-prefix-sum.md
-  friend class L2BallMean;      // docs/proofs/l2-ball-mean.md
+  friend class GridMean;             // averages on a grid: none, central, local
+  friend class ShuffleSumMean;       // docs/proofs/shuffle-sum.md
+  friend class SiloPrefixSum;        // docs/proofs/silo-prefix-sum.md
+  friend class L2BallMean;           // docs/proofs/l2-ball-mean.md
+  friend class RegressionPrefixSum;  // docs/proofs/regression-prefix-sum.md
 
   template <class Query>
   static std::span<const Count> DealtOf(const Query& query) {

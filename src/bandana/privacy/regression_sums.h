@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <numbers>
 #include <vector>
 
 #include "bandana/core/linear_algebra.h"
@@ -18,6 +19,11 @@ struct RegressionSums {
   double gram_noise = 0;  ///< standard deviation of an entry off the diagonal; on it sqrt2 times that
   double moment_noise = 0;
 };
+
+/// The noise in an entry on the diagonal of the gram matrix, and in one of the moments.
+inline std::vector<NoiseLaw> NoiseOf(const RegressionSums& sums) {
+  return {{.proxy = std::numbers::sqrt2 * sums.gram_noise}, {.proxy = sums.moment_noise}};
+}
 
 /// Sums are sent to many and never changed.
 using ReleasedSums = std::shared_ptr<const Released<RegressionSums>>;

@@ -1,6 +1,7 @@
 #include "bandana/privacy/silo_prefix_sum.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "bandana/core/check.h"
@@ -31,26 +32,47 @@ struct Calibrated {
   DpGuarantee delivered;
 };
 
-absl::StatusOr<Calibrated> CalibrateUnits(const SiloPrefixSumParams& params, double sensitivity_units) {
+absl::StatusOr<Calibrated> CalibrateUnits(const SiloPrefixSumParams& params, double sensitivity_units,
+                                          double paper_distance) {
   if (params.calibration == Calibration::kTight) {
     BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(params.nominal));
     return Calibrated{std::ceil(multiplier * sensitivity_units * kRoundingSlack), params.nominal};
   }
   BANDANA_ASSIGN_OR_RETURN(const PrefixSumSetting paper,
-                           PaperPrefixSum(params.steps, params.nominal, 2 * params.radius));
+                           PaperPrefixSum(params.steps, params.nominal, paper_distance));
   const double units = std::ceil(paper.sigma / SiloPrefixSum::kUnit);
   const double epsilon = GaussianEpsilon(params.nominal.delta, units / (sensitivity_units * kRoundingSlack));
   return Calibrated{units, {epsilon, params.nominal.delta}};
 }
 
+void AddTo(const std::vector<std::int64_t>& from, std::vector<std::int64_t>& to) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+}
+
+// That place of the list, which grows to have it.
+template <class T>
+T& At(std::vector<T>& list, int place) {
+  if (list.size() <= static_cast<std::size_t>(place)) list.resize(static_cast<std::size_t>(place) + 1);
+  return list[static_cast<std::size_t>(place)];
+}
+
+int TrailingZeros(std::int64_t step) { return std::countr_zero(static_cast<std::uint64_t>(step)); }
+
 }  // namespace
 
 absl::StatusOr<SiloPrefixSum> SiloPrefixSum::Create(const SiloPrefixSumParams& params) {
-  if (!(params.dimension >= 1 && params.dimension <= (1 << 20))) {
-    return InvalidOption("dimension", static_cast<double>(params.dimension), "a whole number from 1 to 2^20");
-  }
   if (!(params.radius >= kUnit && params.radius <= 0x1p14)) {
     return InvalidOption("radius", params.radius, "a number in [2^-30, 2^14]: the grid's unit is 2^-30");
+  }
+  const RecordBounds records{
+      .distance = 2 * params.radius, .length = params.radius, .paper_distance = 2 * params.radius};
+  return CreateFor(params, records, Noise::kGuarantee);
+}
+
+absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams& params,
+                                                       const RecordBounds& records, Noise noise) {
+  if (!(params.dimension >= 1 && params.dimension <= (1 << 20))) {
+    return InvalidOption("dimension", static_cast<double>(params.dimension), "a whole number from 1 to 2^20");
   }
   if (params.calibration == Calibration::kPaper && params.mechanism != PrefixSumMechanism::kTree) {
     return InvalidOption("prefix_sum", std::string(NameOf(params.mechanism)),
@@ -68,10 +90,13 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::Create(const SiloPrefixSumParams& p
   const double rounding = std::sqrt(static_cast<double>(params.dimension)) * kUnit;
   BANDANA_ASSIGN_OR_RETURN(
       const double sensitivity,
-      PrefixSumGridSensitivity(cost, (2 * params.radius + rounding) * LengthSlack(params.dimension), kUnit,
+      PrefixSumGridSensitivity(cost, (records.distance + rounding) * LengthSlack(params.dimension), kUnit,
                                params.dimension, toeplitz ? 0.5 : 0));
-  BANDANA_ASSIGN_OR_RETURN(const Calibrated noise, CalibrateUnits(params, sensitivity));
-  if (!(noise.units < 0x1p51)) {
+  Calibrated calibrated{0, {0, 0}};
+  if (noise == Noise::kGuarantee) {
+    BANDANA_ASSIGN_OR_RETURN(calibrated, CalibrateUnits(params, sensitivity, records.paper_distance));
+  }
+  if (!(calibrated.units < 0x1p51)) {
     return InvalidOption("privacy.epsilon", params.nominal.epsilon,
                          "a larger one: the noise is beyond the grid");
   }
@@ -81,8 +106,9 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::Create(const SiloPrefixSumParams& p
     if (k > 0) weight *= static_cast<long double>(2 * k - 1) / static_cast<long double>(2 * k);
     weights.push_back(static_cast<std::int64_t>(std::floor(std::ldexp(weight, kWeightBits))));
   }
-  return SiloPrefixSum(params, std::move(strategy), std::move(weights),
-                       static_cast<std::uint64_t>(noise.units), noise.delivered);
+  const double longest_units = records.length / kUnit * LengthSlack(params.dimension) + 1;
+  return SiloPrefixSum(params, std::move(strategy), std::move(weights), longest_units,
+                       static_cast<std::uint64_t>(calibrated.units), calibrated.delivered);
 }
 
 std::vector<Claim> SiloPrefixSum::claims() const {
@@ -115,16 +141,18 @@ absl::Status SiloPrefixSum::CheckOwner(const SiloStream& stream) const {
 }
 
 // Errors depend on how many records there are, which is public, and on their size, never on their values.
-absl::Status SiloPrefixSum::Append(const Raw<StepRecords>& records, SiloStream& stream) const {
-  if (stream.owner_ == nullptr) stream.owner_ = strategy_;
-  BANDANA_RETURN_IF_ERROR(CheckOwner(stream));
-  BANDANA_RETURN_IF_ERROR(CheckStep({.step = stream.steps() + 1, .silos = 1}));
-  const StepRecords step = Reveal(records);
-  const double longest = params_.radius / kUnit * LengthSlack(params_.dimension) + 1;
-  if (!(static_cast<double>(step.size()) * longest < kMostStepUnits &&
-        (static_cast<double>(stream.records_) + static_cast<double>(step.size())) * longest < kMostUnits)) {
-    return absl::OutOfRangeError("more records than the grid holds");
+absl::Status SiloPrefixSum::CheckRecords(std::int64_t records, const SiloStream& stream) const {
+  if (static_cast<double>(records) * longest_units_ < kMostStepUnits &&
+      (static_cast<double>(stream.records_) + static_cast<double>(records)) * longest_units_ < kMostUnits) {
+    return absl::OkStatus();
   }
+  return absl::OutOfRangeError("more records than the grid holds");
+}
+
+absl::Status SiloPrefixSum::Append(const Raw<StepRecords>& records, SiloStream& stream) const {
+  const StepRecords step = Reveal(records);
+  const auto count = static_cast<std::int64_t>(step.size());
+  BANDANA_RETURN_IF_ERROR(CheckRecords(count, stream));
   const auto dimension = static_cast<std::size_t>(params_.dimension);
   std::vector<double> increment(dimension, 0);
   for (const std::vector<double>& record : step) {
@@ -137,46 +165,76 @@ absl::Status SiloPrefixSum::Append(const Raw<StepRecords>& records, SiloStream& 
       increment[i] += std::nearbyint(shortened[i] * (params_.radius / kUnit));
     }
   }
-  stream.increments_.emplace_back(increment.begin(), increment.end());
-  stream.records_ += static_cast<std::int64_t>(step.size());
+  return AppendUnits(increment, count, stream);
+}
+
+absl::Status SiloPrefixSum::AppendUnits(std::span<const double> increment, std::int64_t records,
+                                        SiloStream& stream) const {
+  if (stream.owner_ == nullptr) stream.owner_ = strategy_;
+  BANDANA_RETURN_IF_ERROR(CheckOwner(stream));
+  BANDANA_RETURN_IF_ERROR(CheckStep({.step = stream.steps_ + 1, .silos = 1}));
+  BANDANA_RETURN_IF_ERROR(CheckRecords(records, stream));
+  stream.records_ += records;
+  ++stream.steps_;
+  Units node(increment.begin(), increment.end());
+  if (!weights_.empty()) {
+    stream.increments_.push_back(std::move(node));
+    return absl::OkStatus();
+  }
+  // A node's left half has waited for its right half, which ends here.
+  const int top = TrailingZeros(stream.steps_);
+  stream.latest_.clear();
+  for (int height = 0; height < top; ++height) {
+    stream.latest_.push_back(node);
+    AddTo(At(stream.waiting_, height), node);
+  }
+  stream.latest_.push_back(node);
+  At(stream.waiting_, top) = std::move(node);
   return absl::OkStatus();
+}
+
+absl::StatusOr<SiloPrefixSum::Units> SiloPrefixSum::Take(const StepQuery& query, SiloStream& stream) const {
+  BANDANA_RETURN_IF_ERROR(CheckStep(query));
+  BANDANA_RETURN_IF_ERROR(CheckOwner(stream));
+  if (stream.steps_ != query.step || stream.released_ + 1 != query.step) {
+    return absl::FailedPreconditionError(
+        fmt::format("step {} is asked; the stream has {} and {} are released", query.step, stream.steps_,
+                    stream.released_));
+  }
+  stream.released_ = query.step;
+  Units units;
+  units.reserve(EntriesAt(query.step));
+  if (weights_.empty()) {
+    for (const Units& node : stream.latest_) units.insert(units.end(), node.begin(), node.end());
+    return units;
+  }
+  std::vector<Wide> value(static_cast<std::size_t>(params_.dimension), 0);
+  for (std::size_t at = 0; at < stream.increments_.size(); ++at) {
+    const Wide weight = weights_[stream.increments_.size() - 1 - at];
+    for (std::size_t i = 0; i < value.size(); ++i) value[i] += weight * stream.increments_[at][i];
+  }
+  for (const Wide x : value) {
+    units.push_back(static_cast<std::int64_t>((x + (Wide{1} << (kWeightBits - 1))) >> kWeightBits));
+  }
+  return units;
+}
+
+absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, SiloStream& stream,
+                                                NoiseGen& noise) const {
+  BANDANA_ASSIGN_OR_RETURN(Units units, Take(query, stream));
+  if (noise_units_ > 0) {
+    for (std::int64_t& each : units) {
+      each += params_.sampler == Sampler::kExact ? RoundedNormal(noise_units_, noise)
+                                                 : FastRoundedNormal(noise_units_, noise);
+    }
+  }
+  const auto bits = static_cast<Count>(64 * units.size());
+  return MakeReport(std::move(units), bits);
 }
 
 absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, const Raw<SiloStream*>& stream,
                                                 NoiseGen& noise) const {
-  BANDANA_RETURN_IF_ERROR(CheckStep(query));
-  SiloStream& data = *Reveal(stream);
-  BANDANA_RETURN_IF_ERROR(CheckOwner(data));
-  if (data.steps() != query.step || data.released_ + 1 != query.step) {
-    return absl::FailedPreconditionError(fmt::format(
-        "step {} is asked; the stream has {} and {} are released", query.step, data.steps(), data.released_));
-  }
-  data.released_ = query.step;
-  const auto dimension = static_cast<std::size_t>(params_.dimension);
-  const std::size_t values = EntriesAt(query.step) / dimension;
-  Units units(values * dimension);
-  for (std::size_t j = 0; j < values; ++j) {
-    std::vector<Wide> value(dimension, 0);
-    if (weights_.empty()) {  // a tree: weights are 1
-      for (const WeightedTerm& term : strategy_->Functional(query.step, static_cast<std::int64_t>(j))) {
-        const auto& increment = data.increments_[static_cast<std::size_t>(term.index - 1)];
-        for (std::size_t i = 0; i < dimension; ++i) value[i] += increment[i];
-      }
-    } else {
-      for (std::size_t at = 0; at < data.increments_.size(); ++at) {
-        const Wide weight = weights_[data.increments_.size() - 1 - at];
-        for (std::size_t i = 0; i < dimension; ++i) value[i] += weight * data.increments_[at][i];
-      }
-      for (Wide& x : value) x = (x + (Wide{1} << (kWeightBits - 1))) >> kWeightBits;
-    }
-    for (std::size_t i = 0; i < dimension; ++i) {
-      units[j * dimension + i] =
-          static_cast<std::int64_t>(value[i]) + (params_.sampler == Sampler::kExact
-                                                     ? RoundedNormal(noise_units_, noise)
-                                                     : FastRoundedNormal(noise_units_, noise));
-    }
-  }
-  return MakeReport(std::move(units), static_cast<Count>(64 * values * dimension));
+  return Randomize(query, *Reveal(stream), noise);
 }
 
 absl::Status SiloPrefixSum::Add(const StepQuery& query, const Report& report,
@@ -197,11 +255,12 @@ absl::StatusOr<Released<StepValues>> SiloPrefixSum::Open(const StepQuery& query,
   BANDANA_RETURN_IF_ERROR(CheckSize(EntriesAt(query.step), units));
   const auto dimension = static_cast<std::size_t>(params_.dimension);
   const auto silos = static_cast<double>(query.silos);
+  const double mean = noise_units_ > 0 ? -silos / 2 : 0;  // of a draw -1/2
   StepValues values{.step = query.step, .values = {}};
   for (std::size_t at = 0; at < units.size(); at += dimension) {
     std::vector<double> value(dimension);
     for (std::size_t i = 0; i < dimension; ++i) {
-      value[i] = (static_cast<double>(units[at + i]) + silos / 2) * kUnit;  // a draw has mean -1/2
+      value[i] = (static_cast<double>(units[at + i]) - mean) * kUnit;
     }
     values.values.push_back(std::move(value));
   }
@@ -215,17 +274,45 @@ absl::Status PrefixSumEstimator::Add(const Released<StepValues>& released) {
   }
   ++step_;
   for (const NoiseLaw& law : released.noise()) proxy_ = std::max(proxy_, law.proxy);
-  for (const std::vector<double>& value : released.value().values) values_.push_back(value);
+  if (mechanism_->strategy().mechanism() == PrefixSumMechanism::kToeplitz) {
+    values_.push_back(released.value().values.front());
+    return absl::OkStatus();
+  }
+  // The best estimate of a node, of variance v, from its own value and its halves' estimates: the left one's
+  // has waited, the right one's is that of the height below. The tree takes the value alone.
+  std::vector<double> node;
+  int height = 0;
+  for (const std::vector<double>& value : released.value().values) {
+    const double v = mechanism_->strategy().Variance(std::int64_t{1} << height);
+    if (height == 0) {
+      node = value;
+    } else {
+      const std::vector<double>& left = At(values_, height - 1);
+      for (std::size_t i = 0; i < node.size(); ++i) {
+        node[i] = v == 1 ? value[i] : v * value[i] + (1 - v) * (left[i] + node[i]);
+      }
+    }
+    ++height;
+  }
+  At(values_, TrailingZeros(step_)) = std::move(node);
   return absl::OkStatus();
 }
 
 PrefixSumEstimator::Estimate PrefixSumEstimator::Sum() const {
   BANDANA_CHECK(step_ >= 1);
   const PrefixSumStrategy& strategy = mechanism_->strategy();
-  Estimate estimate{std::vector<double>(values_.front().size(), 0), {}};
-  for (const WeightedTerm& term : strategy.Estimate(step_)) {
-    const std::vector<double>& value = values_[static_cast<std::size_t>(term.index)];
-    for (std::size_t i = 0; i < value.size(); ++i) estimate.sum[i] += term.weight * value[i];
+  Estimate estimate{std::vector<double>(static_cast<std::size_t>(mechanism_->params().dimension), 0), {}};
+  const auto add = [&](double weight, const std::vector<double>& value) {
+    for (std::size_t i = 0; i < value.size(); ++i) estimate.sum[i] += weight * value[i];
+  };
+  if (strategy.mechanism() == PrefixSumMechanism::kToeplitz) {
+    for (const WeightedTerm& term : strategy.Estimate(step_)) {
+      add(term.weight, values_[static_cast<std::size_t>(term.index)]);
+    }
+  } else {
+    for (std::size_t height = values_.size(); height-- > 0;) {
+      if ((step_ >> height & 1) != 0) add(1, values_[height]);
+    }
   }
   estimate.noise.proxy = proxy_ * std::sqrt(strategy.Variance(step_));
   return estimate;

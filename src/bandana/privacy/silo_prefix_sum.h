@@ -39,13 +39,17 @@ class SiloStream {
   SiloStream(const SiloStream&) = delete;
   SiloStream& operator=(const SiloStream&) = delete;
 
-  std::int64_t steps() const { return static_cast<std::int64_t>(increments_.size()); }
+  std::int64_t steps() const { return steps_; }
   std::int64_t released() const { return released_; }  ///< steps
 
  private:
   friend class SiloPrefixSum;
+  using Units = std::vector<std::int64_t>;
   std::shared_ptr<const PrefixSumStrategy> owner_;  // of the mechanism that filled it
-  std::vector<std::vector<std::int64_t>> increments_;
+  std::vector<Units> increments_;                   // Toeplitz: of all steps
+  std::vector<Units> waiting_;                      // trees: by height, the last node that is a left child
+  std::vector<Units> latest_;                       // trees: the nodes that the last step completed
+  std::int64_t steps_ = 0;
   std::int64_t records_ = 0;  // in all steps
   std::int64_t released_ = 0;
 };
@@ -98,19 +102,42 @@ class SiloPrefixSum : public Mechanism {
 
  private:
   SiloPrefixSum(const SiloPrefixSumParams& params, std::shared_ptr<const PrefixSumStrategy> strategy,
-                std::vector<std::int64_t> weights, std::uint64_t noise_units, DpGuarantee delivered)
+                std::vector<std::int64_t> weights, double longest_units, std::uint64_t noise_units,
+                DpGuarantee delivered)
       : params_(params),
         strategy_(std::move(strategy)),
         weights_(std::move(weights)),
+        longest_units_(longest_units),
         noise_units_(noise_units),
         delivered_(delivered) {}
+  friend class RegressionPrefixSum;  // docs/proofs/regression-prefix-sum.md
+
+  // The records that a stream takes, as far as the noise depends on them.
+  struct RecordBounds {
+    double distance;        // of two records at most, before they are rounded to the grid
+    double length;          // of one
+    double paper_distance;  // what P3's formula has for it
+  };
+  enum class Noise { kGuarantee, kNone };
+
+  static absl::StatusOr<SiloPrefixSum> CreateFor(const SiloPrefixSumParams& params,
+                                                 const RecordBounds& records, Noise noise);
+
+  // The next step of a stream, already added up: whole numbers of units.
+  absl::Status AppendUnits(std::span<const double> increment, std::int64_t records, SiloStream& stream) const;
+  // The values of a step before noise, once.
+  absl::StatusOr<Units> Take(const StepQuery& query, SiloStream& stream) const;
+  absl::StatusOr<Report> Randomize(const StepQuery& query, SiloStream& stream, NoiseGen& noise) const;
+
   absl::Status CheckStep(const StepQuery& query) const;
   absl::Status CheckOwner(const SiloStream& stream) const;
+  absl::Status CheckRecords(std::int64_t records, const SiloStream& stream) const;
   std::size_t EntriesAt(std::int64_t step) const;
 
   SiloPrefixSumParams params_;
   std::shared_ptr<const PrefixSumStrategy> strategy_;
   std::vector<std::int64_t> weights_;  // Toeplitz: c_0, c_1, ... in units of 2^-60
+  double longest_units_;               // a record's entry on the grid at most
   std::uint64_t noise_units_;          // standard deviation of a released value
   DpGuarantee delivered_;
 };
@@ -134,8 +161,8 @@ class PrefixSumEstimator {
  private:
   const SiloPrefixSum* mechanism_;
   std::int64_t step_ = 0;
-  double proxy_ = 0;  // of one value
-  std::vector<std::vector<double>> values_;
+  double proxy_ = 0;                         // of one value
+  std::vector<std::vector<double>> values_;  // Toeplitz: all; trees: the estimate of a node of each height
 };
 
 }  // namespace bandana

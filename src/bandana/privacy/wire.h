@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "bandana/privacy/access.h"
+#include "bandana/privacy/regression_sums.h"
 
 namespace bandana {
 
-/// Sealed reports as plain integers, for drivers that put them on a wire or into a journal. script/lint lets
-/// only privacy/, sim/, service/ and audit/ include this file.
+/// Sealed reports as plain integers, and released sums made of numbers, for drivers that put them on a wire
+/// or into a journal. script/lint lets only privacy/, sim/, service/ and audit/ include this file.
 class Wire {
  public:
   static const std::vector<std::int64_t>& Units(const Report& report) { return Access::Open(report); }
@@ -24,6 +25,12 @@ class Wire {
     Access::Part(report) = part;
     Access::Clients(report) = clients;
     return report;
+  }
+
+  /// Sums that another process has released, from the numbers that Released::value() has there.
+  static Released<RegressionSums> MakeSums(RegressionSums sums) {
+    std::vector<NoiseLaw> laws = NoiseOf(sums);
+    return Access::Mint(std::move(sums), std::move(laws));
   }
 };
 

@@ -64,6 +64,15 @@ absl::StatusOr<double> SymmetricSensitivity(std::int64_t dimension, double squar
   return NextUp(squared_norm * (std::numbers::sqrt2 / 2));
 }
 
+absl::StatusOr<double> RegressionSensitivity(double context_norm, double reward_bound, double reward_weight) {
+  BANDANA_RETURN_IF_ERROR(CheckPositive("context_norm", context_norm));
+  BANDANA_RETURN_IF_ERROR(CheckPositive("reward_bound", reward_bound));
+  BANDANA_RETURN_IF_ERROR(CheckPositive("reward_weight", reward_weight));
+  const double weighted = ProductUp(reward_weight, reward_bound);
+  if (weighted > context_norm) return 2 * ProductUp(context_norm, weighted);
+  return NextUp(ProductUp(context_norm, context_norm) + ProductUp(weighted, weighted));
+}
+
 SymmetricNoise SymmetricGaussianNoise(double multiplier, double sensitivity) {
   BANDANA_CHECK(multiplier > 0 && sensitivity > 0);
   const double s = ProductUp(multiplier, sensitivity);

@@ -31,6 +31,10 @@ absl::StatusOr<double> BoxSensitivity(std::span<const Interval> bounds, Norm nor
 absl::StatusOr<double> SymmetricSensitivity(std::int64_t dimension, double squared_norm,
                                             Neighbours neighbours);
 
+/// The replace-one sensitivity of the sums of x x', against SymmetricNoise, and of w y x together, |x|_2 <=
+/// context_norm = L, |y| <= reward_bound = B, w = reward_weight: L^2 + w^2 B^2 if w B <= L, else 2 L w B.
+absl::StatusOr<double> RegressionSensitivity(double context_norm, double reward_bound, double reward_weight);
+
 /// Gaussian noise Z = (N + N')/sqrt2 for a symmetric matrix, N_ij independent N(0, s^2): independent entries
 /// on and above the diagonal. Against it a matrix M counts as a vector of length |M|_F/sqrt2 does against
 /// N(0, s^2).
