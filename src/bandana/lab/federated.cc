@@ -14,6 +14,7 @@
 #include "bandana/bandit/round_recorder.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/graph_shapes.h"
+#include "bandana/lab/probe.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
 #include "bandana/privacy/calibration/gaussian.h"
@@ -181,23 +182,59 @@ Count PaceOf(const Settings& settings, std::size_t agent) {
   return paces == nullptr ? 1 : (*paces)[agent % paces->size()];
 }
 
-absl::StatusOr<RoundContexts> MakeRoundContexts(const Settings& settings, std::uint32_t replicate) {
-  const std::string& contexts = settings.Text("environment.contexts");
-  const bool gap = contexts == "gap";
-  return RoundContexts::Create({.dimension = settings.Integer("environment.dimension"),
-                                .arms = settings.Integer("environment.actions"),
-                                .law = gap ? RoundLaw::kGap : RoundLaw::kSphere,
-                                .gap = gap ? settings.Number("environment.gap") : 0,
-                                .theta_norm = gap ? 1 : settings.Number("environment.theta_norm"),
-                                .reward = MakeRewardModel(settings).kind,
-                                .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
-                                .replicate = replicate});
-}
-
 std::vector<NodeId> NodesFrom(NodeId first, Count count) {
   std::vector<NodeId> nodes;
   for (Count i = 0; i < count; ++i) nodes.push_back(NodeId{first.value + static_cast<std::uint32_t>(i)});
   return nodes;
+}
+
+double FirstNoise(const std::vector<RegressionPrefixSum>& privatizers, const SiloNoise& noise) {
+  return noise.total * std::sqrt(privatizers.front().strategy().Variance(1));
+}
+
+// D, of all agents and their controller.
+double ThresholdOf(const Settings& settings, const Regularizer& start) {
+  return DeterminantThreshold(settings.Integer("horizon"), settings.Integer("environment.dimension"),
+                              kContextNorm, start.rho_min, start.rho_max);
+}
+
+// Aimed at the determinant trigger; of any other schedule any stream will do.
+absl::StatusOr<double> ProbeLevelOf(const Settings& settings) {
+  BANDANA_ASSIGN_OR_RETURN(const SyncSchedule schedule, MakeSchedule(settings));
+  BANDANA_ASSIGN_OR_RETURN(const auto privatizers, MakePrivatizers(settings));
+  const Count agents = AgentsOf(settings);
+  const SiloNoise noise = NoiseOf(privatizers, NodesFrom(NodeId{1}, agents));
+  BANDANA_ASSIGN_OR_RETURN(const FedUcbWidth width,
+                           MakeWidth(settings, schedule, agents, noise, schedule.releases()));
+  const Regularizer start = width.RegularizerFor(FirstNoise(privatizers, noise));
+  const std::optional<Probe> probe =
+      MakeProbe(ThresholdOf(settings, start), start, settings.Integer("environment.dimension"),
+                settings.Integer("horizon"));
+  if (probe.has_value()) return probe->level;
+  if (!Triggers(settings)) return 1;
+  return InvalidOption("horizon", static_cast<double>(settings.Integer("horizon")),
+                       "with contexts = \"probe\", one in which one agent's data set off the trigger");
+}
+
+absl::StatusOr<RoundContexts> MakeRoundContexts(const Settings& settings, std::uint32_t replicate) {
+  const std::string& contexts = settings.Text("environment.contexts");
+  const bool gap = contexts == "gap";
+  const bool probe = contexts == "probe";
+  RoundContextsParams params{.dimension = settings.Integer("environment.dimension"),
+                             .arms = settings.Integer("environment.actions"),
+                             .law = gap     ? RoundLaw::kGap
+                                    : probe ? RoundLaw::kProbe
+                                            : RoundLaw::kSphere,
+                             .gap = gap ? settings.Number("environment.gap") : 0,
+                             .theta_norm = gap ? 1 : settings.Number("environment.theta_norm"),
+                             .reward = MakeRewardModel(settings).kind,
+                             .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
+                             .replicate = replicate};
+  if (probe) {
+    BANDANA_ASSIGN_OR_RETURN(params.probe_level, ProbeLevelOf(settings));
+    params.probe_first = settings.Text("environment.world") == "a" ? 1 : 0;
+  }
+  return RoundContexts::Create(params);
 }
 
 DpGuarantee LargestBudget(const std::vector<RegressionPrefixSum>& privatizers) {
@@ -240,15 +277,13 @@ absl::Status RunStar(const Run& run, NodeId first, Count count) {
   const SiloNoise noise = NoiseOf(run.privatizers, NodesFrom(first, count));
   const Count sums = run.schedule.releases() * (IsAlone(settings) ? AgentsOf(settings) : 1);
   BANDANA_ASSIGN_OR_RETURN(const FedUcbWidth width, MakeWidth(settings, run.schedule, count, noise, sums));
-  const double first_noise = noise.total * std::sqrt(run.privatizers.front().strategy().Variance(1));
+  const double first_noise = FirstNoise(run.privatizers, noise);
   const Regularizer start = width.RegularizerFor(first_noise);
   FedUcbAgentParams params{.horizon = settings.Integer("horizon"),
                            .silos = count,
                            .local = LocalOf(settings),
                            .triggers = Triggers(settings),
-                           .threshold = DeterminantThreshold(settings.Integer("horizon"),
-                                                             settings.Integer("environment.dimension"),
-                                                             kContextNorm, start.rho_min, start.rho_max),
+                           .threshold = ThresholdOf(settings, start),
                            .first_noise = first_noise};
   std::vector<std::unique_ptr<Agent>> agents;
   for (const NodeId agent : NodesFrom(first, count)) {
@@ -284,7 +319,7 @@ absl::Status RunPeers(const Run& run) {
         const FedUcbWidth width,
         MakeWidth(settings, run.schedule, static_cast<Count>(clique.size()), noise, sums));
     widths.push_back(std::make_unique<FedUcbWidth>(width));
-    const double first_noise = noise.total * std::sqrt(run.privatizers.front().strategy().Variance(1));
+    const double first_noise = FirstNoise(run.privatizers, noise);
     const Regularizer start = width.RegularizerFor(first_noise);
     for (const NodeId node : clique) {
       const FedUcbPeerParams params{
@@ -328,9 +363,9 @@ absl::Status CheckChoices(const Settings& settings) {
                          fmt::format("contextual-linear with algorithm.name = \"{}\"", name));
   }
   if (const std::string& contexts = settings.Text("environment.contexts");
-      contexts != "gap" && contexts != "sphere") {
+      contexts != "gap" && contexts != "sphere" && contexts != "probe") {
     return InvalidOption("environment.contexts", contexts,
-                         fmt::format("gap, sphere with algorithm.name = \"{}\"", name));
+                         fmt::format("gap, sphere, probe with algorithm.name = \"{}\"", name));
   }
   const bool gap = settings.Text("environment.contexts") == "gap";
   if (const std::string& reward = settings.Text("environment.reward");
@@ -341,7 +376,10 @@ absl::Status CheckChoices(const Settings& settings) {
   }
   if (const std::string& reward = settings.Text("environment.reward"); !gap && reward == "bernoulli") {
     return InvalidOption("environment.reward", reward,
-                         "rademacher with contexts = \"sphere\": means may be negative");
+                         "rademacher unless contexts = \"gap\": means may be negative");
+  }
+  if (settings.Text("environment.contexts") == "probe" && name != "fed-ucb") {
+    return InvalidOption("environment.contexts", "probe", "gap, sphere unless algorithm.name = \"fed-ucb\"");
   }
   const std::string& model = settings.Text("privacy.model");
   const std::string accepted = IsPeers(settings)   ? "none, peer"
