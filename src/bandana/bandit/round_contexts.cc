@@ -52,7 +52,12 @@ absl::Status Check(const RoundContextsParams& params) {
   }
   if (params.reward == RewardKind::kBernoulli) {
     return InvalidOption("environment.reward", "bernoulli",
-                         "rademacher where arms are uniform on the sphere: means may be negative");
+                         "rademacher where arms do not lie around theta: means may be negative");
+  }
+  if (params.law == RoundLaw::kProbe) {
+    for (const double length : {params.probe_level, params.probe_first}) {
+      if (!(length >= 0 && length <= 1)) return InvalidOption("probe", length, "a number in [0, 1]");
+    }
   }
   if (params.theta_norm > 0 && params.theta_norm <= 1) return absl::OkStatus();
   return InvalidOption("environment.theta_norm", params.theta_norm, "a number in (0, 1]");
@@ -277,6 +282,9 @@ void RoundContexts::Draw(NodeId agent, Count first_round, DecisionBlock<Scalar>&
     bits.Refill(words);
     if (params_.law == RoundLaw::kGap) {
       DrawGapRound(words.data(), at, block);
+    } else if (params_.law == RoundLaw::kProbe) {
+      const double length = epoch == 1 ? params_.probe_first : params_.probe_level;
+      DrawProbeRound(words.data(), agent == NodeId{1} ? length : 0, at, block);
     } else {
       DrawSphereRound(words.data(), at, block);
     }
@@ -361,6 +369,17 @@ void RoundContexts::DrawSphereRound(const std::uint64_t* words, Count round,
   }
   block.SetTruth(round, *std::max_element(means, means + arms),
                  static_cast<double>(words[1] >> 11) * 0x1p-53);
+}
+
+template <class Scalar>
+void RoundContexts::DrawProbeRound(const std::uint64_t* words, double length, Count round,
+                                   DecisionBlock<Scalar>& block) const {
+  Scalar* entries = block.entries(round);
+  std::fill_n(entries, block.stride() * block.dimension(), Scalar{0});
+  std::fill_n(entries, block.arms(), static_cast<Scalar>(length));
+  const double mean = length * theta_[0];
+  std::fill_n(block.means_of(round), block.arms(), mean);
+  block.SetTruth(round, mean, static_cast<double>(words[WordStream::kSeeds + 1] >> 11) * 0x1p-53);
 }
 
 template void RoundContexts::Draw(NodeId, Count, DecisionBlock<double>&) const;

@@ -148,7 +148,7 @@ absl::Status CheckPoint(const Settings& settings) {
   }
   for (const char* key : {"environment.contexts", "privacy.model"}) {
     const std::string* word = settings.Has(key) ? &settings.Text(key) : nullptr;
-    if (word != nullptr && (*word == "gap" || *word == "silo" || *word == "peer")) {
+    if (word != nullptr && (*word == "gap" || *word == "probe" || *word == "silo" || *word == "peer")) {
       return InvalidOption(
           key, *word,
           fmt::format("another one with algorithm.name = \"{}\"; this is of fed-ucb, fed-ucb-p2p, "

@@ -66,9 +66,9 @@ absl::Status CheckChoices(const Settings& settings) {
                          fmt::format("contextual-linear with algorithm.name = \"{}\"", name));
   }
   if (const std::string& contexts = settings.Text("environment.contexts");
-      contexts != "gap" && contexts != "sphere") {
+      contexts != "gap" && contexts != "sphere" && contexts != "probe") {
     return InvalidOption("environment.contexts", contexts,
-                         fmt::format("gap, sphere with algorithm.name = \"{}\"", name));
+                         fmt::format("gap, sphere, probe with algorithm.name = \"{}\"", name));
   }
   const bool gap = settings.Text("environment.contexts") == "gap";
   if (const std::string& reward = settings.Text("environment.reward");
@@ -79,7 +79,10 @@ absl::Status CheckChoices(const Settings& settings) {
   }
   if (const std::string& reward = settings.Text("environment.reward"); !gap && reward == "bernoulli") {
     return InvalidOption("environment.reward", reward,
-                         "rademacher with contexts = \"sphere\": means may be negative");
+                         "rademacher unless contexts = \"gap\": means may be negative");
+  }
+  if (settings.Text("environment.contexts") == "probe" && name != "fed-ucb") {
+    return InvalidOption("environment.contexts", "probe", "gap, sphere unless algorithm.name = \"fed-ucb\"");
   }
   const std::string& model = settings.Text("privacy.model");
   const std::string accepted = IsPeers(settings)   ? "none, peer"

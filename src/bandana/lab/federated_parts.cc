@@ -7,6 +7,7 @@
 #include "bandana/algorithms/noise_norms.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/graph_shapes.h"
+#include "bandana/lab/probe.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/privacy/calibration/prefix_sum.h"
 
@@ -131,14 +132,23 @@ absl::StatusOr<std::vector<RegressionPrefixSum>> MakePrivatizers(const Settings&
 absl::StatusOr<RoundContexts> MakeRoundContexts(const Settings& settings, std::uint32_t replicate) {
   const std::string& contexts = settings.Text("environment.contexts");
   const bool gap = contexts == "gap";
-  return RoundContexts::Create({.dimension = settings.Integer("environment.dimension"),
-                                .arms = settings.Integer("environment.actions"),
-                                .law = gap ? RoundLaw::kGap : RoundLaw::kSphere,
-                                .gap = gap ? settings.Number("environment.gap") : 0,
-                                .theta_norm = gap ? 1 : settings.Number("environment.theta_norm"),
-                                .reward = MakeRewardModel(settings).kind,
-                                .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
-                                .replicate = replicate});
+  const bool probe = contexts == "probe";
+  RoundContextsParams params{.dimension = settings.Integer("environment.dimension"),
+                             .arms = settings.Integer("environment.actions"),
+                             .law = gap     ? RoundLaw::kGap
+                                    : probe ? RoundLaw::kProbe
+                                            : RoundLaw::kSphere,
+                             .gap = gap ? settings.Number("environment.gap") : 0,
+                             .theta_norm = gap ? 1 : settings.Number("environment.theta_norm"),
+                             .reward = MakeRewardModel(settings).kind,
+                             .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
+                             .replicate = replicate};
+  if (probe) {
+    BANDANA_ASSIGN_OR_RETURN(const auto parts, FederatedParts::Create(settings));
+    BANDANA_ASSIGN_OR_RETURN(params.probe_level, parts->ProbeLevel());
+    params.probe_first = settings.Text("environment.world") == "a" ? 1 : 0;
+  }
+  return RoundContexts::Create(params);
 }
 
 absl::StatusOr<Graph> MakeGraph(const Settings& settings) {
@@ -238,6 +248,18 @@ absl::StatusOr<FedUcbWidth> FederatedParts::MakeWidth(std::span<const NodeId> gr
     params.paper = PaperNoise{{settings_.Number("privacy.epsilon"), settings_.Number("privacy.delta")}};
   }
   return FedUcbWidth::Create(params);
+}
+
+// Aimed at the determinant trigger; of any other schedule any stream will do.
+absl::StatusOr<double> FederatedParts::ProbeLevel() const {
+  const Group& group = *of_groups_.front();
+  const Count horizon = settings_.Integer("horizon");
+  const std::optional<Probe> probe = MakeProbe(group.threshold, group.width.RegularizerFor(group.first_noise),
+                                               settings_.Integer("environment.dimension"), horizon);
+  if (probe.has_value()) return probe->level;
+  if (!HasTrigger(settings_)) return 1;
+  return InvalidOption("horizon", static_cast<double>(horizon),
+                       "with contexts = \"probe\", one in which one agent's data set off the trigger");
 }
 
 DpGuarantee FederatedParts::budget() const {

@@ -59,6 +59,9 @@ class FederatedParts {
   const Graph& graph() const { return *graph_; }      ///< of peers
   const Cliques& cliques() const { return groups_; }  ///< who adds sums up with whom
 
+  /// Of the contexts that give a determinant trigger away (lab/probe.h).
+  absl::StatusOr<double> ProbeLevel() const;
+
   /// Of the group that begins with `first`.
   std::unique_ptr<Controller> MakeController(NodeId first) const;
   template <class Scalar>
