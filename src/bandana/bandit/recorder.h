@@ -18,6 +18,9 @@ struct Checkpoint {
   Count bits = 0;               ///< what they take, as the mechanism encodes them
   Count rounds = 0;             ///< of communication
   double best_action_rate = 0;  ///< share of the rounds in which the best action was played
+  Count agents = 1;             ///< who each play every round; regret is of all of them
+  Count first_sync = 0;         ///< round of the first synchronisation; 0: none yet
+  Count repairs = 0;            ///< Gram matrices that noise had left not positive definite
 };
 
 /// Follows a run and notes its state at given times. Plays inside a call go in the order given, so a

@@ -27,6 +27,7 @@ enum class Stream : std::uint64_t {
   kClientSampling = 5,
   kPrivacy = 6,
   kTest = 7,
+  kContext = 8,  ///< the decision sets of rounds, and their rewards
 };
 
 /// Every draw is addressed by this key and its position, never by the order in which things happen, so that

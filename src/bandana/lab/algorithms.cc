@@ -86,6 +86,20 @@ std::span<const Algorithm> Algorithms() {
       {.name = "lin-ucb",
        .summary = "P1, Section VII-B: LinUCB with a new client every round; model none, linear rewards",
        .elimination = false},
+      {.name = "fed-ucb",
+       .summary =
+           "P3, Algorithm 1: agents with contexts of their own and a controller; models none, silo, shuffle",
+       .elimination = false,
+       .federated = true},
+      {.name = "fed-ucb-p2p",
+       .summary = "P3, Algorithm 3: the same among peers on a graph; models none, peer",
+       .elimination = false,
+       .federated = true},
+      {.name = "private-lin-ucb",
+       .summary =
+           "each agent by itself (Shariff and Sheffet 2018; LinUCB under model none); models none, silo",
+       .elimination = false,
+       .federated = true},
   };
   return algorithms;
 }

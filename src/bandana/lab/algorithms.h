@@ -18,6 +18,7 @@ struct Algorithm {
   std::string summary;
   bool elimination = true;     ///< made of EliminationRules
   bool client_a_round = true;  ///< every round has a new client; otherwise clients watch whole phases
+  bool federated = false;      ///< agents with decision sets of their own: lab/federated.h
 };
 
 std::span<const Algorithm> Algorithms();

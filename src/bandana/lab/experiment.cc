@@ -8,10 +8,12 @@
 #include "bandana/bandit/net_problem.h"
 #include "bandana/lab/algorithms.h"
 #include "bandana/lab/contexts.h"
+#include "bandana/lab/federated.h"
 #include "bandana/lab/nets.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
 #include "bandana/sim/simulator.h"
+#include "fmt/format.h"
 
 namespace bandana::lab {
 namespace {
@@ -128,14 +130,46 @@ ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
 }
 
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
+  if (AlgorithmOf(settings).federated) return FederatedClaims(settings);
   return WithPrivatizer(settings, [&](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
     if (HasContexts(settings)) return AsJoint(DealtClaims(privatizer));
     return AlgorithmOf(settings).client_a_round ? DealtClaims(privatizer) : privatizer.claims();
   });
 }
 
+std::string VoidReason(const Settings& settings) {
+  return AlgorithmOf(settings).federated ? FederatedVoidReason(settings) : "";
+}
+
+absl::Status CheckPoint(const Settings& settings) {
+  if (AlgorithmOf(settings).federated) {
+    BANDANA_RETURN_IF_ERROR(CheckFederated(settings));
+    return ClaimsOf(settings).status();
+  }
+  for (const char* key : {"environment.contexts", "privacy.model"}) {
+    const std::string* word = settings.Has(key) ? &settings.Text(key) : nullptr;
+    if (word != nullptr && (*word == "gap" || *word == "silo" || *word == "peer")) {
+      return InvalidOption(
+          key, *word,
+          fmt::format("another one with algorithm.name = \"{}\"; this is of fed-ucb, fed-ucb-p2p, "
+                      "private-lin-ucb",
+                      settings.Text("algorithm.name")));
+    }
+  }
+  BANDANA_RETURN_IF_ERROR(ClaimsOf(settings).status());
+  BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, 0));
+  BANDANA_RETURN_IF_ERROR(MakePopulation(settings, 0, problem).status());
+  BANDANA_ASSIGN_OR_RETURN(const auto actions, LearnersActions(settings, problem));
+  return CheckAlgorithm(settings, *actions);
+}
+
 absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
-                                     const std::atomic<bool>& stop) {
+                                     const std::atomic<bool>& stop, int threads, bool decisions) {
+  if (AlgorithmOf(settings).federated) {
+    BANDANA_ASSIGN_OR_RETURN(FederatedOutcome outcome,
+                             RunFederated(settings, replicate, threads, decisions, stop));
+    return Outcome{std::move(outcome.checkpoints), {}, std::move(outcome.decisions)};
+  }
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
   BANDANA_ASSIGN_OR_RETURN(const auto population, MakePopulation(settings, replicate, problem));
   BANDANA_ASSIGN_OR_RETURN(const auto actions, LearnersActions(settings, problem));
@@ -155,13 +189,13 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
     BANDANA_ASSIGN_OR_RETURN(auto server,
                              LinUcbServer<NoPrivacyMean>::Create(MakeLinUcbParams(settings), *actions, bare));
     BANDANA_RETURN_IF_ERROR(simulate(server, bare));
-    return Outcome{recorder.checkpoints(), {}};
+    return Outcome{recorder.checkpoints(), {}, {}};
   }
   return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
     BANDANA_ASSIGN_OR_RETURN(
         auto server, EliminationServer<P>::Create(MakeRules(settings, *actions), actions, privatizer));
     BANDANA_RETURN_IF_ERROR(simulate(server, privatizer));
-    return Outcome{recorder.checkpoints(), server.policy().history()};
+    return Outcome{recorder.checkpoints(), server.policy().history(), {}};
   });
 }
 

@@ -67,10 +67,18 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings);
 struct Outcome {
   std::vector<Checkpoint> checkpoints;
   std::vector<PhaseRecord> phases;
+  std::vector<std::vector<ArmId>> decisions;  ///< of each agent of a federation, if asked for
 };
 
-/// Runs a replicate in the simulator. Ends with kCancelled soon after `stop` turns true.
+/// Runs a replicate in the simulator, on `threads` threads where that helps. `decisions`: keeps those of a
+/// federation's agents. Ends with kCancelled soon after `stop` turns true.
 absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
-                                     const std::atomic<bool>& stop);
+                                     const std::atomic<bool>& stop, int threads = 1, bool decisions = false);
+
+/// Whatever can be wrong with a point before it runs.
+absl::Status CheckPoint(const Settings& settings);
+
+/// Why a point's claim is void though it draws noise; empty if it is not.
+std::string VoidReason(const Settings& settings);
 
 }  // namespace bandana::lab

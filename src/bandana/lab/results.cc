@@ -42,7 +42,9 @@ std::string ReadAll(const std::string& path) {
 
 const std::vector<std::string>& MetricNames() {
   static const std::vector<std::string> names = {
-      "regret", "clients", "communication_reals", "communication_bits", "rounds", "best_action_rate"};
+      "regret",     "clients",          "communication_reals", "communication_bits",
+      "rounds",     "best_action_rate", "regret_per_agent",    "syncs",
+      "first_sync", "repairs"};
   return names;
 }
 
@@ -53,7 +55,11 @@ std::vector<double> MetricValues(const Checkpoint& checkpoint) {
           reals,
           static_cast<double>(checkpoint.bits),
           static_cast<double>(checkpoint.rounds),
-          checkpoint.best_action_rate};
+          checkpoint.best_action_rate,
+          checkpoint.regret / static_cast<double>(checkpoint.agents),
+          static_cast<double>(checkpoint.rounds),
+          static_cast<double>(checkpoint.first_sync),
+          static_cast<double>(checkpoint.repairs)};
 }
 
 ResultsFile::ResultsFile(std::string path, const Spec& spec)

@@ -1,7 +1,7 @@
 #include "bandana/lab/runner.h"
 
+#include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <ctime>
 #include <fstream>
 #include <map>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "bandana/core/status.h"
-#include "bandana/lab/algorithms.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/progress.h"
@@ -36,6 +35,9 @@ class Pool {
         next_(results.done()) {}
 
   absl::Status Run(int threads) {
+    // What is not needed for other replicates helps with each of them.
+    const std::size_t left = spec_.points.size() * static_cast<std::size_t>(spec_.replicates()) - next_;
+    threads_each_ = std::max(1, threads / static_cast<int>(std::clamp<std::size_t>(left, 1, 1 << 20)));
     std::vector<std::jthread> workers;
     for (int i = 1; i < threads; ++i) workers.emplace_back([this] { Work(); });
     Work();
@@ -52,7 +54,8 @@ class Pool {
       const std::size_t task = next_++;
       if (task >= total) return;
       Commit(task, RunReplicate(spec_.points[task / replicates].settings,
-                                static_cast<std::uint32_t>(task % replicates), stop_));
+                                static_cast<std::uint32_t>(task % replicates), stop_, threads_each_,
+                                trace_.is_open()));
     }
   }
 
@@ -62,7 +65,7 @@ class Pool {
     finished_.emplace(task, std::move(outcome));
     while (!finished_.empty() && finished_.begin()->first == results_.done()) {
       const absl::StatusOr<Outcome> ready = std::move(finished_.extract(finished_.begin()).mapped());
-      if (ready.ok() && trace_.is_open()) Trace(ready->phases);
+      if (ready.ok() && trace_.is_open()) Trace(*ready);
       status_ = ready.ok() ? results_.Append(ready->checkpoints) : ready.status();
       if (!status_.ok()) {
         failed_ = true;
@@ -72,11 +75,17 @@ class Pool {
     }
   }
 
-  void Trace(const std::vector<PhaseRecord>& phases) {
+  void Trace(const Outcome& outcome) {
     const auto replicates = static_cast<std::size_t>(spec_.replicates());
-    for (const PhaseRecord& phase : phases) {
-      Json line = {{"point", results_.done() / replicates}, {"replicate", results_.done() % replicates}};
+    const Json place = {{"point", results_.done() / replicates}, {"replicate", results_.done() % replicates}};
+    for (const PhaseRecord& phase : outcome.phases) {
+      Json line = place;
       line.update(ToJson(phase));
+      trace_ << line.dump() << "\n";
+    }
+    for (std::size_t i = 0; i < outcome.decisions.size(); ++i) {
+      Json line = place;
+      line.update(Json{{"agent", i + 1}, {"arms", outcome.decisions[i]}});
       trace_ << line.dump() << "\n";
     }
     trace_.flush();
@@ -88,6 +97,7 @@ class Pool {
   Progress& progress_;
   const std::atomic<bool>& stop_;
   std::atomic<std::size_t> next_;
+  int threads_each_ = 1;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::map<std::size_t, absl::StatusOr<Outcome>> finished_;  // waiting for an earlier one
@@ -96,13 +106,7 @@ class Pool {
 
 // An error in any point must not wait for its turn in a long run.
 absl::Status CheckPoints(const Spec& spec) {
-  for (const Point& point : spec.points) {
-    BANDANA_RETURN_IF_ERROR(ClaimsOf(point.settings).status());
-    BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(point.settings, 0));
-    BANDANA_RETURN_IF_ERROR(MakePopulation(point.settings, 0, problem).status());
-    BANDANA_ASSIGN_OR_RETURN(const auto actions, LearnersActions(point.settings, problem));
-    BANDANA_RETURN_IF_ERROR(CheckAlgorithm(point.settings, *actions));
-  }
+  for (const Point& point : spec.points) BANDANA_RETURN_IF_ERROR(CheckPoint(point.settings));
   return absl::OkStatus();
 }
 

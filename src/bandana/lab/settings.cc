@@ -47,6 +47,9 @@ std::string ToText(const Value& value) {
     std::string operator()(const std::vector<std::int64_t>& list) const {
       return fmt::format("[{}]", fmt::join(list, ", "));
     }
+    std::string operator()(const std::vector<double>& list) const {
+      return fmt::format("[{}]", fmt::join(list, ", "));
+    }
   };
   return std::visit(Visitor{}, value);
 }

@@ -12,7 +12,8 @@
 namespace bandana::lab {
 
 /// A value as a user writes it. Whole numbers and others are kept apart: 1e6 is no horizon.
-using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+using Value =
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
 
 /// As TOML writes it: a text in quotes.
 std::string ToToml(const Value& value);

@@ -82,13 +82,16 @@ std::optional<Value> ScalarOf(const toml::node& node) {
 std::optional<Value> ValueOf(const toml::node& node) {
   const toml::array* array = node.as_array();
   if (array == nullptr) return ScalarOf(node);
-  std::vector<std::int64_t> list;
+  std::vector<std::int64_t> whole;
+  std::vector<double> numbers;
   for (const toml::node& element : *array) {
     const auto* integer = element.as_integer();
-    if (integer == nullptr) return std::nullopt;
-    list.push_back(integer->get());
+    const auto* number = element.as_floating_point();
+    if (integer == nullptr && number == nullptr) return std::nullopt;
+    if (integer != nullptr) whole.push_back(integer->get());
+    numbers.push_back(integer != nullptr ? static_cast<double>(integer->get()) : number->get());
   }
-  return Value(std::move(list));
+  return whole.size() == numbers.size() ? Value(std::move(whole)) : Value(std::move(numbers));
 }
 
 class Reader {
@@ -219,7 +222,7 @@ class Reader {
     if (!value.has_value()) return BadType(option.key, node, option.accepted);
     const absl::StatusOr<Value> checked = option.Check(*value);
     if (!checked.ok()) return WithFile(checked.status(), Source(), LineOf(node));
-    if (option.key == "environment.file") return Value(AbsolutePath(std::get<std::string>(*checked)));
+    if (option.key.ends_with(".file")) return Value(AbsolutePath(std::get<std::string>(*checked)));
     return *checked;
   }
 
@@ -325,6 +328,9 @@ class Reader {
 
   absl::Status AddPoint(const Variant& variant, const Givens& givens, Spec& spec) const {
     Point point;
+    if (const auto name = givens.find("algorithm.name"); name != givens.end()) {
+      point.settings.Set(name->first, name->second.value);  // decides on options that come before it
+    }
     for (const Option& option : Vocabulary()) {
       if (!option.applies(point.settings)) continue;
       const auto given = givens.find(option.key);

@@ -124,7 +124,8 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
     const Point& point = spec.points[i];
     Json varied = Json::object();
     for (const auto& [key, value] : point.varied.values()) varied[key] = ToJson(value);
-    BANDANA_ASSIGN_OR_RETURN(const Json privacy, PrivacyStatement(point.settings, ""));
+    BANDANA_ASSIGN_OR_RETURN(const Json privacy,
+                             PrivacyStatement(point.settings, VoidReason(point.settings)));
     BANDANA_ASSIGN_OR_RETURN(const Json net, NetStatement(point.settings));
     summary["points"].push_back({{"point", varied},
                                  {"label", point.label},

@@ -31,6 +31,9 @@ Condition Both(Condition a, Condition b) {
   return
       [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) && b(settings); };
 }
+Condition Not(Condition a) {
+  return [a = std::move(a)](const Settings& settings) { return !a(settings); };
+}
 Condition Either(Condition a, Condition b) {
   return
       [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) || b(settings); };
@@ -83,10 +86,27 @@ Option Text(std::string key, std::string accepted, std::string help,
           std::move(accepted), nullptr,           std::move(help), std::move(applies)};
 }
 
-std::vector<std::string> EliminationNames() {
+Option ListOrAuto(std::string key, OptionType type, double least, std::string help,
+                  std::function<bool(const Settings&)> applies) {
+  const std::string each = type == OptionType::kIntegersOrAuto ? fmt::format("whole numbers >= {}", least)
+                                                               : fmt::format("finite numbers > {}", least);
+  return {std::move(key),
+          type,
+          Value(std::string("auto")),
+          {},
+          fmt::format("\"auto\" or a list of {}", each),
+          [least, type](double value) {
+            return std::isfinite(value) &&
+                   (type == OptionType::kIntegersOrAuto ? value >= least : value > least);
+          },
+          std::move(help),
+          std::move(applies)};
+}
+
+std::vector<std::string> NamesWhere(bool Algorithm::* is) {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : Algorithms()) {
-    if (algorithm.elimination) names.push_back(algorithm.name);
+    if (algorithm.*is) names.push_back(algorithm.name);
   }
   return names;
 }
@@ -98,16 +118,21 @@ bool Probability(double value) { return value > 0 && value < 1 && std::isnormal(
 std::vector<Option> MakeVocabulary() {
   const auto finite = When("environment.action_set", {"finite"});
   const auto infinite = When("environment.action_set", {"ball", "sphere", "box"});
-  const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian", "clusters"});
+  const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap"});
   const auto contextual = When("environment.kind", {"contextual-linear"});
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
   const auto batched = When("algorithm.name", {"private-elimination"});
-  const auto elimination = When("algorithm.name", EliminationNames());
+  const auto elimination = When("algorithm.name", NamesWhere(&Algorithm::elimination));
+  const auto federated = When("algorithm.name", NamesWhere(&Algorithm::federated));
+  const auto peers = When("algorithm.name", {"fed-ucb-p2p"});
+  const auto by_policies = Both(contextual, Not(federated));
+  const auto gap = When("environment.contexts", {"gap"});
   const auto growing = When("algorithm.clients", {"growing"});
   const auto alone = When("privacy.model", {"central", "local"});  // without a shuffler
   const auto shuffled = When("privacy.model", {"shuffle"});
-  const auto is_private = Either(alone, shuffled);
+  const auto silos = When("privacy.model", {"silo", "peer"});
+  const auto is_private = Either(silos, Either(alone, shuffled));
   const auto shuffle_sum = Both(shuffled, When("privacy.shuffle", {"sum"}));
   std::vector<Option> options = {
       Text("name", "a text", "title of the report; the file's name if not given", Always),
@@ -136,9 +161,10 @@ std::vector<Option> MakeVocabulary() {
           "a net is played (algorithm.net) and whose optimum regret is measured against",
           When("environment.kind", {"linear", "glm"})),
       Choice(
-          "environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "file"}, "sphere",
+          "environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap", "file"}, "sphere",
           "how actions, or those of every context, are drawn: on the unit sphere, on its non-negative part "
-          "(theta too; linear alone), normal, around two centres (contextual-linear alone), or read",
+          "(theta too; linear alone), normal, around two centres (contextual-linear alone), with one that "
+          "stands out by a gap (P3, Section 4.4; federated algorithms alone), or read",
           Either(finite, contextual)),
       Text("environment.file", "a path, relative to the spec",
            "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by action",
@@ -150,15 +176,21 @@ std::vector<Option> MakeVocabulary() {
           "environment.policies", 1,
           "parameters theta_j to play by, of which g(theta_j) are the actions of the linear bandit; auto: "
           "256 in the plane, 4096 above",
-          contextual),
+          by_policies),
       Integer("environment.context_samples", 0, std::int64_t{0},
               "contexts by which the learner knows their distribution, with what that leaves open in its "
               "widths; 0: "
               "exactly",
-              contextual),
+              by_policies),
+      Number(
+          "environment.gap", [](double v) { return v >= 0 && v <= 0.3; }, "a number in [0, 0.3]", 0.1,
+          "by how much the best arm's mean, in [0.6 + gap, 0.7 + gap], is above the others', in [0.5, 0.6]",
+          gap),
+      Choice("environment.precision", {"double", "float"}, "double",
+             "of decision sets and of what is computed with them", federated),
       Number(
           "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
-          "norm of theta"),
+          "norm of theta", Not(gap)),
       Choice("environment.reward", {"gaussian", "rademacher", "bernoulli", "uniform"}, "gaussian",
              "law of a reward given its mean"),
       Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0,
@@ -175,7 +207,8 @@ std::vector<Option> MakeVocabulary() {
              When("environment.kind", {"linear", "glm"})),
       IntegerOrAuto("environment.population", 1,
                     "clients there are; each takes part at most once; auto: 100000, or the horizon where "
-                    "every round has a new client"),
+                    "every round has a new client",
+                    Not(federated)),
 
       Choice("algorithm.name", AlgorithmNames(), std::nullopt, "see: bandana list algorithms"),
       Choice("algorithm.clients", {"growing", "fixed"}, "growing",
@@ -193,7 +226,7 @@ std::vector<Option> MakeVocabulary() {
              "theta, which has fewer numbers (models none, central, local; Gaussian noise; exact widths)",
              dp_dpe),
       Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
-             elimination),
+             Either(elimination, federated)),
       Boolean("algorithm.warm_start", false,
               "whether a phase's design starts from the one before; saves steps and widens the support",
               elimination),
@@ -202,7 +235,8 @@ std::vector<Option> MakeVocabulary() {
 
       Choice("algorithm.net", {"auto", "none", "sampled"}, "auto",
              "finitely many actions for many: auto covers an infinite set and leaves a finite one as it is; "
-             "sampled thins out a finite set, or draws from an infinite one"),
+             "sampled thins out a finite set, or draws from an infinite one",
+             Not(federated)),
       Number(
           "algorithm.net_radius", [](double v) { return v > 0 && v <= kMostNetRadius; },
           "\"auto\" or a number in (0, sqrt(2)]", "auto",
@@ -214,16 +248,70 @@ std::vector<Option> MakeVocabulary() {
       Integer("algorithm.net_samples", 1, std::int64_t{10'000}, "draws from an infinite set",
               Both(infinite, When("algorithm.net", {"sampled"}))),
 
-      Choice("privacy.model", {"none", "central", "local", "shuffle"}, std::nullopt,
-             "who is trusted: everyone, the server, nobody, or a shuffler between"),
+      Choice(
+          "algorithm.sync", {"every", "batch", "mlogt", "m15", "doubling", "released", "determinant"},
+          "mlogt",
+          "when agents release: every round; every batch rounds; log2 T times, or sqrt(M) times, at rounds "
+          "T (k/(n+1))^2; after rounds 1, 2, 4, ...; when what released sums foretell has grown by its "
+          "share; or "
+          "when some agent's own data have grown enough, as in the paper, which leaks",
+          federated),
+      Integer("algorithm.batch", 1, std::nullopt, "rounds between two synchronisations",
+              When("algorithm.sync", {"batch"})),
+      Integer(
+          "algorithm.most_syncs", 0, std::int64_t{0},
+          "how many synchronisations the noise is set for; 0: one every round, whoever asks (P3, Remark 4)",
+          When("algorithm.sync", {"determinant"})),
+      Choice("algorithm.local", {"released", "raw"}, "released",
+             "what an agent decides by between synchronisations: what all know, or its own records since, "
+             "too, as "
+             "printed: the claim is then for logged streams alone",
+             federated),
+      Choice("algorithm.prefix_sum", {"auto", "tree", "honaker", "toeplitz"}, "auto",
+             "how running sums are released; auto: the least noise", federated),
+      Choice("algorithm.shift", {"group", "agent"}, "group",
+             "what keeps the Gram matrix positive definite: one constant for the sum, or one for every "
+             "agent, as in "
+             "the paper",
+             federated),
+      Number("algorithm.failure", Probability, "a number in (0, 1)", 0.05,
+             "alpha: probability that some confidence set of the run fails", federated),
+      Integer("algorithm.gamma", 1, std::int64_t{1},
+              "time to live of messages, in hops; estimators that take turns", peers),
+
+      Integer("federation.agents", 1, std::nullopt, "M", federated),
+      Choice("federation.topology",
+             {"complete", "star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
+              "barabasi-albert", "file"},
+             "complete", "who is whose neighbour", peers),
+      Integer("federation.degree", 1, std::int64_t{4}, "neighbours of a node, or edges that a new one brings",
+              When("federation.topology", {"regular", "watts-strogatz", "barabasi-albert"})),
+      Number(
+          "federation.edge_probability", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.2,
+          "that a pair is joined, or that an edge is moved",
+          When("federation.topology", {"erdos-renyi", "watts-strogatz"})),
+      Text("federation.file", "a path, relative to the spec", "edges, two node numbers a line",
+           When("federation.topology", {"file"})),
+      ListOrAuto("federation.paces", OptionType::kIntegersOrAuto, 1,
+                 "agents play every pace-th round and take these paces in turn; auto: every round",
+                 federated),
+
+      Choice("privacy.model", {"none", "central", "local", "shuffle", "silo", "peer"}, std::nullopt,
+             "who is trusted: everyone, the server, nobody, a shuffler between, each agent with its own "
+             "users, or the "
+             "same without a controller"),
       Choice("privacy.noise", {"gaussian", "laplace"}, "gaussian",
              "law of the noise; Laplace noise gives pure privacy, delta = 0", alone),
       Choice("privacy.shuffle", {"sum", "amplified"}, "sum",
-             "the shuffler adds up noisy bits, or permutes reports with local noise", shuffled),
+             "the shuffler adds up noisy bits, or permutes reports with local noise",
+             Both(shuffled, Not(federated))),
       Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client",
              is_private),
       Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
-             Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"})))),
+             Either(silos, Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"}))))),
+      ListOrAuto("privacy.budgets", OptionType::kNumbersOrAuto, 0,
+                 "epsilons that the agents take in turn; auto: privacy.epsilon for all",
+                 Both(federated, is_private)),
       Choice("privacy.calibration", {"tight", "paper"}, "tight",
              "the least noise provable, or the paper's formula", is_private),
       Choice("privacy.sampler", {"exact", "fast"}, "fast",
@@ -326,6 +414,27 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
                                          static_cast<std::int64_t>(*number)));
       }
       return refuse();
+    }
+    case OptionType::kIntegersOrAuto: {
+      if (IsAuto(value)) return value;
+      const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+      if (list == nullptr || list->empty()) return refuse();
+      for (const std::int64_t each : *list) {
+        if (!in_range(static_cast<double>(each))) return refuse();
+      }
+      return value;
+    }
+    case OptionType::kNumbersOrAuto: {
+      if (IsAuto(value)) return value;
+      std::vector<double> numbers;
+      if (const auto* reals = std::get_if<std::vector<double>>(&value)) numbers = *reals;
+      if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
+        numbers.assign(list->begin(), list->end());
+      if (numbers.empty()) return refuse();
+      for (const double each : numbers) {
+        if (!in_range(each)) return refuse();
+      }
+      return Value(std::move(numbers));
     }
     case OptionType::kNumberOrAuto:
       if (IsAuto(value)) return value;

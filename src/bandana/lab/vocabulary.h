@@ -18,6 +18,8 @@ enum class OptionType {
   kIntegerOrAuto,
   kNumber,
   kNumberOrAuto,
+  kNumbersOrAuto,   ///< "auto" or a list
+  kIntegersOrAuto,  ///< the same of whole numbers
   kChoice,
   kText,
   kCheckpoints
@@ -32,7 +34,7 @@ struct Option {
   std::string accepted;              ///< for messages; made from the choices where there are some
   std::function<bool(double)> in_range;
   std::string help;
-  std::function<bool(const Settings&)> applies;  ///< looks at earlier options alone
+  std::function<bool(const Settings&)> applies;  ///< looks at earlier options, and at algorithm.name, alone
 
   /// The value as this option keeps it (a whole number becomes a number where one is wanted), or what is
   /// wrong.

@@ -44,8 +44,9 @@ absl::Status CheckSpace(const RegressionSpace& space) {
 
 }  // namespace
 
-RegressionStream::RegressionStream(const RegressionPrefixSum& mechanism)
+RegressionStream::RegressionStream(const RegressionPrefixSum& mechanism, const RegressionStream* first)
     : owner_(mechanism.owner()),
+      first_(first),
       open_(mechanism.entries(), 0),
       context_(static_cast<std::size_t>(mechanism.space_.dimension), 0) {}
 
@@ -152,7 +153,13 @@ absl::Status RegressionPrefixSum::EndStep(RegressionStream& stream) const {
 absl::StatusOr<Report> RegressionPrefixSum::Randomize(const StepQuery& query,
                                                       const Raw<RegressionStream*>& stream,
                                                       NoiseGen& noise) const {
-  return sums_.Randomize(query, Reveal(stream)->sums_, noise);
+  RegressionStream& data = *Reveal(stream);
+  const bool pays = query.group == 0;
+  if (pays ? data.first_ != nullptr : data.first_ == nullptr || data.first_->released() == 0) {
+    return absl::FailedPreconditionError(
+        "a silo pays with its first stream, and releases of it before others");
+  }
+  return sums_.Randomize(query, data.sums_, noise);
 }
 
 absl::Status RegressionPrefixSum::Add(const StepQuery& query, const Report& report,

@@ -17,7 +17,10 @@ class RegressionPrefixSum;
 /// is a sum; a record is in one step, and leaves nothing else behind. One of each, as SiloStream is.
 class RegressionStream {
  public:
-  explicit RegressionStream(const RegressionPrefixSum& mechanism);
+  /// `first`: a silo that deals its records out to several streams, each record to one, has the whole budget
+  /// in each of them and pays once: with this stream, which must have released before. null: this is the one
+  /// that pays.
+  explicit RegressionStream(const RegressionPrefixSum& mechanism, const RegressionStream* first = nullptr);
   RegressionStream(const RegressionStream&) = delete;
   RegressionStream& operator=(const RegressionStream&) = delete;
 
@@ -28,6 +31,7 @@ class RegressionStream {
  private:
   friend class RegressionPrefixSum;
   std::shared_ptr<const PrefixSumStrategy> owner_;
+  const RegressionStream* first_;
   SiloStream sums_;
   std::vector<double> open_;     // whole units
   std::vector<double> context_;  // of one record, shortened

@@ -17,8 +17,9 @@ namespace bandana {
 struct StepQuery {
   std::int64_t step = 0;  ///< from 1
   Count silos = 0;        ///< and the quorum
+  int group = 0;          ///< which of a silo's streams, if it deals its records out to several
   bool operator==(const StepQuery&) const = default;
-  std::string bytes() const { return ByteString().Add(step).Add(silos).Take(); }
+  std::string bytes() const { return ByteString().Add(step).Add(silos).Add(std::int64_t{group}).Take(); }
 };
 
 /// What is released at one step: the strategy's values, a vector of `dimension` entries each, over all silos.
@@ -82,7 +83,7 @@ class SiloPrefixSum : public Mechanism {
   std::vector<Claim> claims() const;
   DpGuarantee guarantee() const { return delivered_; }
   DpGuarantee CostOf(const StepQuery& query) const {
-    return query.step == 1 ? delivered_ : DpGuarantee{0, 0};
+    return query.step == 1 && query.group == 0 ? delivered_ : DpGuarantee{0, 0};
   }
   absl::StatusOr<Count> ReportBits(const StepQuery& query) const;
   const PrefixSumStrategy& strategy() const { return *strategy_; }

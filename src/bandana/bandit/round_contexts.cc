@@ -1,0 +1,369 @@
+#include "bandana/bandit/round_contexts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "bandana/core/check.h"
+#include "bandana/core/distributions.h"
+#include "bandana/core/generators.h"
+#include "bandana/core/lanes.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+using Eigen::Index;
+using lanes::Doubles;
+using lanes::Floats;
+using lanes::Ints;
+using lanes::LongWords;
+using lanes::MulAdd;
+using lanes::Words;
+
+constexpr double kOthersLow = 0.5;  // P3, Section 4.4
+constexpr double kWidth = 0.1;
+constexpr double kMostGap = 0.3;
+constexpr Count kMost = 1'000'000;
+
+constexpr Index kTile = 8;  // arms at a time: a register of floats, two of doubles
+
+absl::Status CheckCount(const char* key, Count value, Count least) {
+  if (value >= least && value <= kMost) return absl::OkStatus();
+  return InvalidOption(key, fmt::format("{}", value),
+                       fmt::format("a whole number from {} to {}", least, kMost));
+}
+
+absl::Status Check(const RoundContextsParams& params) {
+  const Count least = params.law == RoundLaw::kGap ? 2 : 1;
+  BANDANA_RETURN_IF_ERROR(CheckCount("environment.dimension", params.dimension, least));
+  BANDANA_RETURN_IF_ERROR(CheckCount("environment.actions", params.arms, least));
+  if (params.reward != RewardKind::kBernoulli && params.reward != RewardKind::kRademacher) {
+    return InvalidOption("environment.reward", "another law", "bernoulli or rademacher");
+  }
+  if (params.law == RoundLaw::kGap) {
+    if (params.gap >= 0 && params.gap <= kMostGap) return absl::OkStatus();
+    return InvalidOption("environment.gap", params.gap, fmt::format("a number in [0, {}]", kMostGap));
+  }
+  if (params.reward == RewardKind::kBernoulli) {
+    return InvalidOption("environment.reward", "bernoulli",
+                         "rademacher where arms are uniform on the sphere: means may be negative");
+  }
+  if (params.theta_norm > 0 && params.theta_norm <= 1) return absl::OkStatus();
+  return InvalidOption("environment.theta_norm", params.theta_norm, "a number in (0, 1]");
+}
+
+/// Four streams of xoshiro256++ side by side, each with a state of its own. D. Blackman, S. Vigna,
+/// "Scrambled linear pseudorandom number generators", ACM TOMS 47(4), 2021.
+class WordStream {
+ public:
+  static constexpr int kSeeds = 16;
+
+  explicit WordStream(const std::uint64_t* seeds) {
+    for (int i = 0; i < 4; ++i) state_[i] = lanes::Load(seeds + 4 * i);
+  }
+
+  Words Next() {
+    const LongWords result = Rotate<23>(state_[0] + state_[3]) + state_[0];
+    const LongWords shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = Rotate<45>(state_[3]);
+    return lanes::BitsAs<Words>(result);
+  }
+
+ private:
+  template <int bits>
+  static LongWords Rotate(const LongWords& x) {
+    return (x << bits) | (x >> (64 - bits));
+  }
+
+  std::array<LongWords, 4> state_;
+};
+
+/// ln x for normal x > 0, to 1e-7 relatively. Polynomials: S. L. Moshier, Cephes 2.2, 1992.
+inline Floats Log(const Floats& x) {
+  const Ints bits = lanes::BitsAs<Ints>(x);
+  const Ints exponent = (bits - 0x3f3504f3) >> 23;  // x = 2^exponent (1 + f), 1 + f in [sqrt(1/2), sqrt 2)
+  const Floats f = lanes::BitsAs<Floats>(bits - (exponent << 23)) - 1;
+  Floats tail = lanes::Broadcast(7.0376836292e-2f);
+  for (const float coefficient : {-1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
+                                  -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f}) {
+    tail = MulAdd(tail, f, lanes::Broadcast(coefficient));
+  }
+  const Floats square = f * f;
+  tail = MulAdd(tail, f, lanes::Broadcast(-0.5f));
+  const Floats log = MulAdd(tail, square, f);
+  return MulAdd(__builtin_convertvector(exponent, Floats), lanes::Broadcast(std::numbers::ln2_v<float>), log);
+}
+
+struct NormalPair {
+  Floats first;
+  Floats second;
+};
+
+/// G. E. P. Box, M. E. Muller, Ann. Math. Statist. 29(2), 1958. Neither normal is ever 0.
+inline NormalPair BoxMuller(const Words& radius_bits, const Words& angle_bits) {
+  const Floats grid = __builtin_convertvector(lanes::BitsAs<Ints>(radius_bits >> 1), Floats);
+  const Floats uniform = MulAdd(grid, lanes::Broadcast(0x1p-31f), lanes::Broadcast(0x1p-32f));
+  const Floats inside = uniform < 1 ? uniform : lanes::Broadcast(1 - 0x1p-24f);
+  const Floats radius = lanes::Sqrt(-2 * Log(inside));
+
+  // An angle in an eighth of the circle to either side of 0; a bit that may mirror it to the far side, and
+  // one that may exchange the axes, make it one of the whole circle.
+  const Floats angle = __builtin_convertvector(lanes::BitsAs<Ints>((angle_bits << 2) | 2), Floats) *
+                       (std::numbers::pi_v<float> / 4 * 0x1p-31f);
+  const Floats square = angle * angle;
+  Floats sine = MulAdd(lanes::Broadcast(-1.9515295891e-4f), square, lanes::Broadcast(8.3321608736e-3f));
+  sine = MulAdd(sine, square, lanes::Broadcast(-1.6666654611e-1f));
+  sine = MulAdd(sine * square, angle, angle);
+  Floats cosine =
+      MulAdd(lanes::Broadcast(2.443315711809948e-5f), square, lanes::Broadcast(-1.388731625493765e-3f));
+  cosine = MulAdd(cosine, square, lanes::Broadcast(4.166664568298827e-2f));
+  cosine = MulAdd(cosine, square, lanes::Broadcast(-0.5f));
+  cosine = MulAdd(cosine, square, lanes::Broadcast(1.0f));
+  cosine = lanes::BitsAs<Floats>(lanes::BitsAs<Words>(cosine) ^ ((angle_bits << 1) & 0x80000000u));
+  const Ints exchange = lanes::BitsAs<Ints>(angle_bits);
+  return {radius * (exchange < 0 ? sine : cosine), radius * (exchange < 0 ? cosine : sine)};
+}
+
+/// Numbers of a tile's arms.
+struct TileDoubles {
+  Doubles low;
+  Doubles high;
+};
+
+inline TileDoubles Widen(const Floats& tile) {
+  return {__builtin_convertvector(__builtin_shufflevector(tile, tile, 0, 1, 2, 3), Doubles),
+          __builtin_convertvector(__builtin_shufflevector(tile, tile, 4, 5, 6, 7), Doubles)};
+}
+
+inline TileDoubles LoadTile(const double* from) { return {lanes::Load(from), lanes::Load(from + 4)}; }
+inline TileDoubles LoadTile(const float* from) { return Widen(lanes::Load(from)); }
+
+inline void StoreTile(double* to, const TileDoubles& tile) {
+  lanes::Store(to, tile.low);
+  lanes::Store(to + 4, tile.high);
+}
+inline void StoreTile(float* to, const TileDoubles& tile) {
+  lanes::Store(to, __builtin_convertvector(tile.low, lanes::FourFloats));
+  lanes::Store(to + 4, __builtin_convertvector(tile.high, lanes::FourFloats));
+}
+
+/// An arm's random part: a vector h of normals, |h|^2 and <h, w>.
+struct TileSums {
+  TileDoubles square = {};
+  TileDoubles product = {};
+};
+
+/// Normals for tiles one after another.
+class TileNormals {
+ public:
+  explicit TileNormals(const std::uint64_t* seeds) : words_(seeds) {}
+
+  Words NextWords() { return words_.Next(); }
+
+  /// Puts a tile's `count` normals at to, to + stride, ...
+  template <class Scalar>
+  TileSums Fill(Scalar* to, Index stride, Index count, const double* w) {
+    TileSums sums;
+    Index j = 0;
+    for (; j + 2 <= count; j += 2) {
+      const NormalPair pair = Draw();
+      Put(pair.first, to + j * stride, w[j], sums);
+      Put(pair.second, to + (j + 1) * stride, w[j + 1], sums);
+    }
+    if (j < count) Put(NextSingle(), to + j * stride, w[j], sums);
+    return sums;
+  }
+
+ private:
+  NormalPair Draw() {
+    const Words radius_bits = words_.Next();
+    return BoxMuller(radius_bits, words_.Next());
+  }
+
+  Floats NextSingle() {
+    left_ = !left_;
+    if (!left_) return single_;
+    const NormalPair pair = Draw();
+    single_ = pair.second;
+    return pair.first;
+  }
+
+  template <class Scalar>
+  static void Put(const Floats& normals, Scalar* to, double w, TileSums& sums) {
+    const TileDoubles h = Widen(normals);
+    StoreTile(to, h);
+    sums.square = {MulAdd(h.low, h.low, sums.square.low), MulAdd(h.high, h.high, sums.square.high)};
+    const Doubles factor = lanes::Broadcast(w);
+    sums.product = {MulAdd(factor, h.low, sums.product.low), MulAdd(factor, h.high, sums.product.high)};
+  }
+
+  WordStream words_;
+  bool left_ = false;  // whether single_ is still to be used
+  Floats single_ = {};
+};
+
+/// For rounding not to make a norm exceed 1: double's in the sums, and Scalar's at the end.
+template <class Scalar>
+double Shrink(Index dimension) {
+  const double sums = static_cast<double>(dimension + 16) * 0x1p-52;
+  return 1 - sums - (std::same_as<Scalar, float> ? 0x1p-23 : 0);
+}
+
+/// 1 for the arms first, first + 1, ... below `arms`, 0 beyond.
+TileDoubles Present(Index first, Index arms) {
+  std::array<double, kTile> present;
+  for (Index i = 0; i < kTile; ++i) present[i] = first + i < arms ? 1 : 0;
+  return LoadTile(present.data());
+}
+
+}  // namespace
+
+absl::StatusOr<RoundContexts> RoundContexts::Create(const RoundContextsParams& params) {
+  BANDANA_RETURN_IF_ERROR(Check(params));
+  PhiloxSource bits(
+      {.seed = params.seed, .replicate = params.replicate, .node = kServerNode, .stream = Stream::kInstance});
+  CoinGen coin(bits);
+  Vector theta(params.dimension);
+  double square = 0;
+  while (!(square > 0)) {
+    for (double& entry : theta) entry = StandardNormal(coin);
+    square = Dot(theta.data(), theta.data(), theta.size());
+  }
+  double norm = params.theta_norm;
+  if (params.law == RoundLaw::kGap) {
+    const double least = std::max(0.8, kOthersLow + 2 * kWidth + params.gap);
+    norm = least + UniformUnit(coin) * std::max(0.0, 1 - least);
+  }
+  for (double& entry : theta) entry *= norm / std::sqrt(square);
+  return RoundContexts(params, std::move(theta));
+}
+
+RoundContexts::RoundContexts(const RoundContextsParams& params, Vector theta)
+    : params_(params), theta_(std::move(theta)) {
+  theta_norm_ = std::sqrt(Dot(theta_.data(), theta_.data(), theta_.size()));
+  if (params_.law != RoundLaw::kGap) return;
+  // v is the longer of e_1 - t and e_1 + t, so that nothing cancels.
+  axis_ = theta_[0] > 0 ? -1 : 1;
+  mirror_ = theta_;
+  for (double& entry : mirror_) entry *= -axis_ / theta_norm_;
+  mirror_[0] += 1;
+  const double scale = std::sqrt(2 / Dot(mirror_.data(), mirror_.data(), mirror_.size()));
+  for (double& entry : mirror_) entry *= scale;
+}
+
+template <class Scalar>
+void RoundContexts::Draw(NodeId agent, Count first_round, DecisionBlock<Scalar>& block) const {
+  BANDANA_CHECK(block.arms() == params_.arms && block.dimension() == params_.dimension);
+  BANDANA_CHECK(first_round >= 0 && first_round + block.rounds() <= std::numeric_limits<Epoch>::max());
+  for (Count at = 0; at < block.rounds(); ++at) {
+    const auto epoch = static_cast<Epoch>(first_round + at);
+    PhiloxSource bits({.seed = params_.seed,
+                       .replicate = params_.replicate,
+                       .node = agent,
+                       .epoch = epoch,
+                       .stream = Stream::kContext});
+    std::array<std::uint64_t, WordStream::kSeeds + 4> words;
+    bits.Refill(words);
+    if (params_.law == RoundLaw::kGap) {
+      DrawGapRound(words.data(), at, block);
+    } else {
+      DrawSphereRound(words.data(), at, block);
+    }
+  }
+}
+
+template <class Scalar>
+void RoundContexts::DrawGapRound(const std::uint64_t* words, Count round,
+                                 DecisionBlock<Scalar>& block) const {
+  const Index d = block.dimension();
+  const Index arms = block.arms();
+  const Index stride = block.stride();
+  TileNormals normals(words);
+  words += WordStream::kSeeds;
+
+  double* means = block.means_of(round);
+  for (Index first = 0; first < arms; first += kTile) {
+    const Words grid = normals.NextWords() >> 1;
+    const auto uniforms = lanes::BitsAs<Ints>(grid);
+    const TileDoubles wide = {
+        __builtin_convertvector(__builtin_shufflevector(uniforms, uniforms, 0, 1, 2, 3), Doubles),
+        __builtin_convertvector(__builtin_shufflevector(uniforms, uniforms, 4, 5, 6, 7), Doubles)};
+    constexpr double kStep = kWidth * 0x1p-31;
+    constexpr double kFirst = kOthersLow + kStep / 2;
+    StoreTile(means + first, {wide.low * kStep + kFirst, wide.high * kStep + kFirst});
+  }
+  const auto best =
+      static_cast<Index>((static_cast<unsigned __int128>(words[0]) * static_cast<std::uint64_t>(arms)) >> 64);
+  means[best] += kWidth + params_.gap;
+  block.SetTruth(round, means[best], static_cast<double>(words[1] >> 11) * 0x1p-53);
+
+  const double shrink = Shrink<Scalar>(d);
+  for (Index first = 0; first < arms; first += kTile) {
+    Scalar* entries = block.entries(round) + first;
+    const TileSums sums = normals.Fill(entries + stride, stride, d - 1, mirror_.data() + 1);
+    // Before the reflection an arm is (axis a, s h).
+    TileDoubles along = LoadTile(means + first);
+    TileDoubles across, component;
+    const TileDoubles present = Present(first, arms);
+    const auto place = [&](const Doubles& square, const Doubles& product, const Doubles& here, Doubles& a,
+                           Doubles& s, Doubles& c) {
+      const Doubles cosine = a / theta_norm_;
+      const Doubles sine_square = lanes::Max((1 - cosine) * (1 + cosine), Doubles{});
+      s = lanes::Sqrt(sine_square / square) * (here * shrink);
+      a = cosine * (here * (shrink * axis_));
+      c = MulAdd(s, product, a * mirror_[0]);
+    };
+    place(sums.square.low, sums.product.low, present.low, along.low, across.low, component.low);
+    place(sums.square.high, sums.product.high, present.high, along.high, across.high, component.high);
+    StoreTile(entries, {along.low - component.low * mirror_[0], along.high - component.high * mirror_[0]});
+    for (Index j = 1; j < d; ++j) {
+      const TileDoubles h = LoadTile(entries + j * stride);
+      const Doubles v = lanes::Broadcast(-mirror_[j]);
+      StoreTile(entries + j * stride, {MulAdd(v, component.low, across.low * h.low),
+                                       MulAdd(v, component.high, across.high * h.high)});
+    }
+  }
+}
+
+template <class Scalar>
+void RoundContexts::DrawSphereRound(const std::uint64_t* words, Count round,
+                                    DecisionBlock<Scalar>& block) const {
+  const Index d = block.dimension();
+  const Index arms = block.arms();
+  const Index stride = block.stride();
+  TileNormals normals(words);
+  words += WordStream::kSeeds;
+  double* means = block.means_of(round);
+  const double shrink = Shrink<Scalar>(d);
+  for (Index first = 0; first < arms; first += kTile) {
+    Scalar* entries = block.entries(round) + first;
+    const TileSums sums = normals.Fill(entries, stride, d, theta_.data());
+    const TileDoubles present = Present(first, arms);
+    const TileDoubles inverse = {present.low / lanes::Sqrt(sums.square.low),
+                                 present.high / lanes::Sqrt(sums.square.high)};
+    StoreTile(means + first, {inverse.low * sums.product.low, inverse.high * sums.product.high});
+    const TileDoubles scale = {inverse.low * shrink, inverse.high * shrink};
+    for (Index j = 0; j < d; ++j) {
+      const TileDoubles h = LoadTile(entries + j * stride);
+      StoreTile(entries + j * stride, {scale.low * h.low, scale.high * h.high});
+    }
+  }
+  block.SetTruth(round, *std::max_element(means, means + arms),
+                 static_cast<double>(words[1] >> 11) * 0x1p-53);
+}
+
+template void RoundContexts::Draw(NodeId, Count, DecisionBlock<double>&) const;
+template void RoundContexts::Draw(NodeId, Count, DecisionBlock<float>&) const;
+
+}  // namespace bandana

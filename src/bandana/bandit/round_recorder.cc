@@ -1,0 +1,64 @@
+#include "bandana/bandit/round_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bandana/core/check.h"
+
+namespace bandana {
+
+RoundRecorder::RoundRecorder(Count agents, std::vector<Count> checkpoints, bool decisions)
+    : times_(std::move(checkpoints)),
+      agents_(static_cast<std::size_t>(agents)),
+      traffic_(times_.size()),
+      keeps_decisions_(decisions),
+      decisions_(decisions ? static_cast<std::size_t>(agents) : 0) {
+  BANDANA_CHECK(agents >= 1 && !times_.empty());
+  for (Agent& agent : agents_) {
+    agent.regret.assign(times_.size(), 0);
+    agent.plays.assign(times_.size(), 0);
+    agent.best.assign(times_.size(), 0);
+  }
+}
+
+RoundRecorder::Traffic& RoundRecorder::At(Count round) {
+  const auto it = std::lower_bound(times_.begin(), times_.end(), round);
+  return traffic_[std::min(static_cast<std::size_t>(it - times_.begin()), times_.size() - 1)];
+}
+
+void RoundRecorder::Send(Count round, Count reals, Count bits) {
+  Traffic& traffic = At(round);
+  ++traffic.messages;
+  traffic.reals += reals;
+  traffic.bits += bits;
+}
+
+void RoundRecorder::Synchronise(Count round) {
+  ++At(round).synchronisations;
+  if (first_sync_ == 0) first_sync_ = round;
+}
+
+std::vector<Checkpoint> RoundRecorder::Checkpoints() const {
+  std::vector<Checkpoint> checkpoints;
+  Checkpoint now{.clients = agents(), .agents = agents()};
+  Count plays = 0;
+  Count best = 0;
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    now.t = times_[i];
+    for (const Agent& agent : agents_) {
+      now.regret += agent.regret[i];
+      plays += agent.plays[i];
+      best += agent.best[i];
+    }
+    now.reals += traffic_[i].reals;
+    now.bits += traffic_[i].bits;
+    now.rounds += traffic_[i].synchronisations;
+    if (first_sync_ > 0 && first_sync_ <= now.t) now.first_sync = first_sync_;
+    now.best_action_rate = plays == 0 ? 0 : static_cast<double>(best) / static_cast<double>(plays);
+    checkpoints.push_back(now);
+  }
+  checkpoints.back().repairs = repairs_;
+  return checkpoints;
+}
+
+}  // namespace bandana

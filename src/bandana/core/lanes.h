@@ -1,0 +1,110 @@
+#pragma once
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+/// Numbers side by side in registers of 32 bytes, by the vector extensions that GCC and Clang share:
+/// arithmetic, comparisons and ?: act lane by lane, and a scalar operand stands for all lanes. What they
+/// lack is here. Everything is rounded as IEEE 754 says, so that all processors compute the same bits.
+namespace bandana::lanes {
+
+inline constexpr std::size_t kBytes = 32;
+
+template <class Scalar>
+inline constexpr int kCount = static_cast<int>(kBytes / sizeof(Scalar));
+
+template <class Scalar>
+struct VectorOf {
+  using Type [[gnu::vector_size(kBytes)]] = Scalar;
+  using Half [[gnu::vector_size(kBytes / 2)]] = Scalar;
+};
+
+template <class Scalar>
+using Lanes = typename VectorOf<Scalar>::Type;
+using Doubles = Lanes<double>;           ///< 4 of them
+using Floats = Lanes<float>;             ///< 8
+using Ints = Lanes<std::int32_t>;        ///< 8
+using Words = Lanes<std::uint32_t>;      ///< 8
+using LongWords = Lanes<std::uint64_t>;  ///< 4
+using FourFloats = VectorOf<float>::Half;
+using FourInts = VectorOf<std::int32_t>::Half;
+
+template <class Scalar>
+inline Lanes<Scalar> Load(const Scalar* from) {
+  Lanes<Scalar> lanes;
+  std::memcpy(&lanes, from, sizeof(lanes));
+  return lanes;
+}
+
+template <class Scalar, class Vector>
+inline void Store(Scalar* to, const Vector& lanes) {
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(lanes[0])>, Scalar>);
+  std::memcpy(to, &lanes, sizeof(lanes));
+}
+
+template <class Scalar>
+inline Lanes<Scalar> Broadcast(Scalar value) {
+  return value - Lanes<Scalar>{};
+}
+
+/// The same bits, taken for lanes of another kind.
+template <class To, class From>
+inline To BitsAs(const From& lanes) {
+  return __builtin_bit_cast(To, lanes);
+}
+
+/// a b + c, rounded once.
+inline Doubles MulAdd(const Doubles& a, const Doubles& b, const Doubles& c) {
+#ifdef __FMA__
+  return _mm256_fmadd_pd(a, b, c);
+#else
+  Doubles result;
+  for (int i = 0; i < kCount<double>; ++i) result[i] = std::fma(a[i], b[i], c[i]);
+  return result;
+#endif
+}
+
+inline Floats MulAdd(const Floats& a, const Floats& b, const Floats& c) {
+#ifdef __FMA__
+  return _mm256_fmadd_ps(a, b, c);
+#else
+  Floats result;
+  for (int i = 0; i < kCount<float>; ++i) result[i] = std::fma(a[i], b[i], c[i]);
+  return result;
+#endif
+}
+
+inline Doubles Sqrt(const Doubles& a) {
+#ifdef __AVX__
+  return _mm256_sqrt_pd(a);
+#else
+  Doubles result;
+  for (int i = 0; i < kCount<double>; ++i) result[i] = std::sqrt(a[i]);
+  return result;
+#endif
+}
+
+inline Floats Sqrt(const Floats& a) {
+#ifdef __AVX__
+  return _mm256_sqrt_ps(a);
+#else
+  Floats result;
+  for (int i = 0; i < kCount<float>; ++i) result[i] = std::sqrt(a[i]);
+  return result;
+#endif
+}
+
+/// The larger, and `b` where `a` is not a number.
+template <class Vector>
+inline Vector Max(const Vector& a, const Vector& b) {
+  return a > b ? a : b;
+}
+
+}  // namespace bandana::lanes
