@@ -62,6 +62,30 @@ v1::Message GoodMixed() {
   return message;
 }
 
+v1::Message GoodBulletin() {
+  v1::Message message;
+  v1::Bulletin& bulletin = *message.mutable_bulletin();
+  bulletin.set_origin(4);
+  for (const double entry : {2., 0.5, 3.}) bulletin.mutable_sums()->add_gram(entry);
+  for (const double entry : {0.25, -1.}) bulletin.mutable_sums()->add_moments(entry);
+  return message;
+}
+
+v1::Message GoodModel() {
+  v1::Message message;
+  message.mutable_model()->set_epoch(1);
+  message.mutable_model()->set_until(10);
+  *message.mutable_model()->mutable_sums() = GoodBulletin().bulletin().sums();
+  return message;
+}
+
+v1::Message GoodRequest() {
+  v1::Message message;
+  message.mutable_sync_request()->set_origin(4);
+  message.mutable_sync_request()->set_round(1);
+  return message;
+}
+
 v1::SealedShare GoodSealed() {
   v1::SealedShare share;
   share.set_epoch(1);
@@ -160,6 +184,80 @@ RC_GTEST_PROP(Codec, KeepsEveryPlanBitForBit, ()) {
   }
 }
 
+rc::Gen<double> FiniteNumber() {
+  return rc::gen::suchThat(rc::gen::map(rc::gen::arbitrary<std::uint64_t>(),
+                                        [](std::uint64_t bits) { return std::bit_cast<double>(bits); }),
+                           [](double x) { return std::isfinite(x); });
+}
+
+RegressionSums AnySums() {
+  const auto d = *rc::gen::inRange<Eigen::Index>(1, 6);
+  RegressionSums sums{
+      .step = *rc::gen::inRange<std::int64_t>(0, 1000), .gram = Matrix(d, d), .moments = Vector(d)};
+  for (Eigen::Index j = 0; j < d; ++j) {
+    for (Eigen::Index k = 0; k <= j; ++k) sums.gram(j, k) = sums.gram(k, j) = *FiniteNumber();
+    sums.moments[j] = *FiniteNumber();
+  }
+  sums.gram_noise = std::abs(*FiniteNumber());
+  sums.moment_noise = std::abs(*FiniteNumber());
+  return sums;
+}
+
+ReleasedSums Shared(RegressionSums sums) {
+  return std::make_shared<const Released<RegressionSums>>(Wire::MakeSums(std::move(sums)));
+}
+
+bool SameBits(const double* a, const double* b, Eigen::Index n) {
+  return std::equal(a, a + n, b, [](double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  });
+}
+
+bool SameBits(const RegressionSums& a, const RegressionSums& b) {
+  return a.step == b.step && a.gram.size() == b.gram.size() && a.moments.size() == b.moments.size() &&
+         SameBits(a.gram.data(), b.gram.data(), a.gram.size()) &&
+         SameBits(a.moments.data(), b.moments.data(), a.moments.size()) &&
+         SameBits(&a.gram_noise, &b.gram_noise, 1) && SameBits(&a.moment_noise, &b.moment_noise, 1);
+}
+
+RC_GTEST_PROP(Codec, KeepsEveryBulletinBitForBit, ()) {
+  const RegressionSums sums = AnySums();
+  const Bulletin bulletin{NodeId{7}, *rc::gen::inRange(0, 9), *rc::gen::inRange(0, 9), Shared(sums)};
+  const auto result = ThroughWire({NodeId{3}, NodeId{7}, 12, 5, bulletin});
+  RC_ASSERT(result.ok());
+  const Bulletin& copy = std::get<Bulletin>(result->body);
+  RC_ASSERT(copy.origin == bulletin.origin);
+  RC_ASSERT(copy.group == bulletin.group);
+  RC_ASSERT(copy.hops_left == bulletin.hops_left);
+  RC_ASSERT(SameBits(copy.sums->value(), sums));
+  RC_ASSERT(copy.sums->noise_stddev() == bulletin.sums->noise_stddev());
+}
+
+RC_GTEST_PROP(Codec, KeepsEveryModelBitForBit, (bool answers, bool first)) {
+  const RegressionSums sums = AnySums();
+  const Model model{*rc::gen::inRange(1, std::numeric_limits<Epoch>::max()),
+                    *rc::gen::inRange<Count>(1, std::numeric_limits<Count>::max()), answers,
+                    first ? nullptr : Shared(sums)};
+  const auto result = ThroughWire({kServerNode, kServerNode, 0, 1, model});
+  RC_ASSERT(result.ok());
+  const Model& copy = std::get<Model>(result->body);
+  RC_ASSERT(copy.epoch == model.epoch);
+  RC_ASSERT(copy.until == model.until);
+  RC_ASSERT(copy.answers == answers);
+  RC_ASSERT((copy.sums == nullptr) == first);
+  if (!first) RC_ASSERT(SameBits(copy.sums->value(), sums));
+}
+
+TEST(Codec, KeepsARequest) {
+  const auto result = ThroughWire({NodeId{3}, NodeId{7}, 12, 5, SyncRequest{NodeId{7}, 2, 1, 11}});
+  ASSERT_TRUE(result.ok());
+  const SyncRequest& copy = std::get<SyncRequest>(result->body);
+  EXPECT_EQ(copy.origin, NodeId{7});
+  EXPECT_EQ(copy.group, 2);
+  EXPECT_EQ(copy.hops_left, 1);
+  EXPECT_EQ(copy.round, 11);
+}
+
 RC_GTEST_PROP(Codec, SurvivesAnyBytes, (const std::string& bytes)) {
   v1::Message in;
   if (in.ParseFromString(bytes)) (void)Decode(in);
@@ -178,6 +276,9 @@ TEST(Codec, AcceptsTheExamplesThatTheNextTestSpoils) {
   EXPECT_TRUE(Decode(GoodShare()).ok());
   EXPECT_TRUE(Decode(GoodRoll()).ok());
   EXPECT_TRUE(Decode(GoodMixed()).ok());
+  EXPECT_TRUE(Decode(GoodBulletin()).ok());
+  EXPECT_TRUE(Decode(GoodModel()).ok());
+  EXPECT_TRUE(Decode(GoodRequest()).ok());
   EXPECT_TRUE(CheckSealed(GoodSealed()).ok());
 }
 
@@ -240,6 +341,33 @@ TEST(Codec, RefusesMalformedMessages) {
       {"mix of nothing", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->clear_reports(); }},
       {"report of nothing", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->add_reports(); }},
       {"-5 bits", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->mutable_reports(0)->set_bits(-5); }},
+      {"of a shuffler", GoodBulletin(), [](v1::Message& m) { m.mutable_bulletin()->set_origin(0xffffffff); }},
+      {"group -1", GoodBulletin(), [](v1::Message& m) { m.mutable_bulletin()->set_group(-1); }},
+      {"-1 hops", GoodBulletin(), [](v1::Message& m) { m.mutable_bulletin()->set_hops_left(-1); }},
+      {"sums of 0 and 0 numbers", GoodBulletin(), [](v1::Message& m) { m.mutable_bulletin()->clear_sums(); }},
+      {"sums of 4 and 2 numbers", GoodBulletin(),
+       [](v1::Message& m) { m.mutable_bulletin()->mutable_sums()->add_gram(1); }},
+      {"sums of 3 and 3 numbers", GoodBulletin(),
+       [](v1::Message& m) { m.mutable_bulletin()->mutable_sums()->add_moments(1); }},
+      {"not finite", GoodBulletin(),
+       [&](v1::Message& m) { m.mutable_bulletin()->mutable_sums()->set_gram(1, kNan); }},
+      {"not finite", GoodBulletin(),
+       [&](v1::Message& m) { m.mutable_bulletin()->mutable_sums()->set_moments(0, -kInfinity); }},
+      {"noise of -1", GoodBulletin(),
+       [](v1::Message& m) { m.mutable_bulletin()->mutable_sums()->set_gram_noise(-1); }},
+      {"noise of nan", GoodBulletin(),
+       [&](v1::Message& m) { m.mutable_bulletin()->mutable_sums()->set_moment_noise(kNan); }},
+      {"-1 steps", GoodBulletin(),
+       [](v1::Message& m) { m.mutable_bulletin()->mutable_sums()->set_step(-1); }},
+      {"model of epoch 0", GoodModel(), [](v1::Message& m) { m.mutable_model()->set_epoch(0); }},
+      {"until round 0", GoodModel(), [](v1::Message& m) { m.mutable_model()->set_until(0); }},
+      {"not finite", GoodModel(),
+       [&](v1::Message& m) { m.mutable_model()->mutable_sums()->set_moments(0, kNan); }},
+      {"request of a shuffler", GoodRequest(),
+       [](v1::Message& m) { m.mutable_sync_request()->set_origin(0xffffffff); }},
+      {"group -1", GoodRequest(), [](v1::Message& m) { m.mutable_sync_request()->set_group(-1); }},
+      {"-1 hops", GoodRequest(), [](v1::Message& m) { m.mutable_sync_request()->set_hops_left(-1); }},
+      {"round 0", GoodRequest(), [](v1::Message& m) { m.mutable_sync_request()->set_round(0); }},
       {"sealed", GoodShare(), [](v1::Message& m) { *m.mutable_sealed_share() = GoodSealed(); }},
       {"sealed", GoodShare(), [](v1::Message& m) { m.mutable_sealed_bits()->set_epoch(1); }},
   };

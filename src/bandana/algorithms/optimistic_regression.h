@@ -16,6 +16,7 @@ namespace bandana {
 class OptimisticRegression {
  public:
   static constexpr Count kRefresh = 1024;
+  using View = Eigen::Ref<const Matrix>;
 
   explicit OptimisticRegression(Eigen::Index dimension);
 
@@ -26,10 +27,10 @@ class OptimisticRegression {
   /// A record (x, y), x of d finite entries. O(d^2); allocates nothing. After Reset only.
   void Add(const double* x, double y);
 
-  Eigen::Index dimension() const { return gram_.rows(); }
-  const Matrix& gram() const { return gram_; }        ///< V
-  const Vector& moments() const { return moments_; }  ///< u
-  const Matrix& inverse() const { return inverse_; }  ///< V^-1, symmetric to the last bit
+  Eigen::Index dimension() const { return gram_.cols(); }
+  View gram() const { return gram_.topRows(dimension()); }        ///< V
+  View inverse() const { return inverse_.topRows(dimension()); }  ///< V^-1, symmetric to the last bit
+  const Vector& moments() const { return moments_; }              ///< u
   const Vector& theta() const { return theta_; }
   double log_det() const { return log_det_; }                ///< ln det V
   double min_eigenvalue() const { return min_eigenvalue_; }  ///< V's at Reset; it only grows
@@ -39,6 +40,7 @@ class OptimisticRegression {
   bool Factor(const Matrix& gram);
   void Solve();
 
+  Eigen::Index rows_;  // of the matrices: d, and zeros up to a whole number of registers
   Matrix gram_;
   Vector moments_;
   Matrix inverse_;
@@ -46,8 +48,9 @@ class OptimisticRegression {
   double log_det_ = 0;
   double min_eigenvalue_ = 0;
   Count added_ = 0;
-  Matrix factor_;     // lower triangular, V = factor factor'
-  Vector direction_;  // scratch
+  Matrix factor_;  // lower triangular, V = factor factor'
+  Vector record_;  // scratch
+  Vector direction_;
   Eigen::SelfAdjointEigenSolver<Matrix> eigen_;
 };
 

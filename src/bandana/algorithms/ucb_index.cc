@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "bandana/core/check.h"
 #include "bandana/core/lanes.h"
@@ -32,6 +33,7 @@ template <int rows, class Scalar>
                                                     const Scalar* forms, const Scalar* theta,
                                                     Tile<Scalar>& tile) {
   constexpr int kLanes = lanes::kCount<Scalar>;
+  asm("" : "+r"(x));  // or else entries are kept from step to step, on the stack
   std::array<std::array<Lanes<Scalar>, kGroups>, rows> sums = {};
   for (Index k = 0; k < first; ++k, x += stride, forms += rows) {
     for (int g = 0; g < kGroups; ++g) {
@@ -54,15 +56,33 @@ template <int rows, class Scalar>
   return forms;
 }
 
-template <class Scalar>
-[[gnu::always_inline]] inline Tile<Scalar> Sums(const Scalar* x, Index stride, Index dimension,
-                                                const Scalar* forms, const Scalar* theta) {
+/// Writes what AddRows reads, from A by columns; returns where the next rows' go.
+template <int rows, class Scalar>
+[[gnu::always_inline]] inline Scalar* Pack(const double* column, Index stride, Index first, Scalar* to) {
+  column += first;
+  for (Index k = 0; k < first; ++k, column += stride, to += rows) {
+    for (int r = 0; r < rows; ++r) to[r] = static_cast<Scalar>(2 * column[r]);
+  }
+  for (int k = 0; k < rows; ++k, column += stride) {
+    *to++ = static_cast<Scalar>(column[k]);
+    for (int r = k + 1; r < rows; ++r) *to++ = static_cast<Scalar>(2 * column[r]);
+  }
+  return to;
+}
+
+/// All rows, `dimension` of them unless kDimension says how many when this is compiled.
+/// Not inlined: with all coefficients in sight of the loop over tiles, compilers spread them over the stack.
+template <int kDimension, class Scalar>
+[[gnu::noinline]] Tile<Scalar> Sums(const Scalar* x, Index stride, Index dimension, const Scalar* forms,
+                                    const Scalar* theta) {
   Tile<Scalar> tile;
+  const Index rows = kDimension == Eigen::Dynamic ? dimension : kDimension;
   Index first = 0;
-  for (; first + kRows <= dimension; first += kRows) {
+#pragma GCC unroll 8
+  for (; first + kRows <= rows; first += kRows) {
     forms = AddRows<kRows>(x, stride, first, forms, theta, tile);
   }
-  switch (dimension - first) {
+  switch (rows - first) {
     case 1:
       AddRows<1>(x, stride, first, forms, theta, tile);
       break;
@@ -78,10 +98,68 @@ template <class Scalar>
   return tile;
 }
 
+/// The largest index so far in every lane, and whose it is: the first's of equals.
+template <class Scalar>
+struct Leaders {
+  using Arms = decltype(Lanes<Scalar>{} > Lanes<Scalar>{});  // whole numbers as wide as a Scalar
+  static constexpr int kLanes = lanes::kCount<Scalar>;
+
+  std::array<Lanes<Scalar>, kGroups> index;
+  std::array<Arms, kGroups> arm;
+  std::array<Arms, kGroups> next;  // arms of the tile to come
+
+  Leaders() {
+    index.fill(lanes::Broadcast(-std::numeric_limits<Scalar>::infinity()));
+    for (int g = 0; g < kGroups; ++g) {
+      for (int i = 0; i < kLanes; ++i) next[g][i] = g * kLanes + i;
+    }
+    arm = next;
+  }
+
+  /// The next tile, of which arms from `end` on are none.
+  void Take(const Tile<Scalar>& tile, Scalar beta, std::optional<int> end = std::nullopt) {
+    for (int g = 0; g < kGroups; ++g) {
+      const auto width = lanes::Sqrt(lanes::Max(tile.form[g], Lanes<Scalar>{}));
+      const auto challenger = lanes::MulAdd(lanes::Broadcast(beta), width, tile.mean[g]);
+      Arms better = challenger > index[g];
+      if (end.has_value()) better &= next[g] < *end;
+      index[g] = better ? challenger : index[g];
+      arm[g] = better ? next[g] : arm[g];
+      next[g] += kLanes * kGroups;
+    }
+  }
+
+  ArmId First() const {
+    Scalar largest = index[0][0];
+    auto first = arm[0][0];
+    for (int g = 0; g < kGroups; ++g) {
+      for (int i = 0; i < kLanes; ++i) {
+        if (!(index[g][i] > largest || (index[g][i] == largest && arm[g][i] < first))) continue;
+        largest = index[g][i];
+        first = arm[g][i];
+      }
+    }
+    return static_cast<ArmId>(first);
+  }
+};
+
+template <int kDimension, class Scalar>
+ArmId BestOf(const DecisionSet<Scalar>& set, const Scalar* forms, const Scalar* theta, Scalar beta) {
+  constexpr Index kArms = Index{lanes::kCount<Scalar>} * kGroups;
+  Leaders<Scalar> leaders;
+  const auto sums = [&](Index first) {
+    return Sums<kDimension>(set.entries + first, set.stride, set.dimension, forms, theta);
+  };
+  Index first = 0;
+  for (; first + kArms <= set.arms; first += kArms) leaders.Take(sums(first), beta);
+  if (first < set.arms) leaders.Take(sums(first), beta, static_cast<int>(set.arms));
+  return leaders.First();
+}
+
 }  // namespace
 
 template <class Scalar>
-void UcbIndex<Scalar>::Set(const Matrix& inverse, const Vector& theta, double beta) {
+void UcbIndex<Scalar>::Set(const Eigen::Ref<const Matrix>& inverse, const Vector& theta, double beta) {
   BANDANA_CHECK(theta.size() >= 1 && inverse.rows() == theta.size() && inverse.cols() == theta.size());
   BANDANA_CHECK(beta >= 0);
   dimension_ = theta.size();
@@ -89,55 +167,43 @@ void UcbIndex<Scalar>::Set(const Matrix& inverse, const Vector& theta, double be
   theta_.resize(static_cast<std::size_t>(dimension_));
   std::copy(theta.begin(), theta.end(), theta_.begin());
   forms_.resize(static_cast<std::size_t>(dimension_ * (dimension_ + 1) / 2));
+  const double* a = inverse.data();
+  const Index stride = inverse.outerStride();
   Scalar* to = forms_.data();
-  for (Index first = 0; first < dimension_; first += kRows) {
-    const Index end = std::min(first + kRows, dimension_);
-    for (Index k = 0; k < end; ++k) {
-      const double* column = inverse.col(k).data();
-      for (Index j = std::max(first, k); j < end; ++j) {
-        *to++ = static_cast<Scalar>(j == k ? column[j] : 2 * column[j]);
-      }
-    }
+  Index first = 0;
+  for (; first + kRows <= dimension_; first += kRows) to = Pack<kRows>(a, stride, first, to);
+  switch (dimension_ - first) {
+    case 1:
+      Pack<1>(a, stride, first, to);
+      break;
+    case 2:
+      Pack<2>(a, stride, first, to);
+      break;
+    case 3:
+      Pack<3>(a, stride, first, to);
+      break;
+    default:
+      break;
   }
 }
 
 template <class Scalar>
 ArmId UcbIndex<Scalar>::Best(const DecisionSet<Scalar>& set) const {
-  constexpr int kLanes = lanes::kCount<Scalar>;
-  constexpr int kArms = kLanes * kGroups;
-  BANDANA_CHECK(set.dimension == dimension_ && set.arms >= 1 && set.stride % kArms == 0);
-  constexpr Scalar kLowest = -std::numeric_limits<Scalar>::infinity();
-  const auto lowest = lanes::Broadcast(kLowest);
-  std::array<Lanes<Scalar>, kGroups> best;
-  best.fill(lowest);
-  // Of the registers' comparisons: as many bits as a Scalar.
-  using Where = decltype(lowest > lowest);
-  std::array<Where, kGroups> best_arm;
-  Where lane;
-  for (int i = 0; i < kLanes; ++i) lane[i] = i;
-  for (int g = 0; g < kGroups; ++g) best_arm[g] = lane + g * kLanes;
-  for (Index first = 0; first < set.arms; first += kArms) {
-    const Tile<Scalar> tile = Sums(set.entries + first, set.stride, dimension_, forms_.data(), theta_.data());
-    for (int g = 0; g < kGroups; ++g) {
-      const Where arm = lane + static_cast<int>(first + g * kLanes);
-      const auto width = lanes::Sqrt(lanes::Max(tile.form[g], Lanes<Scalar>{}));
-      const auto index = lanes::MulAdd(lanes::Broadcast(beta_), width, tile.mean[g]);
-      const Where better = index > best[g] && arm < static_cast<int>(set.arms);
-      best[g] = better ? index : best[g];
-      best_arm[g] = better ? arm : best_arm[g];
-    }
+  BANDANA_CHECK(set.dimension == dimension_ && set.arms >= 1);
+  BANDANA_CHECK(set.stride % (lanes::kCount<Scalar> * kGroups) == 0);
+  const auto best = [&]<int kDimension> {
+    return BestOf<kDimension>(set, forms_.data(), theta_.data(), beta_);
+  };
+  switch (dimension_) {
+    case 5:
+      return best.template operator()<5>();
+    case 10:
+      return best.template operator()<10>();
+    case 20:
+      return best.template operator()<20>();
+    default:
+      return best.template operator()<Eigen::Dynamic>();
   }
-  Scalar largest = kLowest;
-  auto chosen = best_arm[0][0];
-  for (int g = 0; g < kGroups; ++g) {
-    for (int i = 0; i < kLanes; ++i) {
-      const bool better = best[g][i] > largest || (best[g][i] == largest && best_arm[g][i] < chosen);
-      if (!better) continue;
-      largest = best[g][i];
-      chosen = best_arm[g][i];
-    }
-  }
-  return static_cast<ArmId>(chosen);
 }
 
 template class UcbIndex<double>;

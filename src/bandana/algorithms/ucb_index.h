@@ -18,7 +18,7 @@ class UcbIndex {
  public:
   /// A = `inverse` must be symmetric (its upper triangle is not read), of theta's size; beta >= 0. In
   /// O(d^2); allocates only when the size changes.
-  void Set(const Matrix& inverse, const Vector& theta, double beta);
+  void Set(const Eigen::Ref<const Matrix>& inverse, const Vector& theta, double beta);
 
   /// The arm with the largest index, of several with it the first. The set must be of theta's dimension, and
   /// its stride a multiple of 64 bytes.

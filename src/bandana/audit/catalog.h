@@ -14,7 +14,7 @@
 
 namespace bandana::audit {
 
-/// A claim of ours that can be attacked, and at what setting unless another is asked for: delta is large,
+/// A claim that can be attacked, and at what setting unless another is asked for: delta is large,
 /// since an attack of a million draws sees little of what happens once in a million.
 struct Entry {
   std::string name;
@@ -22,6 +22,8 @@ struct Entry {
   DpGuarantee nominal;  ///< delta 0: a pure claim, which takes no delta
   std::int64_t draws;
   std::function<absl::StatusOr<Target>(const std::string& name, DpGuarantee nominal)> make;
+  /// Why the claim is false: it is not ours, and is here to be refuted. Empty: it must hold.
+  std::string known_to_fail = {};
 };
 
 /// Every privatizer, then the algorithms.
@@ -41,5 +43,6 @@ std::vector<Entry> DealtEntries();
 std::vector<Entry> PrefixSumEntries();
 std::vector<Entry> L2BallEntries();
 std::vector<Entry> DpDpeEntries();
+std::vector<Entry> FedUcbEntries();
 
 }  // namespace bandana::audit

@@ -13,6 +13,7 @@ namespace bandana {
 enum class RoundLaw {
   kGap,     ///< one arm stands out by `gap`, as in P3's experiments
   kSphere,  ///< arms uniform on the unit sphere
+  kProbe,   ///< a stream that an adversary knows up to one record
 };
 
 struct RoundContextsParams {
@@ -20,7 +21,9 @@ struct RoundContextsParams {
   Count arms = 0;       ///< K; at least 2 with kGap
   RoundLaw law = RoundLaw::kGap;
   double gap = 0;                              ///< in [0, 0.3], with kGap
-  double theta_norm = 1;                       ///< in (0, 1], with kSphere; kGap draws it
+  double theta_norm = 1;                       ///< in (0, 1]; kGap draws it
+  double probe_level = 0;                      ///< s in [0, 1], with kProbe
+  double probe_first = 0;                      ///< in [0, 1], with kProbe
   RewardKind reward = RewardKind::kBernoulli;  ///< or kRademacher
   std::uint64_t seed = 0;
   std::uint32_t replicate = 0;
@@ -32,6 +35,10 @@ struct RoundContextsParams {
 /// kGap: |theta| is uniform on [max(0.8, 0.7 + gap), 1]; of the K arms one, anywhere, has a mean uniform on
 /// [0.6 + gap, 0.7 + gap], the others on [0.5, 0.6]; given its mean, an arm is uniform on the unit vectors
 /// that have it. All directions are uniform.
+///
+/// kProbe: whatever agent 1 does, its record of the first round is at probe_first e_1 and all later ones are
+/// at probe_level e_1; the other agents' are at 0. Two such streams that differ in probe_first are
+/// neighbours.
 ///
 /// A round is a function of (seed, replicate, agent, round) alone, however rounds are drawn in blocks. Its
 /// law is exact but for what 32 bits a coordinate and single precision's elementary functions leave: 2^-24
@@ -70,6 +77,9 @@ class RoundContexts {
   void DrawGapRound(const std::uint64_t* words, Count round, DecisionBlock<Scalar>& block) const;
   template <class Scalar>
   void DrawSphereRound(const std::uint64_t* words, Count round, DecisionBlock<Scalar>& block) const;
+  template <class Scalar>
+  void DrawProbeRound(const std::uint64_t* words, double length, Count round,
+                      DecisionBlock<Scalar>& block) const;
 
   RoundContextsParams params_;
   Vector theta_;

@@ -32,10 +32,13 @@ int List(const Global& global) {
     json.push_back({{"target", entry.name},
                     {"summary", entry.summary},
                     {"nominal", ToJson(entry.nominal)},
-                    {"draws", entry.draws}});
+                    {"draws", entry.draws},
+                    {"known_to_fail",
+                     entry.known_to_fail.empty() ? lab::Json(nullptr) : lab::Json(entry.known_to_fail)}});
     if (!global.json) {
       fmt::print("{}\n    {}\n    at {} unless asked otherwise, {} draws\n", entry.name, entry.summary,
                  Pair(entry.nominal), entry.draws);
+      if (!entry.known_to_fail.empty()) fmt::print("    known to fail: {}\n", entry.known_to_fail);
     }
   }
   if (global.json) fmt::print("{}\n", json.dump(1));
@@ -50,7 +53,9 @@ absl::StatusOr<std::vector<const Entry*>> Asked(const AuditArguments& arguments)
                            .key = "--all",
                            .accepted = "a target, or --all"});
     }
-    for (const Entry& entry : audit::Catalog()) asked.push_back(&entry);
+    for (const Entry& entry : audit::Catalog()) {
+      if (entry.known_to_fail.empty()) asked.push_back(&entry);
+    }
     return asked;
   }
   if (arguments.target.empty()) {
@@ -84,6 +89,12 @@ std::string Results(const std::vector<Finding>& findings) {
   return Table(rows);
 }
 
+// Of a target whose claim nobody should believe.
+std::string WhyItFails(const Finding& finding) {
+  const absl::StatusOr<const Entry*> entry = audit::FindEntry(finding.target);
+  return entry.ok() ? (*entry)->known_to_fail : "";
+}
+
 lab::Json ToJson(const Finding& finding) {
   lab::Json json = {{"target", finding.target}, {"claim", nullptr}};
   if (finding.claim) {
@@ -99,6 +110,7 @@ lab::Json ToJson(const Finding& finding) {
   json["draws"] = finding.draws;
   json["confidence"] = 1 - finding.false_alarm;
   json["verdict"] = finding.claim ? (finding.refuted ? "refuted" : "not refuted") : "no claim";
+  if (const std::string why = WhyItFails(finding); !why.empty()) json["known_to_fail"] = why;
   return json;
 }
 
@@ -161,6 +173,11 @@ int AuditCommand(const AuditArguments& arguments, const Global& global) {
         "{}\n{} of {} refuted. Were every claim true, one would be refuted with probability at most "
         "{:.2g}.\n",
         Results(*findings), refuted, findings->size(), 1 - arguments.confidence);
+    for (const Finding& finding : *findings) {
+      if (const std::string why = WhyItFails(finding); !why.empty()) {
+        fmt::print("{} is known to fail: {}.\n", finding.target, why);
+      }
+    }
   }
   return refuted > 0 ? 1 : 0;
 }

@@ -1,9 +1,11 @@
 #include <cstdio>
+#include <map>
 
 #include "bandana/cli/commands.h"
 #include "bandana/cli/interrupt.h"
 #include "bandana/lab/runner.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace bandana::cli {
 namespace {
@@ -22,6 +24,7 @@ std::string Slug(const std::string& name) {
 }
 
 std::string Delivered(const lab::Json& privacy) {
+  if (!privacy["void"].is_null()) return "VOID";
   if (privacy["delivered"].empty()) return "none";
   const lab::Json& first = privacy["delivered"][0];
   return fmt::format("({:.4g}, {:.3g})", first["epsilon"].get<double>(), first["delta"].get<double>());
@@ -39,6 +42,18 @@ std::string Results(const lab::Json& summary) {
                     fmt::format("{:.1f} %", 100 * mean("best_action_rate")), Delivered(point["privacy"])});
   }
   return Table(rows);
+}
+
+// Why claims are void, each reason with the points that it is about.
+std::string Voids(const lab::Json& summary) {
+  std::map<std::string, std::vector<std::string>> points;
+  for (const lab::Json& point : summary["points"]) {
+    const lab::Json& why = point["privacy"]["void"];
+    if (!why.is_null()) points[why.get<std::string>()].push_back(point["label"].get<std::string>());
+  }
+  std::string text;
+  for (const auto& [why, labels] : points) text += fmt::format("{} ({})\n", why, fmt::join(labels, "; "));
+  return text;
 }
 
 }  // namespace
@@ -65,8 +80,8 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
   if (global.json) {
     fmt::print("{}", lab::Dump(*summary));
   } else {
-    fmt::print("{}\n{:.2f} s ({:.2f} s of CPU). Report: {}/report.html\n", Results(*summary),
-               (*summary)["wall_s"].get<double>(), (*summary)["cpu_s"].get<double>(), out);
+    fmt::print("{}{}\n{:.2f} s ({:.2f} s of CPU). Report: {}/report.html\n", Results(*summary),
+               Voids(*summary), (*summary)["wall_s"].get<double>(), (*summary)["cpu_s"].get<double>(), out);
   }
   return 0;
 }

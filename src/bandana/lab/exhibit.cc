@@ -63,6 +63,7 @@ const std::vector<Exhibit>& Exhibits() {
       Make("p1-table1", P1Table1Claims()), Make("p1-table2", P1Table2Claims()),
       Make("p2-fig2a", P2Fig2aClaims()),   Make("p2-fig2b", P2Fig2bClaims()),
       Make("p2-table1", P2Table1Claims()), Make("p2-context", P2ContextClaims()),
+      Make("p3-leak", P3LeakClaims()),
   };
   return exhibits;
 }

@@ -118,7 +118,8 @@ bool Probability(double value) { return value > 0 && value < 1 && std::isnormal(
 std::vector<Option> MakeVocabulary() {
   const auto finite = When("environment.action_set", {"finite"});
   const auto infinite = When("environment.action_set", {"ball", "sphere", "box"});
-  const auto drawn = When("environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap"});
+  const auto drawn =
+      When("environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap", "probe"});
   const auto contextual = When("environment.kind", {"contextual-linear"});
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
@@ -161,10 +162,12 @@ std::vector<Option> MakeVocabulary() {
           "a net is played (algorithm.net) and whose optimum regret is measured against",
           When("environment.kind", {"linear", "glm"})),
       Choice(
-          "environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap", "file"}, "sphere",
+          "environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap", "probe", "file"},
+          "sphere",
           "how actions, or those of every context, are drawn: on the unit sphere, on its non-negative part "
           "(theta too; linear alone), normal, around two centres (contextual-linear alone), with one that "
-          "stands out by a gap (P3, Section 4.4; federated algorithms alone), or read",
+          "stands out by a gap (P3, Section 4.4; federated algorithms alone), as a stream that gives one "
+          "record away to who sees when agents synchronise (fed-ucb alone), or read",
           Either(finite, contextual)),
       Text("environment.file", "a path, relative to the spec",
            "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by action",
@@ -186,6 +189,9 @@ std::vector<Option> MakeVocabulary() {
           "environment.gap", [](double v) { return v >= 0 && v <= 0.3; }, "a number in [0, 0.3]", 0.1,
           "by how much the best arm's mean, in [0.6 + gap, 0.7 + gap], is above the others', in [0.5, 0.6]",
           gap),
+      Choice("environment.world", {"a", "b"}, "a",
+             "the neighbour: agent 1's first record is there, or it is 0",
+             When("environment.contexts", {"probe"})),
       Choice("environment.precision", {"double", "float"}, "double",
              "of decision sets and of what is computed with them", federated),
       Number(

@@ -1,10 +1,12 @@
 #include "bandana/service/codec.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "bandana/core/check.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/drive.h"
 #include "bandana/privacy/wire.h"
@@ -14,6 +16,8 @@
 
 namespace bandana::service {
 namespace {
+
+constexpr Eigen::Index kMostSumsDimension = 2048;  // 16 MB
 
 absl::Status Malformed(const std::string& what) {
   return absl::InvalidArgumentError("malformed message: " + what);
@@ -72,6 +76,38 @@ void EncodeBody(const Mixed& mixed, v1::Mixed& out) {
     added.mutable_units()->Add(units.begin(), units.end());
     added.set_bits(report.bits());
   }
+}
+
+void EncodeSums(const RegressionSums& sums, v1::RegressionSums& out) {
+  BANDANA_CHECK(sums.gram == sums.gram.transpose());  // half of it travels
+  out.set_step(sums.step);
+  for (Eigen::Index j = 0; j < sums.gram.rows(); ++j) {
+    for (Eigen::Index k = 0; k <= j; ++k) out.add_gram(sums.gram(j, k));
+  }
+  for (const double moment : sums.moments) out.add_moments(moment);
+  out.set_gram_noise(sums.gram_noise);
+  out.set_moment_noise(sums.moment_noise);
+}
+
+void EncodeBody(const Model& model, v1::Model& out) {
+  out.set_epoch(model.epoch);
+  out.set_until(model.until);
+  out.set_answers(model.answers);
+  if (model.sums != nullptr) EncodeSums(model.sums->value(), *out.mutable_sums());
+}
+
+void EncodeBody(const Bulletin& bulletin, v1::Bulletin& out) {
+  out.set_origin(bulletin.origin.value);
+  out.set_group(bulletin.group);
+  out.set_hops_left(bulletin.hops_left);
+  EncodeSums(bulletin.sums->value(), *out.mutable_sums());
+}
+
+void EncodeBody(const SyncRequest& request, v1::SyncRequest& out) {
+  out.set_origin(request.origin.value);
+  out.set_group(request.group);
+  out.set_hops_left(request.hops_left);
+  out.set_round(request.round);
 }
 
 absl::StatusOr<MeanQuery> DecodeQuery(const v1::MeanQuery& in) {
@@ -154,6 +190,62 @@ absl::StatusOr<Mixed> DecodeBody(const v1::Mixed& in) {
   return mixed;
 }
 
+absl::StatusOr<ReleasedSums> DecodeSums(const v1::RegressionSums& in) {
+  const Eigen::Index d = in.moments_size();
+  if (d < 1 || d > kMostSumsDimension || in.gram_size() != d * (d + 1) / 2) {
+    return Malformed(fmt::format("sums of {} and {} numbers", in.gram_size(), d));
+  }
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (!std::all_of(in.gram().begin(), in.gram().end(), finite) ||
+      !std::all_of(in.moments().begin(), in.moments().end(), finite)) {
+    return Malformed("sums that are not finite");
+  }
+  for (const double noise : {in.gram_noise(), in.moment_noise()}) {
+    if (!(noise >= 0 && std::isfinite(noise))) return Malformed(fmt::format("noise of {}", noise));
+  }
+  if (in.step() < 0) return Malformed(fmt::format("sums of {} steps", in.step()));
+  RegressionSums sums{.step = in.step(),
+                      .gram = Matrix(d, d),
+                      .moments = Vector(d),
+                      .gram_noise = in.gram_noise(),
+                      .moment_noise = in.moment_noise()};
+  int next = 0;
+  for (Eigen::Index j = 0; j < d; ++j) {
+    for (Eigen::Index k = 0; k <= j; ++k) sums.gram(j, k) = sums.gram(k, j) = in.gram(next++);
+    sums.moments[j] = in.moments(static_cast<int>(j));
+  }
+  return std::make_shared<const Released<RegressionSums>>(Wire::MakeSums(std::move(sums)));
+}
+
+absl::StatusOr<Model> DecodeBody(const v1::Model& in) {
+  if (in.epoch() < 1) return Malformed(fmt::format("a model of epoch {}", in.epoch()));
+  if (in.until() < 1) return Malformed(fmt::format("a model until round {}", in.until()));
+  Model model{.epoch = in.epoch(), .until = in.until(), .answers = in.answers(), .sums = nullptr};
+  if (in.has_sums()) {
+    BANDANA_ASSIGN_OR_RETURN(model.sums, DecodeSums(in.sums()));
+  }
+  return model;
+}
+
+absl::Status CheckFlood(const char* what, std::uint32_t origin, int group, int hops_left) {
+  if (NodeId{origin} == kShufflerNode) return Malformed(fmt::format("a {} of a shuffler", what));
+  if (group < 0) return Malformed(fmt::format("a {} to group {}", what, group));
+  if (hops_left < 0) return Malformed(fmt::format("a {} with {} hops left", what, hops_left));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Bulletin> DecodeBody(const v1::Bulletin& in) {
+  BANDANA_RETURN_IF_ERROR(CheckFlood("bulletin", in.origin(), in.group(), in.hops_left()));
+  BANDANA_ASSIGN_OR_RETURN(ReleasedSums sums, DecodeSums(in.sums()));
+  return Bulletin{NodeId{in.origin()}, in.group(), in.hops_left(), std::move(sums)};
+}
+
+absl::StatusOr<SyncRequest> DecodeBody(const v1::SyncRequest& in) {
+  BANDANA_RETURN_IF_ERROR(CheckFlood("request", in.origin(), in.group(), in.hops_left()));
+  if (in.round() < 1) return Malformed(fmt::format("a request of round {}", in.round()));
+  return SyncRequest{NodeId{in.origin()}, in.group(), in.hops_left(), in.round()};
+}
+
 }  // namespace
 
 void Encode(const Message& message, v1::Message& out) {
@@ -170,6 +262,12 @@ void Encode(const Message& message, v1::Message& out) {
     EncodeBody(**roll, *out.mutable_roll());
   } else if (const auto* task = std::get_if<Task>(&message.body)) {
     EncodeBody(*task, *out.mutable_task());
+  } else if (const auto* model = std::get_if<Model>(&message.body)) {
+    EncodeBody(*model, *out.mutable_model());
+  } else if (const auto* bulletin = std::get_if<Bulletin>(&message.body)) {
+    EncodeBody(*bulletin, *out.mutable_bulletin());
+  } else if (const auto* request = std::get_if<SyncRequest>(&message.body)) {
+    EncodeBody(*request, *out.mutable_sync_request());
   } else {
     EncodeBody(std::get<Mixed>(message.body), *out.mutable_mixed());
   }
@@ -198,6 +296,18 @@ absl::StatusOr<Message> Decode(const v1::Message& in) {
     case v1::Message::kTask: {
       BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.task()));
       BANDANA_RETURN_IF_ERROR(PlanOf(message).status());
+      return message;
+    }
+    case v1::Message::kModel: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.model()));
+      return message;
+    }
+    case v1::Message::kBulletin: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.bulletin()));
+      return message;
+    }
+    case v1::Message::kSyncRequest: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.sync_request()));
       return message;
     }
     case v1::Message::kSealedShare:

@@ -18,9 +18,9 @@ void Encode(const Message& message, v1::Message& out);
 
 /// The message, or kInvalidArgument with what is wrong: no body, an epoch, count or number of clients below
 /// 1, an arm that is no index, an interval that is none, not one interval a pull, a report of
-/// nothing, a roll that names a client twice, or not as many as it asks, or somebody who is no client, sealed
-/// bits. Decode(Encode(m)) is m bit for bit. The wire is not trusted: whoever may send what is the caller's
-/// to check.
+/// nothing, a roll that names a client twice, or not as many as it asks, or somebody who is no client, sums
+/// that are not finite or of no dimension, fewer than 0 hops, sealed bits. Decode(Encode(m)) is m bit for
+/// bit. The wire is not trusted: whoever may send what is the caller's to check.
 absl::StatusOr<Message> Decode(const v1::Message& in);
 
 /// A share under transport = bits, as the shuffler holds it: it cannot be read there.

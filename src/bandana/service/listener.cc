@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bandana/core/status.h"
-#include "bandana/service/address.h"
+#include "bandana/service/channel.h"
 #include "bandana/service/protocol.h"
 #include "fmt/format.h"
 #include "grpcpp/grpcpp.h"
@@ -16,11 +16,6 @@ namespace bandana::service {
 namespace {
 
 using Stream = grpc::ServerReaderWriter<v1::ToAgent, v1::FromAgent>;
-
-// The codes of the two libraries are the same numbers.
-grpc::Status ToGrpc(const absl::Status& status) {
-  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
-}
 
 // No buffer hints: deliveries are few and large, and a first write that is only buffered waits for ever.
 void WriteAll(Outbox& outbox, Stream& stream) {
@@ -91,22 +86,9 @@ Listener::Listener() = default;
 Listener::~Listener() = default;
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& listen, Host& host) {
-  BANDANA_ASSIGN_OR_RETURN(Address address, ParseLoopback("service.listen", listen));
   std::unique_ptr<Listener> listener(new Listener());
   listener->service_ = std::make_unique<Service>(host);
-  grpc::ServerBuilder builder;
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error, not a share of it
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  builder.SetMaxSendMessageSize(kMaxMessageBytes);
-  int port = 0;
-  builder.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(listener->service_.get());
-  listener->server_ = builder.BuildAndStart();
-  if (listener->server_ == nullptr || port == 0) {
-    return absl::UnavailableError(fmt::format("cannot listen on {}: is the port taken?", listen));
-  }
-  address.port = port;
-  listener->address_ = address.ToString();
+  BANDANA_ASSIGN_OR_RETURN(listener->server_, OpenServer(listen, *listener->service_, listener->address_));
   return listener;
 }
 

@@ -1,6 +1,5 @@
 #include "bandana/service/uplink.h"
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -8,6 +7,7 @@
 
 #include "bandana/core/status.h"
 #include "bandana/service/address.h"
+#include "bandana/service/channel.h"
 #include "bandana/service/protocol.h"
 #include "fmt/format.h"
 #include "grpcpp/grpcpp.h"
@@ -18,54 +18,10 @@ namespace {
 
 using Stream = grpc::ClientReaderWriter<v1::FromAgent, v1::ToAgent>;
 
-std::shared_ptr<grpc::Channel> MakeChannel(const Address& host) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // loopback must not leave by a proxy
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection a peer, also in one process
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  return grpc::CreateCustomChannel(host.ToString(), grpc::InsecureChannelCredentials(), arguments);
-}
-
-absl::Status WaitForConnection(grpc::Channel& channel, const UplinkParams& params) {
-  const absl::Time deadline = absl::Now() + params.connect_timeout;
-  constexpr absl::Duration kSlice = absl::Milliseconds(100);  // how soon a stop is noticed
-  while (!channel.WaitForConnected(absl::ToChronoTime(std::min(deadline, absl::Now() + kSlice)))) {
-    if (params.stop.stop_requested()) {
-      return absl::CancelledError(fmt::format("the {} was stopped while it connected", params.self));
-    }
-    if (absl::Now() >= deadline) {
-      return absl::UnavailableError(fmt::format("no {} at {} after {}", params.host, params.address,
-                                                absl::FormatDuration(params.connect_timeout)));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// What the end of a stream says.
-absl::Status WhyEnded(const grpc::Status& status, const UplinkParams& params) {
-  const auto code = static_cast<absl::StatusCode>(status.error_code());
-  switch (code) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kPermissionDenied:
-      return absl::Status(
-          code, fmt::format("the {} refused this {}: {}", params.host, params.self, status.error_message()));
-    default:
-      return absl::UnavailableError(
-          fmt::format("the {} at {} was lost: {}", params.host, params.address,
-                      status.ok() ? "it closed the stream" : status.error_message()));
-  }
-}
-
 }  // namespace
 
 struct Uplink::Streaming {
-  UplinkParams params;
+  Destination to;
   grpc::ClientContext context;
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<Stream> stream;
@@ -86,14 +42,14 @@ Uplink::~Uplink() {
   (void)Close();
 }
 
-absl::StatusOr<std::unique_ptr<Uplink>> Uplink::Connect(const UplinkParams& params) {
-  BANDANA_ASSIGN_OR_RETURN(const Address address, ParseLoopback("service." + params.host, params.address));
+absl::StatusOr<std::unique_ptr<Uplink>> Uplink::Connect(const Destination& to) {
+  BANDANA_ASSIGN_OR_RETURN(const Address address, ParseLoopback("service." + to.host, to.address));
   auto streaming = std::make_unique<Streaming>();
-  streaming->params = params;
+  streaming->to = to;
   streaming->channel = MakeChannel(address);
-  BANDANA_RETURN_IF_ERROR(WaitForConnection(*streaming->channel, params));
+  BANDANA_RETURN_IF_ERROR(WaitForConnection(*streaming->channel, to));
   streaming->stream = v1::Federation::NewStub(streaming->channel)->Join(&streaming->context);
-  streaming->cancel_on_stop.emplace(params.stop, [context = &streaming->context] { context->TryCancel(); });
+  streaming->cancel_on_stop.emplace(to.stop, [context = &streaming->context] { context->TryCancel(); });
   return std::unique_ptr<Uplink>(new Uplink(std::move(streaming)));
 }
 
@@ -105,7 +61,7 @@ absl::StatusOr<v1::Welcome> Uplink::Greet(v1::Hello hello) {
   v1::ToAgent answer;
   if (!Read(answer)) return Close();
   if (answer.welcome().protocol_version() != kProtocolVersion) {
-    return absl::InternalError(fmt::format("the {} did not say welcome", streaming_->params.host));
+    return absl::InternalError(fmt::format("the {} did not say welcome", streaming_->to.host));
   }
   return answer.welcome();
 }
@@ -144,7 +100,7 @@ absl::Status Uplink::Close() {
   for (v1::ToAgent rest; streaming_->stream->Read(&rest);) {
   }
   streaming_->over = true;
-  streaming_->end = WhyEnded(streaming_->stream->Finish(), streaming_->params);
+  streaming_->end = WhyEnded(streaming_->stream->Finish(), streaming_->to);
   return *streaming_->end;
 }
 

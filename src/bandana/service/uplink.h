@@ -2,29 +2,21 @@
 
 #include <cstdint>
 #include <memory>
-#include <stop_token>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
+#include "bandana/service/channel.h"
 #include "proto/federation.pb.h"
 
 namespace bandana::service {
 
-struct UplinkParams {
-  std::string self;  ///< "agent" or "shuffler": for errors
-  std::string host;  ///< "server" or "shuffler": for errors, and service.HOST names its address
-  std::string address;
-  absl::Duration connect_timeout;
-  std::stop_token stop;  ///< ends the stream at once
-};
-
 /// A peer's stream to a host that it joins. One thread reads; any may write.
 class Uplink {
  public:
+  /// Its host is "server" or "shuffler": service.HOST names its address. `stop` ends the stream at once.
   /// kUnavailable: nobody listens there within connect_timeout. kCancelled: `stop`.
-  static absl::StatusOr<std::unique_ptr<Uplink>> Connect(const UplinkParams& params);
+  static absl::StatusOr<std::unique_ptr<Uplink>> Connect(const Destination& to);
   ~Uplink();
 
   /// Says hello and waits for the welcome. `hello` without version.

@@ -17,5 +17,6 @@ std::vector<PaperClaim> P2Fig2aClaims();
 std::vector<PaperClaim> P2Fig2bClaims();
 std::vector<PaperClaim> P2Table1Claims();
 std::vector<PaperClaim> P2ContextClaims();
+std::vector<PaperClaim> P3LeakClaims();
 
 }  // namespace bandana::lab

@@ -1,0 +1,255 @@
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "bandana/algorithms/fed_ucb.h"
+#include "bandana/audit/catalog.h"
+#include "bandana/audit/target.h"
+#include "bandana/bandit/decision_block.h"
+#include "bandana/privacy/calibration/prefix_sum.h"
+
+/// FedUCB with one agent, on an interactive stream: which records come depends on what the agent does. In the
+/// first round there is nothing to choose, and the reward is 1 or -1. From then on the agent chooses between
+/// e_1 and e_2, either of which gives 1. An agent that acts on its own records (LocalData::kRaw) stays with
+/// e_1 after the one and leaves it for good after the other (docs/proofs/fed-ucb-streams.md).
+namespace bandana::audit {
+namespace {
+
+constexpr Count kRounds = 16;  // between two releases
+constexpr std::int64_t kSteps = 3;
+constexpr Count kDimension = 2;
+constexpr std::size_t kEntries = 5;  // of a released value: x_1^2/sqrt2, x_1 x_2, x_2^2/sqrt2, y x_1, y x_2
+constexpr std::int64_t kDraws = 20'000;
+
+using Agent = FedUcbAgent<RegressionPrefixSum, double>;
+using Controller = FedUcbController<RegressionPrefixSum>;
+
+/// Keeps what its role sends.
+class Outbox final : public Context {
+ public:
+  Outbox(Links links, NoiseGen& noise) : links_(std::move(links)), noise_(noise) {}
+
+  const Links& links() const override { return links_; }
+  void Send(NodeId, Payload payload) override {
+    sent_.push_back({links_.self, links_.self, 0, next_++, std::move(payload)});
+  }
+  void Play(std::span<const Pull>) override {}
+  CoinGen& coin(Epoch) override {
+    BANDANA_CHECK(false);  // neither role tosses one
+    std::abort();
+  }
+  std::vector<Message> Take() { return std::exchange(sent_, {}); }
+
+ private:
+  bool remembers() const override { return false; }
+  absl::StatusOr<Report> ReleaseOnce(const ReleaseKey&, const Charge&,
+                                     absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
+    return draw(noise_);
+  }
+
+  Links links_;
+  NoiseGen& noise_;
+  Seq next_ = 0;
+  std::vector<Message> sent_;
+};
+
+struct Setting {
+  LocalData local;
+  RegressionPrefixSum privatizer;
+  FedUcbWidth width;
+  SyncSchedule schedule;
+  double first_noise;
+  std::shared_ptr<const DecisionBlock<double>> sets;  // of the first round, and of all later ones
+};
+
+std::shared_ptr<const DecisionBlock<double>> Sets() {
+  auto sets = std::make_shared<DecisionBlock<double>>(2, 2, kDimension);
+  double* first = sets->entries(0);
+  first[0] = first[1] = 1;
+  double* later = sets->entries(1);
+  later[0] = later[sets->stride() + 1] = 1;
+  return sets;
+}
+
+absl::StatusOr<Setting> MakeSetting(LocalData local, DpGuarantee nominal) {
+  BANDANA_ASSIGN_OR_RETURN(RegressionPrefixSum privatizer,
+                           RegressionPrefixSum::Create({.nominal = nominal,
+                                                        .calibration = Calibration::kTight,
+                                                        .sampler = Sampler::kExact,
+                                                        .mechanism = PrefixSumMechanism::kToeplitz,
+                                                        .steps = kSteps,
+                                                        .dimension = kDimension,
+                                                        .context_norm = 1,
+                                                        .reward_bound = 1,
+                                                        .reward_weight = 1}));
+  BANDANA_ASSIGN_OR_RETURN(
+      FedUcbWidth width,
+      FedUcbWidth::Create(
+          {.dimension = kDimension, .silos = 1, .releases = kSteps, .sums = kSteps, .failure = 0.05}));
+  BANDANA_ASSIGN_OR_RETURN(
+      SyncSchedule schedule,
+      SyncSchedule::Create(
+          {.sync = Sync::kBatch, .horizon = kRounds * kSteps + 1, .agents = 1, .batch = kRounds}));
+  const double first_noise = privatizer.noise() * std::sqrt(privatizer.strategy().Variance(1));
+  return Setting{local, std::move(privatizer), width, std::move(schedule), first_noise, Sets()};
+}
+
+// How much of step k's sum is in each value that is released at `step`.
+template <class Use>
+void ForEachWeight(const PrefixSumStrategy& strategy, std::int64_t step, Use use) {
+  for (std::int64_t j = 0; j < strategy.ReleasedBy(step) - strategy.ReleasedBy(step - 1); ++j) {
+    for (const WeightedTerm& term : strategy.Functional(step, j)) use(j, term.index, term.weight);
+  }
+}
+
+std::size_t SizeOf(const PrefixSumStrategy& strategy) {
+  return static_cast<std::size_t>(strategy.ReleasedBy(kSteps)) * kEntries;
+}
+
+// How the first reward moves what is released, while all else stays as it was.
+std::vector<double> Direction(const PrefixSumStrategy& strategy) {
+  std::vector<double> direction(SizeOf(strategy), 0);
+  constexpr std::size_t kFirstMoment = 3;
+  for (std::int64_t step = 1; step <= kSteps; ++step) {
+    const auto before = static_cast<std::size_t>(strategy.ReleasedBy(step - 1));
+    ForEachWeight(strategy, step, [&](std::int64_t j, std::int64_t k, double weight) {
+      if (k != 1) return;
+      direction[(before + static_cast<std::size_t>(j)) * kEntries + kFirstMoment] += weight;
+    });
+  }
+  return direction;
+}
+
+/// Sees all releases, knows the rule, and believes that agents act on releases alone: then it knows every
+/// action, and takes what they add away.
+class Adversary {
+ public:
+  Adversary(const Setting& setting, std::span<double> view)
+      : setting_(setting), policy_(setting.width, setting.first_noise), view_(view) {
+    Expect(kRounds - 1);
+  }
+
+  void See(const StepValues& released) {
+    const auto step = static_cast<std::int64_t>(expected_.size());
+    const std::size_t first = seen_;
+    for (const std::vector<double>& value : released.values) {
+      for (const double entry : value) view_[seen_++] = entry;
+    }
+    ForEachWeight(setting_.privatizer.strategy(), step, [&](std::int64_t j, std::int64_t k, double weight) {
+      for (std::size_t e = 0; e < kEntries; ++e) {
+        view_[first + static_cast<std::size_t>(j) * kEntries + e] -=
+            weight * expected_[static_cast<std::size_t>(k - 1)][e];
+      }
+    });
+  }
+
+  absl::Status Learn(const RegressionSums& sums) {
+    BANDANA_RETURN_IF_ERROR(policy_.Learn(sums));
+    Expect(kRounds);
+    return absl::OkStatus();
+  }
+
+ private:
+  // So many records of the next step.
+  void Expect(Count records) {
+    const auto count = static_cast<double>(records);
+    const double square = count / std::numbers::sqrt2;
+    if (policy_.Choose(setting_.sets->set(1)) == 0) {
+      expected_.push_back({square, 0, 0, count, 0});
+    } else {
+      expected_.push_back({0, 0, square, 0, count});
+    }
+  }
+
+  const Setting& setting_;
+  FedUcbPolicy<double> policy_;
+  std::span<double> view_;
+  std::size_t seen_ = 0;
+  std::vector<std::array<double, kEntries>> expected_;
+};
+
+absl::Status Run(const Setting& setting, Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
+  const FedUcbAgentParams params{.horizon = setting.schedule.params().horizon,
+                                 .silos = 1,
+                                 .local = setting.local,
+                                 .first_noise = setting.first_noise};
+  std::optional<Declassify> leak;
+  if (setting.local == LocalData::kRaw) leak.emplace("fed-ucb-raw: what the audit is to find");
+  Agent agent(params, setting.width, setting.privatizer, leak);
+  Controller controller(setting.schedule, setting.width, setting.privatizer);
+  Outbox agents({.self = NodeId{1}, .upstream = kServerNode}, noise);
+  Outbox controllers({.self = kServerNode}, noise);
+  Adversary adversary(setting, view);
+
+  const auto deliver = [&]() -> absl::Status {
+    for (const Message& message : agents.Take()) {
+      if (const auto* share = std::get_if<Share>(&message.body)) {
+        BasicReportSum<StepQuery> sum;
+        BANDANA_RETURN_IF_ERROR(
+            setting.privatizer.Add({.step = share->epoch, .silos = 1}, share->report, sum));
+        BANDANA_ASSIGN_OR_RETURN(const Released<StepValues> released,
+                                 Release::FromAnalyzer(controllers, setting.privatizer, share->epoch, sum));
+        adversary.See(released.value());
+      }
+      BANDANA_RETURN_IF_ERROR(controller.OnMessage(controllers, message));
+    }
+    for (const Message& message : controllers.Take()) {
+      BANDANA_RETURN_IF_ERROR(agent.OnMessage(agents, message));
+      const auto* model = std::get_if<Model>(&message.body);
+      if (model != nullptr && model->sums != nullptr) {
+        BANDANA_RETURN_IF_ERROR(adversary.Learn(model->sums->value()));
+      }
+    }
+    return absl::OkStatus();
+  };
+  BANDANA_RETURN_IF_ERROR(controller.OnStart(controllers));
+  BANDANA_RETURN_IF_ERROR(deliver());
+  for (Count round = 1; round <= kRounds * kSteps; ++round) {
+    const bool first = round == 1;
+    agent.Act(agents, round, setting.sets->set(first ? 0 : 1));
+    const double reward = first && neighbour == Neighbour::kFirst ? -1 : 1;
+    BANDANA_RETURN_IF_ERROR(agent.Observe(agents, round, Raw<double>(reward)));
+    BANDANA_RETURN_IF_ERROR(agent.EndRound(agents, round));
+    BANDANA_RETURN_IF_ERROR(deliver());
+  }
+  return absl::OkStatus();
+}
+
+auto InteractiveStream(LocalData local) {
+  return [local](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(Setting made, MakeSetting(local, nominal));
+    const auto setting = std::make_shared<const Setting>(std::move(made));
+    Claim claim = setting->privatizer.claims().front();
+    claim.adversary = "the controller and all other agents, on a stream that depends on what the agent does";
+    claim.unit = "one record (x, y) of one agent";
+    claim.proof = "docs/proofs/fed-ucb-streams.md";
+    const PrefixSumStrategy& strategy = setting->privatizer.strategy();
+    Target target{.name = name, .claim = claim, .dimension = SizeOf(strategy)};
+    if (local == LocalData::kReleased) target.direction = Direction(strategy);
+    target.draw = [setting](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
+      return Run(*setting, neighbour, noise, view);
+    };
+    return target;
+  };
+}
+
+}  // namespace
+
+std::vector<Entry> FedUcbEntries() {
+  constexpr DpGuarantee kSharp{1, 0.01};
+  return {
+      {"fed-ucb-released",
+       "whole runs of an agent of FedUCB that acts on released sums, on an interactive stream", kSharp,
+       kDraws, InteractiveStream(LocalData::kReleased)},
+      {"fed-ucb-raw", "the same where the agent acts on its own records, too, as P3 prints it", kSharp,
+       kDraws, InteractiveStream(LocalData::kRaw),
+       "with local = raw one record changes later actions, and these later records: the claim is for logged "
+       "streams alone"},
+  };
+}
+
+}  // namespace bandana::audit

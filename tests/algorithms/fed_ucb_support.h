@@ -1,0 +1,210 @@
+#pragma once
+
+#include <Eigen/Eigenvalues>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bandana/algorithms/fed_ucb.h"
+#include "bandana/algorithms/fed_ucb_p2p.h"
+#include "bandana/bandit/round_contexts.h"
+#include "bandana/sim/round_simulator.h"
+
+namespace bandana {
+
+/// Writes down what a role of rounds does.
+template <class Role>
+class Spy final : public RoundPlayer<double> {
+ public:
+  struct Arrival {
+    Count round;
+    Message message;
+  };
+
+  template <class... Arguments>
+  explicit Spy(Arguments&&... arguments) : role_(std::forward<Arguments>(arguments)...) {}
+
+  absl::Status OnMessage(Context& context, const Message& message) override {
+    arrivals.push_back({round_, message});
+    return role_.OnMessage(context, message);
+  }
+  Count rounds_ready() const override { return role_.rounds_ready(); }
+  bool Plays(Count round) const override { return role_.Plays(round); }
+  ArmId Act(Context& context, Count round, const DecisionSet<double>& set) override {
+    round_ = round;
+    arms.push_back(role_.Act(context, round, set));
+    return arms.back();
+  }
+  absl::Status Observe(Context& context, Count round, const Raw<double>& reward) override {
+    return role_.Observe(context, round, reward);
+  }
+  absl::Status EndRound(Context& context, Count round) override { return role_.EndRound(context, round); }
+
+  Role& role() { return role_; }
+
+  std::vector<ArmId> arms;
+  std::vector<Arrival> arrivals;
+
+ private:
+  Role role_;
+  Count round_ = 0;
+};
+
+struct FedSetting {
+  Count horizon = 120;
+  Count agents = 3;
+  Count dimension = 4;
+  Count arms = 12;
+  SyncScheduleParams schedule{.sync = Sync::kEvery};
+  LocalData local = LocalData::kReleased;
+  std::optional<double> epsilon;  ///< none: no noise
+  int threads = 1;
+  int gamma = 1;
+};
+
+inline RoundContexts ContextsOf(const FedSetting& setting) {
+  return RoundContexts::Create({.dimension = setting.dimension, .arms = setting.arms, .gap = 0.1, .seed = 11})
+      .value();
+}
+
+inline SyncSchedule ScheduleOf(const FedSetting& setting) {
+  SyncScheduleParams params = setting.schedule;
+  params.horizon = (setting.horizon + setting.gamma - 1) / setting.gamma;
+  params.agents = setting.agents;
+  return SyncSchedule::Create(params).value();
+}
+
+inline RegressionPrefixSum PrivatizerOf(const FedSetting& setting) {
+  const SyncSchedule schedule = ScheduleOf(setting);
+  if (!setting.epsilon.has_value()) {
+    return RegressionPrefixSum::CreateBare({schedule.releases(), setting.dimension, 1, 1, 1},
+                                           Declassify("a test without noise"))
+        .value();
+  }
+  return RegressionPrefixSum::Create({.nominal = {*setting.epsilon, 1e-5},
+                                      .calibration = Calibration::kTight,
+                                      .sampler = Sampler::kFast,
+                                      .mechanism = PrefixSumMechanism::kToeplitz,
+                                      .steps = schedule.releases(),
+                                      .dimension = setting.dimension,
+                                      .context_norm = 1,
+                                      .reward_bound = 1,
+                                      .reward_weight = 1})
+      .value();
+}
+
+inline FedUcbWidth WidthOf(const FedSetting& setting, Count silos) {
+  return FedUcbWidth::Create({.dimension = setting.dimension,
+                              .silos = silos,
+                              .releases = ScheduleOf(setting).releases(),
+                              .sums = ScheduleOf(setting).releases(),
+                              .reward_proxy = 0.5,
+                              .failure = 0.05,
+                              .noise_spread = std::sqrt(static_cast<double>(silos))})
+      .value();
+}
+
+inline sim::RoundSimParams SimParamsOf(const FedSetting& setting) {
+  return {.seed = 11,
+          .horizon = setting.horizon,
+          .budget_per_silo = {setting.epsilon.value_or(0), setting.epsilon.has_value() ? 1e-5 : 0},
+          .threads = setting.threads};
+}
+
+/// What a run came to.
+struct FedRun {
+  std::vector<std::vector<ArmId>> arms;  ///< of each agent
+  std::vector<Checkpoint> checkpoints;
+  std::int64_t synchronisations = 0;
+};
+
+inline FedRun RunCentral(const FedSetting& setting) {
+  using Agent = Spy<FedUcbAgent<RegressionPrefixSum, double>>;
+  const RoundContexts contexts = ContextsOf(setting);
+  const RegressionPrefixSum privatizer = PrivatizerOf(setting);
+  const FedUcbWidth width = WidthOf(setting, setting.agents);
+  const double first = privatizer.noise() * std::sqrt(static_cast<double>(setting.agents));
+  std::vector<std::unique_ptr<Agent>> agents;
+  for (Count i = 0; i < setting.agents; ++i) {
+    agents.push_back(std::make_unique<Agent>(FedUcbAgentParams{.horizon = setting.horizon,
+                                                               .silos = setting.agents,
+                                                               .local = setting.local,
+                                                               .first_noise = first},
+                                             width, privatizer, Declassify("a test")));
+  }
+  FedUcbController<RegressionPrefixSum> controller(ScheduleOf(setting), width, privatizer);
+  RoundRecorder recorder(setting.agents, {setting.horizon});
+  const absl::Status status = sim::RoundSimulator<Agent, double>::RunStar(
+      SimParamsOf(setting), controller, nullptr, agents, NodeId{1}, false, contexts, recorder);
+  BANDANA_CHECK(status.ok());
+  FedRun run{.checkpoints = recorder.Checkpoints(), .synchronisations = controller.synchronisations()};
+  for (const auto& agent : agents) run.arms.push_back(agent->arms);
+  return run;
+}
+
+/// LinUCB as a textbook writes it, on the records of all agents up to round `known(t)` before round t. While
+/// nothing is known arms of norm 1 are alike but for rounding: then it plays what `played` has.
+template <class Known>
+std::vector<std::vector<ArmId>> PooledLinUcb(const FedSetting& setting,
+                                             const std::vector<std::vector<ArmId>>& played, Known known) {
+  const RoundContexts contexts = ContextsOf(setting);
+  const FedUcbWidth width = WidthOf(setting, setting.agents);
+  const auto d = static_cast<Eigen::Index>(setting.dimension);
+  std::vector<Matrix> grams{Matrix::Zero(d, d)};  // of all rounds so far
+  std::vector<Vector> moments{Vector::Zero(d)};
+  std::vector<std::vector<ArmId>> arms(static_cast<std::size_t>(setting.agents));
+  DecisionBlock<double> block(1, setting.arms, setting.dimension);
+  for (Count t = 1; t <= setting.horizon; ++t) {
+    const auto at = static_cast<std::size_t>(known(t));
+    const Matrix v = grams[at] + Matrix::Identity(d, d);
+    const Matrix inverse = v.inverse();
+    const Vector theta = inverse * moments[at];
+    const double least = Eigen::SelfAdjointEigenSolver<Matrix>(v).eigenvalues()[0];
+    const double level = 0.05 / 2;
+    const double radius =
+        0.5 * std::sqrt(2 * std::log(1 / level) + std::log(v.determinant())) + 1 / std::sqrt(least);
+    Matrix gram = grams.back();
+    Vector moment = moments.back();
+    for (Count i = 0; i < setting.agents; ++i) {
+      contexts.Draw(NodeId{static_cast<std::uint32_t>(i + 1)}, t, block);
+      const DecisionSet<double> set = block.set(0);
+      ArmId best = 0;
+      double highest = -INFINITY;
+      for (ArmId arm = 0; arm < setting.arms; ++arm) {
+        Vector x(d);
+        for (Eigen::Index j = 0; j < d; ++j) x[j] = set.at(arm, j);
+        const double score = x.dot(theta) + radius * std::sqrt(x.dot(inverse * x));
+        if (score > highest + 1e-12) {
+          highest = score;
+          best = arm;
+        }
+      }
+      if (at == 0) best = played[static_cast<std::size_t>(i)][static_cast<std::size_t>(t - 1)];
+      arms[static_cast<std::size_t>(i)].push_back(best);
+      Vector x(d);
+      for (Eigen::Index j = 0; j < d; ++j) x[j] = set.at(best, j);
+      gram += x * x.transpose();
+      moment += contexts.Reward(block, 0, best) * x;
+    }
+    grams.push_back(gram);
+    moments.push_back(moment);
+  }
+  return arms;
+}
+
+/// Rounds in which two lists of decisions differ.
+inline Count Differences(const std::vector<std::vector<ArmId>>& a, const std::vector<std::vector<ArmId>>& b) {
+  Count differences = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t t = 0; t < a[i].size(); ++t) {
+      differences += a[i][t] == b[i][t] ? 0 : 1;
+    }
+  }
+  return differences;
+}
+
+}  // namespace bandana
