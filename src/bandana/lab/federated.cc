@@ -141,7 +141,8 @@ absl::StatusOr<std::vector<Claim>> FederatedClaims(const Settings& settings) {
   if (agents > 1 && !claims.empty()) {
     double squares = 0;
     for (Count i = 0; i < agents; ++i) {
-      const DpGuarantee each = privatizers[static_cast<std::size_t>(i) % privatizers.size()].guarantee();
+      DpGuarantee each = privatizers[static_cast<std::size_t>(i) % privatizers.size()].guarantee();
+      each.epsilon = std::max(each.epsilon, 1e-6);  // the paper's noise may deliver (0, delta)
       BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(each));
       squares += 1 / (multiplier * multiplier);
     }
