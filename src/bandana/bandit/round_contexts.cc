@@ -99,14 +99,17 @@ inline Floats Log(const Floats& x) {
   const Ints bits = lanes::BitsAs<Ints>(x);
   const Ints exponent = (bits - 0x3f3504f3) >> 23;  // x = 2^exponent (1 + f), 1 + f in [sqrt(1/2), sqrt 2)
   const Floats f = lanes::BitsAs<Floats>(bits - (exponent << 23)) - 1;
-  Floats tail = lanes::Broadcast(7.0376836292e-2f);
-  for (const float coefficient : {-1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
-                                  -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f}) {
-    tail = MulAdd(tail, f, lanes::Broadcast(coefficient));
-  }
-  const Floats square = f * f;
-  tail = MulAdd(tail, f, lanes::Broadcast(-0.5f));
-  const Floats log = MulAdd(tail, square, f);
+  // ln(1 + f) = f + f^2 (-1/2 + f/3 - ...), pairs of coefficients first: half as long a chain as Horner's.
+  const auto linear = [&f](float constant, float slope) {
+    return MulAdd(lanes::Broadcast(slope), f, lanes::Broadcast(constant));
+  };
+  const Floats f2 = f * f;
+  const Floats f4 = f2 * f2;
+  const Floats low = MulAdd(linear(-2.4999993993e-1f, 2.0000714765e-1f), f2, linear(-0.5f, 3.3333331174e-1f));
+  const Floats middle =
+      MulAdd(linear(-1.2420140846e-1f, 1.1676998740e-1f), f2, linear(-1.6668057665e-1f, 1.4249322787e-1f));
+  const Floats high = linear(-1.1514610310e-1f, 7.0376836292e-2f);
+  const Floats log = MulAdd(MulAdd(MulAdd(high, f4, middle), f4, low), f2, f);
   return MulAdd(__builtin_convertvector(exponent, Floats), lanes::Broadcast(std::numbers::ln2_v<float>), log);
 }
 
@@ -140,28 +143,19 @@ inline NormalPair BoxMuller(const Words& radius_bits, const Words& angle_bits) {
   return {radius * (exchange < 0 ? sine : cosine), radius * (exchange < 0 ? cosine : sine)};
 }
 
-/// Numbers of a tile's arms.
-struct TileDoubles {
-  Doubles low;
-  Doubles high;
-};
-
-inline TileDoubles Widen(const Floats& tile) {
-  return {__builtin_convertvector(__builtin_shufflevector(tile, tile, 0, 1, 2, 3), Doubles),
-          __builtin_convertvector(__builtin_shufflevector(tile, tile, 4, 5, 6, 7), Doubles)};
-}
+using TileDoubles = lanes::DoubleHalves;  // a number of every arm of a tile
 
 inline TileDoubles LoadTile(const double* from) { return {lanes::Load(from), lanes::Load(from + 4)}; }
-inline TileDoubles LoadTile(const float* from) { return Widen(lanes::Load(from)); }
+inline TileDoubles LoadTile(const float* from) { return lanes::Widen(lanes::Load(from)); }
 
 inline void StoreTile(double* to, const TileDoubles& tile) {
   lanes::Store(to, tile.low);
   lanes::Store(to + 4, tile.high);
 }
-inline void StoreTile(float* to, const TileDoubles& tile) {
-  lanes::Store(to, __builtin_convertvector(tile.low, lanes::FourFloats));
-  lanes::Store(to + 4, __builtin_convertvector(tile.high, lanes::FourFloats));
-}
+inline void StoreTile(float* to, const TileDoubles& tile) { lanes::Store(to, lanes::Narrow(tile)); }
+
+inline void StoreNormals(double* to, const Floats&, const TileDoubles& wide) { StoreTile(to, wide); }
+inline void StoreNormals(float* to, const Floats& normals, const TileDoubles&) { lanes::Store(to, normals); }
 
 /// An arm's random part: a vector h of normals, |h|^2 and <h, w>.
 struct TileSums {
@@ -206,8 +200,8 @@ class TileNormals {
 
   template <class Scalar>
   static void Put(const Floats& normals, Scalar* to, double w, TileSums& sums) {
-    const TileDoubles h = Widen(normals);
-    StoreTile(to, h);
+    const TileDoubles h = lanes::Widen(normals);
+    StoreNormals(to, normals, h);
     sums.square = {MulAdd(h.low, h.low, sums.square.low), MulAdd(h.high, h.high, sums.square.high)};
     const Doubles factor = lanes::Broadcast(w);
     sums.product = {MulAdd(factor, h.low, sums.product.low), MulAdd(factor, h.high, sums.product.high)};
@@ -227,6 +221,7 @@ double Shrink(Index dimension) {
 
 /// 1 for the arms first, first + 1, ... below `arms`, 0 beyond.
 TileDoubles Present(Index first, Index arms) {
+  if (first + kTile <= arms) return {lanes::Broadcast(1.0), lanes::Broadcast(1.0)};
   std::array<double, kTile> present;
   for (Index i = 0; i < kTile; ++i) present[i] = first + i < arms ? 1 : 0;
   return LoadTile(present.data());
@@ -302,11 +297,7 @@ void RoundContexts::DrawGapRound(const std::uint64_t* words, Count round,
 
   double* means = block.means_of(round);
   for (Index first = 0; first < arms; first += kTile) {
-    const Words grid = normals.NextWords() >> 1;
-    const auto uniforms = lanes::BitsAs<Ints>(grid);
-    const TileDoubles wide = {
-        __builtin_convertvector(__builtin_shufflevector(uniforms, uniforms, 0, 1, 2, 3), Doubles),
-        __builtin_convertvector(__builtin_shufflevector(uniforms, uniforms, 4, 5, 6, 7), Doubles)};
+    const TileDoubles wide = lanes::Widen(lanes::BitsAs<Ints>(normals.NextWords() >> 1));
     constexpr double kStep = kWidth * 0x1p-31;
     constexpr double kFirst = kOthersLow + kStep / 2;
     StoreTile(means + first, {wide.low * kStep + kFirst, wide.high * kStep + kFirst});

@@ -7,8 +7,12 @@
 
 namespace bandana {
 
-RoundRecorder::RoundRecorder(Count agents, std::vector<Count> checkpoints)
-    : times_(std::move(checkpoints)), agents_(static_cast<std::size_t>(agents)), traffic_(times_.size()) {
+RoundRecorder::RoundRecorder(Count agents, std::vector<Count> checkpoints, bool decisions)
+    : times_(std::move(checkpoints)),
+      agents_(static_cast<std::size_t>(agents)),
+      traffic_(times_.size()),
+      keeps_decisions_(decisions),
+      decisions_(decisions ? static_cast<std::size_t>(agents) : 0) {
   BANDANA_CHECK(agents >= 1 && !times_.empty());
   for (Agent& agent : agents_) {
     agent.regret.assign(times_.size(), 0);

@@ -11,16 +11,17 @@ namespace bandana {
 /// followed by different threads, and what they send. Regret is the sum over agents.
 class RoundRecorder {
  public:
-  /// `checkpoints` ascending, the last of them the horizon. Agents are nodes 1 .. agents.
-  RoundRecorder(Count agents, std::vector<Count> checkpoints);
+  /// `checkpoints` ascending. Agents are nodes 1 .. agents. `decisions`: keeps every one of them.
+  RoundRecorder(Count agents, std::vector<Count> checkpoints, bool decisions = false);
 
   /// Rounds of an agent come in their order.
-  void Play(NodeId agent, Count round, double gap) {
+  void Play(NodeId agent, Count round, ArmId arm, double gap) {
     Agent& each = agents_[agent.value - 1];
     while (each.at + 1 < times_.size() && round > times_[each.at]) ++each.at;
     each.regret[each.at] += gap;
     ++each.plays[each.at];
     if (gap <= 0) ++each.best[each.at];
+    if (keeps_decisions_) decisions_[agent.value - 1].push_back(arm);
   }
 
   /// By one thread at a time.
@@ -30,6 +31,9 @@ class RoundRecorder {
 
   Count agents() const { return static_cast<Count>(agents_.size()); }
   std::vector<Checkpoint> Checkpoints() const;
+  const std::vector<std::vector<ArmId>>& decisions() const {
+    return decisions_;
+  }  ///< by agent; empty if not kept
 
  private:
   struct Agent {
@@ -49,6 +53,8 @@ class RoundRecorder {
   std::vector<Count> times_;
   std::vector<Agent> agents_;
   std::vector<Traffic> traffic_;
+  bool keeps_decisions_;
+  std::vector<std::vector<ArmId>> decisions_;
   Count repairs_ = 0;
   Count first_sync_ = 0;
 };

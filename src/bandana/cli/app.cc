@@ -243,6 +243,13 @@ int Main(int argc, char** argv) {
                                     "service.shuffler where there is one",
                                     agent);
 
+  RoleArguments peer;
+  CLI::App* peer_command = AddRole(
+      app, "peer",
+      "a peer of a deployment without a server (fed-ucb-p2p): node service.node of those at service.peers",
+      peer);
+  peer_command->add_option("--events", peer.events, "file, or - for stdout, for events as lines of JSON");
+
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     command->footer("--json and --quiet work with every command: see bandana --help.");
   }
@@ -271,6 +278,7 @@ int Main(int argc, char** argv) {
   if (server_command->parsed()) return ServerCommand(server, global);
   if (shuffler_command->parsed()) return ShufflerCommand(shuffler, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);
+  if (peer_command->parsed()) return PeerCommand(peer, global);
   return ListCommand(listed, global);
 }
 

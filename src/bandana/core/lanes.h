@@ -34,7 +34,6 @@ using Ints = Lanes<std::int32_t>;        ///< 8
 using Words = Lanes<std::uint32_t>;      ///< 8
 using LongWords = Lanes<std::uint64_t>;  ///< 4
 using FourFloats = VectorOf<float>::Half;
-using FourInts = VectorOf<std::int32_t>::Half;
 
 template <class Scalar>
 inline Lanes<Scalar> Load(const Scalar* from) {
@@ -98,6 +97,41 @@ inline Floats Sqrt(const Floats& a) {
   Floats result;
   for (int i = 0; i < kCount<float>; ++i) result[i] = std::sqrt(a[i]);
   return result;
+#endif
+}
+
+/// Halves as numbers of twice the width, low first, and back.
+struct DoubleHalves {
+  Doubles low;
+  Doubles high;
+};
+
+inline DoubleHalves Widen(const Floats& a) {
+  const auto low = __builtin_shufflevector(a, a, 0, 1, 2, 3);
+  const auto high = __builtin_shufflevector(a, a, 4, 5, 6, 7);
+#ifdef __AVX__
+  return {_mm256_cvtps_pd(low), _mm256_cvtps_pd(high)};
+#else
+  return {__builtin_convertvector(low, Doubles), __builtin_convertvector(high, Doubles)};
+#endif
+}
+
+inline DoubleHalves Widen(const Ints& a) {
+  const auto low = __builtin_shufflevector(a, a, 0, 1, 2, 3);
+  const auto high = __builtin_shufflevector(a, a, 4, 5, 6, 7);
+#ifdef __AVX2__
+  return {_mm256_cvtepi32_pd(BitsAs<__m128i>(low)), _mm256_cvtepi32_pd(BitsAs<__m128i>(high))};
+#else
+  return {__builtin_convertvector(low, Doubles), __builtin_convertvector(high, Doubles)};
+#endif
+}
+
+inline Floats Narrow(const DoubleHalves& a) {
+#ifdef __AVX__
+  return _mm256_set_m128(_mm256_cvtpd_ps(a.high), _mm256_cvtpd_ps(a.low));
+#else
+  return __builtin_shufflevector(__builtin_convertvector(a.low, FourFloats),
+                                 __builtin_convertvector(a.high, FourFloats), 0, 1, 2, 3, 4, 5, 6, 7);
 #endif
 }
 

@@ -164,10 +164,11 @@ absl::Status CheckPoint(const Settings& settings) {
 }
 
 absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
-                                     const std::atomic<bool>& stop, int threads) {
+                                     const std::atomic<bool>& stop, int threads, bool decisions) {
   if (AlgorithmOf(settings).federated) {
-    BANDANA_ASSIGN_OR_RETURN(FederatedOutcome outcome, RunFederated(settings, replicate, threads, stop));
-    return Outcome{std::move(outcome.checkpoints), {}};
+    BANDANA_ASSIGN_OR_RETURN(FederatedOutcome outcome,
+                             RunFederated(settings, replicate, threads, decisions, stop));
+    return Outcome{std::move(outcome.checkpoints), {}, std::move(outcome.decisions)};
   }
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
   BANDANA_ASSIGN_OR_RETURN(const auto population, MakePopulation(settings, replicate, problem));
@@ -188,13 +189,13 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
     BANDANA_ASSIGN_OR_RETURN(auto server,
                              LinUcbServer<NoPrivacyMean>::Create(MakeLinUcbParams(settings), *actions, bare));
     BANDANA_RETURN_IF_ERROR(simulate(server, bare));
-    return Outcome{recorder.checkpoints(), {}};
+    return Outcome{recorder.checkpoints(), {}, {}};
   }
   return WithPrivatizer(settings, [&]<class P>(const P& privatizer) -> absl::StatusOr<Outcome> {
     BANDANA_ASSIGN_OR_RETURN(
         auto server, EliminationServer<P>::Create(MakeRules(settings, *actions), actions, privatizer));
     BANDANA_RETURN_IF_ERROR(simulate(server, privatizer));
-    return Outcome{recorder.checkpoints(), server.policy().history()};
+    return Outcome{recorder.checkpoints(), server.policy().history(), {}};
   });
 }
 

@@ -67,12 +67,13 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings);
 struct Outcome {
   std::vector<Checkpoint> checkpoints;
   std::vector<PhaseRecord> phases;
+  std::vector<std::vector<ArmId>> decisions;  ///< of each agent of a federation, if asked for
 };
 
-/// Runs a replicate in the simulator, on `threads` threads where that helps. Ends with kCancelled soon after
-/// `stop` turns true.
+/// Runs a replicate in the simulator, on `threads` threads where that helps. `decisions`: keeps those of a
+/// federation's agents. Ends with kCancelled soon after `stop` turns true.
 absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t replicate,
-                                     const std::atomic<bool>& stop, int threads = 1);
+                                     const std::atomic<bool>& stop, int threads = 1, bool decisions = false);
 
 /// Whatever can be wrong with a point before it runs.
 absl::Status CheckPoint(const Settings& settings);

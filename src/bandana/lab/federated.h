@@ -7,8 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/bandit/recorder.h"
-#include "bandana/federation/clique_cover.h"
-#include "bandana/federation/graph.h"
 #include "bandana/lab/settings.h"
 #include "bandana/privacy/claim.h"
 
@@ -16,9 +14,10 @@
 /// private-lin-ucb.
 namespace bandana::lab {
 
-/// What the replicates of a federated point have come to.
+/// What a replicate of a federated point came to.
 struct FederatedOutcome {
   std::vector<Checkpoint> checkpoints;
+  std::vector<std::vector<ArmId>> decisions;  ///< of each agent, if asked for
 };
 
 /// That the point can be run. Errors name the key.
@@ -29,11 +28,8 @@ absl::StatusOr<std::vector<Claim>> FederatedClaims(const Settings& settings);
 /// Why a point claims nothing though it draws noise; empty if it does.
 std::string FederatedVoidReason(const Settings& settings);
 
-/// The graph of peers, the same for every replicate; connected.
-absl::StatusOr<Graph> MakeGraph(const Settings& settings);
-
 /// `threads` may be used; the result does not depend on them.
 absl::StatusOr<FederatedOutcome> RunFederated(const Settings& settings, std::uint32_t replicate, int threads,
-                                              const std::atomic<bool>& stop);
+                                              bool decisions, const std::atomic<bool>& stop);
 
 }  // namespace bandana::lab

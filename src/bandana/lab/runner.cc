@@ -54,7 +54,8 @@ class Pool {
       const std::size_t task = next_++;
       if (task >= total) return;
       Commit(task, RunReplicate(spec_.points[task / replicates].settings,
-                                static_cast<std::uint32_t>(task % replicates), stop_, threads_each_));
+                                static_cast<std::uint32_t>(task % replicates), stop_, threads_each_,
+                                trace_.is_open()));
     }
   }
 
@@ -64,7 +65,7 @@ class Pool {
     finished_.emplace(task, std::move(outcome));
     while (!finished_.empty() && finished_.begin()->first == results_.done()) {
       const absl::StatusOr<Outcome> ready = std::move(finished_.extract(finished_.begin()).mapped());
-      if (ready.ok() && trace_.is_open()) Trace(ready->phases);
+      if (ready.ok() && trace_.is_open()) Trace(*ready);
       status_ = ready.ok() ? results_.Append(ready->checkpoints) : ready.status();
       if (!status_.ok()) {
         failed_ = true;
@@ -74,11 +75,17 @@ class Pool {
     }
   }
 
-  void Trace(const std::vector<PhaseRecord>& phases) {
+  void Trace(const Outcome& outcome) {
     const auto replicates = static_cast<std::size_t>(spec_.replicates());
-    for (const PhaseRecord& phase : phases) {
-      Json line = {{"point", results_.done() / replicates}, {"replicate", results_.done() % replicates}};
+    const Json place = {{"point", results_.done() / replicates}, {"replicate", results_.done() % replicates}};
+    for (const PhaseRecord& phase : outcome.phases) {
+      Json line = place;
       line.update(ToJson(phase));
+      trace_ << line.dump() << "\n";
+    }
+    for (std::size_t i = 0; i < outcome.decisions.size(); ++i) {
+      Json line = place;
+      line.update(Json{{"agent", i + 1}, {"arms", outcome.decisions[i]}});
       trace_ << line.dump() << "\n";
     }
     trace_.flush();

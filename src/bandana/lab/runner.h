@@ -16,7 +16,8 @@ struct RunOptions {
   bool resume = false;  ///< go on with an interrupted run
   bool quiet = false;
   std::string command;  ///< how to run it again, for the report
-  std::string trace;    ///< a file for every phase's plan, release, estimate and active set; empty: none
+  std::string trace;  ///< a file for every phase's plan, release, estimate and active set, or a federation's
+                      ///< decisions; empty: none
   /// What the finished summary adds to the report's data; empty: nothing.
   std::function<Json(const Json& summary)> conclude = nullptr;
 };

@@ -255,7 +255,7 @@ class RoundSimulator {
     }
     const Count at = round - first;
     const ArmId arm = seat.agent->Act(seat.context, round, seat.block->set(at));
-    recorder_.Play(NodeId{seat.self.value}, round, seat.block->Gap(at, arm));
+    recorder_.Play(seat.self, round, arm, seat.block->Gap(at, arm));
     return seat.agent->Observe(seat.context, round, Raw<double>(contexts_.Reward(*seat.block, at, arm)));
   }
 
