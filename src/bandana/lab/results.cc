@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 constexpr char kResults[] = "results.csv";
 constexpr char kSpec[] = "spec.toml";
 
-std::string Header(const Spec& spec) {
-  return fmt::format("point,label,replicate,t,{}\n", fmt::join(MetricNames(IsFederated(spec)), ","));
+std::string Header(bool federated) {
+  return fmt::format("point,label,replicate,t,{}\n", fmt::join(MetricNames(federated), ","));
 }
 
 std::string CsvField(const std::string& text) {
@@ -77,7 +77,7 @@ bool IsFederated(const Spec& spec) {
 }
 
 ResultsFile::ResultsFile(std::string path, const Spec& spec)
-    : path_(std::move(path)), spec_(&spec), values_(spec.points.size()) {
+    : path_(std::move(path)), spec_(&spec), federated_(IsFederated(spec)), values_(spec.points.size()) {
   for (const Point& point : spec.points) times_.push_back(Checkpoints(point.settings));
 }
 
@@ -113,8 +113,7 @@ absl::StatusOr<ResultsFile> ResultsFile::Resume(const std::string& folder, const
 
 absl::Status ResultsFile::Append(const std::vector<Checkpoint>& checkpoints) {
   std::vector<std::vector<double>> replicate;
-  for (const Checkpoint& checkpoint : checkpoints)
-    replicate.push_back(MetricValues(checkpoint, IsFederated(*spec_)));
+  for (const Checkpoint& checkpoint : checkpoints) replicate.push_back(MetricValues(checkpoint, federated_));
   out_ << Rows(replicate) << std::flush;
   if (!out_)
     return FolderError(path_, "cannot be written", "room on the disk and a folder that can be written");
@@ -140,7 +139,7 @@ absl::Status ResultsFile::ReadRows() {
   std::string line;
   std::error_code error;
   if (!fs::exists(path_, error)) return absl::OkStatus();  // stopped before the first row
-  if (!std::getline(in, line) || line + "\n" != Header(*spec_)) {
+  if (!std::getline(in, line) || line + "\n" != Header(federated_)) {
     return FolderError(path_, "is no results.csv of this version",
                        "an unchanged results.csv, or another folder");
   }
@@ -154,7 +153,7 @@ absl::Status ResultsFile::ReadRows() {
       if (!std::getline(in, line) || in.eof()) return absl::OkStatus();  // a torn replicate ends the file
       text += line + "\n";
       const std::vector<std::string> fields = absl::StrSplit(line, ',');
-      const std::size_t count = MetricNames(IsFederated(*spec_)).size();
+      const std::size_t count = MetricNames(federated_).size();
       if (fields.size() < count) break;
       std::vector<double> row(count);
       bool numbers = true;
@@ -182,7 +181,7 @@ absl::Status ResultsFile::ReadRows() {
 }
 
 absl::Status ResultsFile::Rewrite() {
-  std::string text = Header(*spec_);
+  std::string text = Header(federated_);
   const std::size_t done = std::exchange(done_, 0);
   for (const auto& point : values_) {
     for (const auto& replicate : point) {

@@ -48,6 +48,7 @@ class ResultsFile {
 
   std::string path_;
   const Spec* spec_;
+  bool federated_;
   std::vector<std::vector<Count>> times_;  // of each point
   std::ofstream out_;
   std::size_t done_ = 0;
