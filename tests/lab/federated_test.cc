@@ -146,7 +146,7 @@ TEST(FederatedTest, EveryScheduleAndPlaceRuns) {
   }
   for (const char* topology : {"complete", "star", "ring", "line", "grid", "barabasi-albert"}) {
     const Checkpoint end = RunOf({"algorithm.name=fed-ucb-p2p", "privacy.model=peer", "algorithm.gamma=2",
-                                "federation.degree=2", std::string("federation.topology=") + topology})
+                                  "federation.degree=2", std::string("federation.topology=") + topology})
                                .back();
     EXPECT_GT(end.rounds, 0) << topology;
   }

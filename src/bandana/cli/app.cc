@@ -242,7 +242,8 @@ int Main(int argc, char** argv) {
                                     "a process that holds some of the clients: joins service.server, and "
                                     "service.shuffler where there is one",
                                     agent);
-
+  agent_command->add_option("--events", agent.events,
+                            "file, or - for stdout, for a federation's decisions as lines of JSON");
   RoleArguments peer;
   CLI::App* peer_command = AddRole(
       app, "peer",

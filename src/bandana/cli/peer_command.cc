@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "bandana/cli/commands.h"
 #include "bandana/cli/role.h"
+#include "bandana/cli/telling_player.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/federated.h"
@@ -29,41 +31,6 @@ absl::Status BadService(const RoleConfig& config, const std::string& key, const 
                        .value = value,
                        .accepted = std::move(accepted)});
 }
-
-// Tells of its role's decisions, a thousand rounds a line.
-class Told final : public RoundPlayer<double> {
- public:
-  Told(RoundPlayer<double>& role, Events& events) : role_(role), events_(events) {}
-  ~Told() override { Flush(); }
-
-  absl::Status OnMessage(Context& context, const Message& message) override {
-    return role_.OnMessage(context, message);
-  }
-  Count rounds_ready() const override { return role_.rounds_ready(); }
-  bool Plays(Count round) const override { return role_.Plays(round); }
-  ArmId Act(Context& context, Count round, const DecisionSet<double>& set) override {
-    const ArmId arm = role_.Act(context, round, set);
-    if (events_.wanted()) {
-      arms_.push_back(arm);
-      if (arms_.size() == 1000) Flush();
-    }
-    return arm;
-  }
-  absl::Status Observe(Context& context, Count round, const Raw<double>& reward) override {
-    return role_.Observe(context, round, reward);
-  }
-  absl::Status EndRound(Context& context, Count round) override { return role_.EndRound(context, round); }
-
-  void Flush() {
-    if (!arms_.empty()) events_.Write("decisions", {{"arms", arms_}});
-    arms_.clear();
-  }
-
- private:
-  RoundPlayer<double>& role_;
-  Events& events_;
-  std::vector<ArmId> arms_;
-};
 
 struct Place {
   NodeId self;
@@ -126,10 +93,12 @@ absl::StatusOr<lab::Json> Play(const RoleConfig& config, Events& events, const G
     if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
   };
   lab::RoundContextsWorld world(contexts, params.rounds);
-  const auto role = parts->MakePeer<double>(place.self);
-  Told told(*role, events);
-  BANDANA_ASSIGN_OR_RETURN(const service::PeerReport report, service::RunPeer(params, told, world));
-  told.Flush();
+  auto made = parts->MakePeer<double>(place.self);
+  const auto& role = *made;
+  std::optional<TellingPlayer> telling(std::in_place, std::move(made), place.self, events);
+  BANDANA_ASSIGN_OR_RETURN(const service::PeerReport report, service::RunPeer(params, *telling, world));
+  const Count repairs = role.repairs();
+  telling.reset();  // tells the rest
   lab::Json lost = lab::Json::array();
   for (const service::LostNeighbour& each : report.lost) {
     lost.push_back({{"node", each.node.value}, {"round", each.round}, {"why", each.why}});
@@ -145,7 +114,7 @@ absl::StatusOr<lab::Json> Play(const RoleConfig& config, Events& events, const G
                     {"bytes_in", report.bytes_in},
                     {"bytes_out", report.bytes_out},
                     {"lost", lost},
-                    {"repairs", role->repairs()},
+                    {"repairs", repairs},
                     {"spent", lab::IsPrivate(config.settings) ? ToJson(report.spent) : lab::Json(nullptr)},
                     {"seconds", report.seconds}};
   done["void"] = config.insecure_seed ? lab::Json(kInsecureSeedVoids) : lab::Json(nullptr);

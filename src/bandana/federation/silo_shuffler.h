@@ -12,8 +12,9 @@
 
 namespace bandana {
 
-/// S as a role where the same silos release at every synchronisation: holds their reports until all are in, mixes them
-/// and hands the controller what is left. Which silos there are is public, so there is no roll to wait for.
+/// S as a role where the same silos release at every synchronisation: holds their reports until all are in,
+/// mixes them and hands the controller what is left. Which silos there are is public, so there is no roll to
+/// wait for.
 template <ShufflePrivatizer P>
 class SiloShuffler final : public Node {
  public:

@@ -63,7 +63,9 @@ const std::vector<Exhibit>& Exhibits() {
       Make("p1-table1", P1Table1Claims()), Make("p1-table2", P1Table2Claims()),
       Make("p2-fig2a", P2Fig2aClaims()),   Make("p2-fig2b", P2Fig2bClaims()),
       Make("p2-table1", P2Table1Claims()), Make("p2-context", P2ContextClaims()),
-      Make("p3-leak", P3LeakClaims()),
+      Make("p3-fig1a", P3Fig1aClaims()),   Make("p3-fig1b", P3Fig1bClaims()),
+      Make("p3-fig1c", P3Fig1cClaims()),   Make("p3-fig2", P3Fig2Claims()),
+      Make("p3-p2p", P3P2pClaims()),       Make("p3-leak", P3LeakClaims()),
   };
   return exhibits;
 }

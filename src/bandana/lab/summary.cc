@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "bandana/core/status.h"
+#include "bandana/federation/clique_cover.h"
+#include "bandana/lab/algorithms.h"
 #include "bandana/lab/experiment.h"
+#include "bandana/lab/federated_parts.h"
 #include "bandana/lab/nets.h"
 #include "bandana/lab/version.h"
 
@@ -96,6 +99,18 @@ static absl::StatusOr<Json> NetStatement(const Settings& settings) {
               {"regret_at_most", net->cost.has_value() ? Json(*net->cost) : Json(nullptr)}};
 }
 
+/// The graph of peers, and how many cliques cover the graph in which those at a distance of at most gamma are
+/// joined; null if there is none.
+static absl::StatusOr<Json> GraphStatement(const Settings& settings) {
+  if (!AlgorithmOf(settings).federated || !IsPeers(settings)) return Json(nullptr);
+  BANDANA_ASSIGN_OR_RETURN(const Graph graph, MakeGraph(settings));
+  const auto gamma = static_cast<int>(settings.Integer("algorithm.gamma"));
+  return Json{{"nodes", graph.nodes()},
+              {"edges", graph.edges()},
+              {"diameter", graph.diameter()},
+              {"cliques", CliqueCover(graph.Power(gamma)).size()}};
+}
+
 absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason) {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, ClaimsOf(settings));
   Json statement;
@@ -128,6 +143,7 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
     BANDANA_ASSIGN_OR_RETURN(const Json privacy,
                              PrivacyStatement(point.settings, VoidReason(point.settings)));
     BANDANA_ASSIGN_OR_RETURN(const Json net, NetStatement(point.settings));
+    BANDANA_ASSIGN_OR_RETURN(const Json graph, GraphStatement(point.settings));
     summary["points"].push_back(
         {{"point", varied},
          {"label", point.label},
@@ -137,6 +153,7 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
          {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
          {"privacy", privacy}});
     if (!net.is_null()) summary["points"].back()["net"] = net;
+    if (!graph.is_null()) summary["points"].back()["graph"] = graph;
   }
   return summary;
 }

@@ -17,6 +17,11 @@ std::vector<PaperClaim> P2Fig2aClaims();
 std::vector<PaperClaim> P2Fig2bClaims();
 std::vector<PaperClaim> P2Table1Claims();
 std::vector<PaperClaim> P2ContextClaims();
+std::vector<PaperClaim> P3Fig1aClaims();
+std::vector<PaperClaim> P3Fig1bClaims();
+std::vector<PaperClaim> P3Fig1cClaims();
+std::vector<PaperClaim> P3Fig2Claims();
+std::vector<PaperClaim> P3P2pClaims();
 std::vector<PaperClaim> P3LeakClaims();
 
 }  // namespace bandana::lab
