@@ -12,10 +12,10 @@
 namespace bandana {
 namespace {
 
-// 5 million draws of a coordinate against the exact law, in cells from the centre to the tail: a distribution
-// function off by a few 1e-4 anywhere shows. Fails a right program with probability 4e-6.
+// 40 million draws of a coordinate against the exact law, in cells from the centre to the tail: a
+// distribution function off by a few 1e-4 anywhere shows. Fails a right program with probability 4e-6.
 TEST(SlowRoundContextsTest, CoordinatesOfTheSphere) {
-  constexpr Count kArms = 1000, kRounds = 5000;
+  constexpr Count kArms = 1000, kRounds = 40'000;
   constexpr int kCells = 200;
   for (const Count d : {5, 20}) {
     const auto contexts = RoundContexts::Create({.dimension = d,
