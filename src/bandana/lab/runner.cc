@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <map>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "bandana/core/status.h"
+#include "bandana/lab/estimate.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/progress.h"
@@ -110,6 +112,13 @@ absl::Status CheckPoints(const Spec& spec) {
   return absl::OkStatus();
 }
 
+// Nothing if it cannot be told: that is no reason not to run.
+void SayHowLong(const Spec& spec, std::size_t done, int threads, const std::atomic<bool>& stop) {
+  const absl::StatusOr<RunEstimate> estimate = EstimateRun(spec, done, threads, ByTheClock(stop));
+  const std::string text = estimate.ok() ? ToText(*estimate) : "";
+  if (!text.empty()) fmt::print(stderr, "{}\n", text);
+}
+
 }  // namespace
 
 absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
@@ -133,10 +142,12 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
   const std::clock_t cpu_begin = std::clock();
   {
     const std::size_t total = spec.points.size() * static_cast<std::size_t>(spec.replicates());
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const int threads = options.threads > 0 ? options.threads : cores;
+    if (!options.quiet) SayHowLong(spec, results.done(), threads, stop);
     Progress progress("replicates", total, results.done(), options.quiet);
     Pool pool(spec, results, trace, progress, stop);
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    BANDANA_RETURN_IF_ERROR(WithFile(pool.Run(options.threads > 0 ? options.threads : cores), spec.file));
+    BANDANA_RETURN_IF_ERROR(WithFile(pool.Run(threads), spec.file));
   }
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};

@@ -1,0 +1,122 @@
+#include "bandana/lab/estimate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/federated_parts.h"
+#include "fmt/format.h"
+
+namespace bandana::lab {
+namespace {
+
+constexpr Count kShortestCut = 16;
+constexpr double kMostPerPoint = 0.2;  // seconds
+constexpr double kMostInAll = 1;
+constexpr double kWorthSaying = 60;
+constexpr double kSurelyShort = 2e10;  // multiplications: seconds on any machine
+
+bool IsFederated(const Settings& settings) { return AlgorithmOf(settings).federated; }
+
+// Of deciding and of learning in every round.
+double MultiplicationsOf(const Settings& settings) {
+  const auto d = static_cast<double>(settings.Integer("environment.dimension"));
+  const auto arms = static_cast<double>(settings.Integer("environment.actions"));
+  const auto agents = static_cast<double>(AgentsOf(settings));
+  return static_cast<double>(settings.Integer("horizon")) * agents * d * d * (arms + 10 * d);
+}
+
+std::string Duration(double seconds) {
+  constexpr double kMinute = 60;
+  constexpr double kHour = 60 * kMinute;
+  constexpr double kDay = 24 * kHour;
+  const auto [unit, name] = seconds < 2 * kHour  ? std::pair(kMinute, "min")
+                            : seconds < 4 * kDay ? std::pair(kHour, "h")
+                                                 : std::pair(kDay, "days");
+  return fmt::format("{} {}", std::lround(seconds / unit), name);
+}
+
+}  // namespace
+
+absl::StatusOr<Settings> CutTo(const Settings& settings, Count rounds) {
+  Settings cut = settings;
+  cut.Set("horizon", static_cast<std::int64_t>(rounds));
+  cut.Set("checkpoints", std::int64_t{1});
+  if (IsPrivate(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const auto privatizers, MakePrivatizers(settings));
+    cut.Set("algorithm.prefix_sum", std::string(NameOf(privatizers.front().strategy().mechanism())));
+  }
+  return cut;
+}
+
+absl::StatusOr<ReplicateEstimate> EstimateReplicate(const Settings& settings, double enough,
+                                                    const TimeReplicate& time) {
+  const Count horizon = settings.Integer("horizon");
+  BANDANA_ASSIGN_OR_RETURN(Settings cut, CutTo(settings, horizon));
+  Count before = 0;
+  double seconds_before = 0;
+  for (Count rounds = std::min(kShortestCut, horizon);; rounds = std::min(2 * rounds, horizon)) {
+    cut.Set("horizon", static_cast<std::int64_t>(rounds));
+    BANDANA_ASSIGN_OR_RETURN(const double seconds, time(cut));
+    if (rounds == horizon) return ReplicateEstimate{seconds, rounds};
+    if (seconds >= enough) {
+      const double more = before > 0 ? (seconds - seconds_before) / static_cast<double>(rounds - before) : 0;
+      const double each = more > 0 ? more : seconds / static_cast<double>(rounds);
+      return ReplicateEstimate{seconds + each * static_cast<double>(horizon - rounds), rounds};
+    }
+    before = rounds;
+    seconds_before = seconds;
+  }
+}
+
+absl::StatusOr<RunEstimate> EstimateRun(const Spec& spec, std::size_t done, int threads,
+                                        const TimeReplicate& time) {
+  const auto replicates = static_cast<std::size_t>(spec.replicates());
+  const auto left_of = [&](std::size_t point) {
+    const std::size_t end = (point + 1) * replicates;
+    return std::min(replicates, end - std::min(done, end));
+  };
+  RunEstimate estimate{.threads = std::max(threads, 1)};
+  double multiplications = 0;
+  std::size_t points = 0;
+  for (std::size_t i = 0; i < spec.points.size(); ++i) {
+    const Settings& settings = spec.points[i].settings;
+    if (left_of(i) == 0 || !IsFederated(settings)) continue;
+    ++points;
+    multiplications += MultiplicationsOf(settings) * static_cast<double>(left_of(i));
+  }
+  if (multiplications < kSurelyShort) return estimate;
+  const double enough = std::min(kMostPerPoint, kMostInAll / static_cast<double>(points));
+  for (std::size_t i = 0; i < spec.points.size(); ++i) {
+    const Settings& settings = spec.points[i].settings;
+    if (left_of(i) == 0 || !IsFederated(settings)) continue;
+    BANDANA_ASSIGN_OR_RETURN(const ReplicateEstimate each, EstimateReplicate(settings, enough, time));
+    estimate.seconds += each.seconds * static_cast<double>(left_of(i)) / estimate.threads;
+    estimate.shortest = estimate.shortest == 0 ? each.rounds : std::min(estimate.shortest, each.rounds);
+    estimate.longest = std::max(estimate.longest, each.rounds);
+  }
+  return estimate;
+}
+
+TimeReplicate ByTheClock(const std::atomic<bool>& stop) {
+  return [&stop](const Settings& settings) -> absl::StatusOr<double> {
+    const auto begin = std::chrono::steady_clock::now();
+    BANDANA_RETURN_IF_ERROR(RunReplicate(settings, 0, stop).status());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+}
+
+std::string ToText(const RunEstimate& estimate) {
+  if (!(estimate.seconds > kWorthSaying)) return "";
+  const std::string cuts = estimate.shortest == estimate.longest
+                               ? fmt::format("a cut of {} rounds", estimate.longest)
+                               : fmt::format("cuts of {} to {} rounds", estimate.shortest, estimate.longest);
+  return fmt::format("about {} on {} thread{} (measured on {}); Ctrl-C leaves what --resume goes on from",
+                     Duration(estimate.seconds), estimate.threads, estimate.threads == 1 ? "" : "s", cuts);
+}
+
+}  // namespace bandana::lab
