@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <utility>
+
 #include "bandana/core/distributions.h"
 #include "bandana/core/generators.h"
 #include "bandana/lab/exhibits/exhibits.h"

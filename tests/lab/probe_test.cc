@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
 #include <atomic>
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "bandana/algorithms/sync_schedule.h"
 #include "bandana/bandit/round_contexts.h"
