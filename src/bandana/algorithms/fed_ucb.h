@@ -50,12 +50,12 @@ class FedUcbController final : public Node {
  public:
   /// Agents are nodes first .. first + silos - 1, as many as the width says. `noise`: of a value released by
   /// all of them together, if they do not all have the privatizer's. It must outlive the controller.
-  FedUcbController(SyncSchedule schedule, const FedUcbWidth& width, const P& privatizer,
+  FedUcbController(const SyncSchedule& schedule, const FedUcbWidth& width, const P& privatizer,
                    NodeId first = NodeId{1}, std::optional<double> noise = std::nullopt)
-      : schedule_(std::move(schedule)),
+      : schedule_(schedule),
         width_(width),
         privatizer_(&privatizer),
-        estimator_(privatizer, noise),
+        estimator_(MakeEstimator(privatizer, noise)),
         first_(first) {}
 
   absl::Status OnStart(Context& context) override {
@@ -100,6 +100,14 @@ class FedUcbController final : public Node {
   const ReleasedSums& sums() const { return sums_; }
 
  private:
+  static RegressionEstimator MakeEstimator(const P& privatizer, std::optional<double> noise) {
+    if constexpr (ShufflePrivatizer<P>) {
+      return RegressionEstimator(privatizer);
+    } else {
+      return RegressionEstimator(privatizer, noise);
+    }
+  }
+
   bool IsAgent(NodeId node) const {
     return node >= first_ && node.value - first_.value < width_.params().silos;
   }
@@ -208,7 +216,8 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
 
   absl::Status Observe(Context&, Count, const Raw<double>& reward) override {
     privatizer_->Record(x_, reward, stream_);
-    if (params_.local == LocalData::kRaw) policy_.LearnOwn(x_.data(), P::RevealReward(reward, *leak_));
+    if (params_.local == LocalData::kRaw)
+      policy_.LearnOwn(x_.data(), RegressionPrefixSum::RevealReward(reward, *leak_));
     if (params_.triggers) watched_.Add(x_.data(), 0);
     return absl::OkStatus();
   }

@@ -81,7 +81,8 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
   absl::Status Observe(Context&, Count round, const Raw<double>& reward) override {
     Group& group = GroupOf(round);
     privatizer_->Record(x_, reward, group.stream);
-    if (params_.local == LocalData::kRaw) group.policy.LearnOwn(x_.data(), P::RevealReward(reward, *leak_));
+    if (params_.local == LocalData::kRaw)
+      group.policy.LearnOwn(x_.data(), RegressionPrefixSum::RevealReward(reward, *leak_));
     if (params_.triggers) group.watched.Add(x_.data(), 0);
     return absl::OkStatus();
   }

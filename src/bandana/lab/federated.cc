@@ -6,6 +6,7 @@
 
 #include "bandana/bandit/round_recorder.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/silo_shuffler.h"
 #include "bandana/lab/federated_parts.h"
 #include "bandana/lab/spec.h"
 #include "bandana/privacy/calibration/gaussian.h"
@@ -23,18 +24,38 @@ struct Run {
   RoundRecorder& recorder;
 };
 
-// The agents of a group and their controller.
-template <class Scalar>
-absl::Status RunStar(const Run& run, const std::vector<NodeId>& group) {
-  using Agent = FederatedParts::Agent<Scalar>;
-  std::vector<std::unique_ptr<Agent>> agents;
-  for (const NodeId agent : group) agents.push_back(run.parts.MakeAgent<Scalar>(agent));
-  const auto controller = run.parts.MakeController(group.front());
+template <class Agent, class Scalar>
+absl::Status RunAgents(const Run& run, Node& controller, Node* shuffler,
+                       std::vector<std::unique_ptr<Agent>>& agents, NodeId first) {
   BANDANA_RETURN_IF_ERROR(
-      (sim::RoundSimulator<Agent, Scalar>::RunStar(run.params, *controller, nullptr, agents, group.front(),
+      (sim::RoundSimulator<Agent, Scalar>::RunStar(run.params, controller, shuffler, agents, first,
                                                    HasTrigger(run.settings), run.contexts, run.recorder)));
   run.recorder.Repair(agents.front()->policy().repairs());
   return absl::OkStatus();
+}
+
+// The agents of a group and their controller.
+template <class Scalar>
+absl::Status RunStar(const Run& run, const std::vector<NodeId>& group) {
+  std::vector<std::unique_ptr<FedUcbAgent<RegressionPrefixSum, Scalar>>> agents;
+  for (const NodeId agent : group) agents.push_back(run.parts.MakeAgent<Scalar>(agent));
+  const auto controller = run.parts.MakeController(group.front());
+  return RunAgents<FedUcbAgent<RegressionPrefixSum, Scalar>, Scalar>(run, *controller, nullptr, agents,
+                                                                     group.front());
+}
+
+// The same with a shuffler between.
+template <class Scalar>
+absl::Status RunShuffledStar(const Run& run) {
+  std::vector<std::unique_ptr<FedUcbAgent<ShuffledRegressionSum, Scalar>>> agents;
+  for (const NodeId agent : run.parts.cliques().front()) {
+    agents.push_back(run.parts.MakeShuffledAgent<Scalar>(agent));
+  }
+  const auto controller = run.parts.MakeShuffledController();
+  SiloShuffler<ShuffledRegressionSum> shuffler(run.parts.shuffled(), NodeId{1},
+                                               static_cast<Count>(agents.size()));
+  return RunAgents<FedUcbAgent<ShuffledRegressionSum, Scalar>, Scalar>(run, *controller, &shuffler, agents,
+                                                                       NodeId{1});
 }
 
 template <class Scalar>
@@ -55,6 +76,7 @@ absl::Status RunPeers(const Run& run) {
 template <class Scalar>
 absl::Status RunAs(const Run& run) {
   if (IsPeers(run.settings)) return RunPeers<Scalar>(run);
+  if (IsShuffled(run.settings)) return RunShuffledStar<Scalar>(run);
   for (const auto& group : run.parts.cliques()) BANDANA_RETURN_IF_ERROR(RunStar<Scalar>(run, group));
   return absl::OkStatus();
 }
@@ -87,10 +109,23 @@ absl::Status CheckChoices(const Settings& settings) {
   const std::string& model = settings.Text("privacy.model");
   const std::string accepted = IsPeers(settings)   ? "none, peer"
                                : IsAlone(settings) ? "none, silo"
-                                                   : "none, silo";
+                                                   : "none, silo, shuffle";
   if (accepted.find(model) == std::string::npos) {
     return InvalidOption("privacy.model", model,
                          fmt::format("{} with algorithm.name = \"{}\"", accepted, name));
+  }
+  if (IsShuffled(settings)) {
+    if (HasTrigger(settings)) {
+      return InvalidOption("algorithm.sync", "determinant",
+                           "a public schedule, or released, with privacy.model = \"shuffle\"");
+    }
+    if (settings.Text("privacy.calibration") == "paper") {
+      return InvalidOption("privacy.calibration", "paper", "tight: the paper has no shuffler");
+    }
+    if (!std::holds_alternative<std::string>(*settings.Find("privacy.budgets"))) {
+      return InvalidOption("privacy.budgets", ToText(*settings.Find("privacy.budgets")),
+                           "auto with privacy.model = \"shuffle\": all share the noise");
+    }
   }
   if (IsPeers(settings) && settings.Text("algorithm.sync") == "released") {
     return InvalidOption("algorithm.sync", "released",
@@ -114,6 +149,10 @@ std::string FederatedVoidReason(const Settings& settings) {
 
 absl::StatusOr<std::vector<Claim>> FederatedClaims(const Settings& settings) {
   if (!IsPrivate(settings) || HasTrigger(settings)) return std::vector<Claim>{};
+  if (IsShuffled(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const ShuffledRegressionSum shuffled, MakeShuffledPrivatizer(settings));
+    return shuffled.claims();
+  }
   BANDANA_ASSIGN_OR_RETURN(const auto privatizers, MakePrivatizers(settings));
   const std::vector<double> budgets = BudgetsOf(settings);
   const std::string logged =

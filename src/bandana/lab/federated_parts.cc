@@ -85,6 +85,7 @@ SiloNoise NoiseOf(const std::vector<RegressionPrefixSum>& privatizers, std::span
 }  // namespace
 
 bool IsPrivate(const Settings& settings) { return settings.Text("privacy.model") != "none"; }
+bool IsShuffled(const Settings& settings) { return settings.Text("privacy.model") == "shuffle"; }
 bool IsPeers(const Settings& settings) { return settings.Text("algorithm.name") == "fed-ucb-p2p"; }
 bool IsAlone(const Settings& settings) { return settings.Text("algorithm.name") == "private-lin-ucb"; }
 bool ActsOnRaw(const Settings& settings) { return settings.Text("algorithm.local") == "raw"; }
@@ -98,35 +99,51 @@ std::vector<double> BudgetsOf(const Settings& settings) {
   return {settings.Number("privacy.epsilon")};
 }
 
-absl::StatusOr<std::vector<RegressionPrefixSum>> MakePrivatizers(const Settings& settings) {
+namespace {
+
+absl::StatusOr<RegressionParams> RegressionParamsOf(const Settings& settings, double epsilon) {
   BANDANA_ASSIGN_OR_RETURN(const SyncSchedule schedule, MakeSchedule(settings));
-  const Count dimension = settings.Integer("environment.dimension");
+  BANDANA_ASSIGN_OR_RETURN(const PrefixSumMechanism mechanism, MechanismOf(settings, schedule.releases()));
+  return RegressionParams{
+      .nominal = {epsilon, settings.Number("privacy.delta")},
+      .calibration = HasPaperNoise(settings) ? Calibration::kPaper : Calibration::kTight,
+      .sampler = settings.Text("privacy.sampler") == "exact" ? Sampler::kExact : Sampler::kFast,
+      .mechanism = mechanism,
+      .steps = schedule.releases(),
+      .dimension = settings.Integer("environment.dimension"),
+      .context_norm = kContextNorm,
+      .reward_bound = kRewardBound,
+      .reward_weight = RewardWeightOf(settings)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RegressionPrefixSum>> MakePrivatizers(const Settings& settings) {
   std::vector<RegressionPrefixSum> privatizers;
   if (!IsPrivate(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(const SyncSchedule schedule, MakeSchedule(settings));
     BANDANA_ASSIGN_OR_RETURN(
         RegressionPrefixSum bare,
-        RegressionPrefixSum::CreateBare({schedule.releases(), dimension, kContextNorm, kRewardBound, 1},
-                                        Declassify("privacy.model = none")));
+        RegressionPrefixSum::CreateBare(
+            {schedule.releases(), settings.Integer("environment.dimension"), kContextNorm, kRewardBound, 1},
+            Declassify("privacy.model = none")));
     privatizers.push_back(std::move(bare));
     return privatizers;
   }
-  BANDANA_ASSIGN_OR_RETURN(const PrefixSumMechanism mechanism, MechanismOf(settings, schedule.releases()));
   for (const double epsilon : BudgetsOf(settings)) {
-    BANDANA_ASSIGN_OR_RETURN(
-        RegressionPrefixSum privatizer,
-        RegressionPrefixSum::Create(
-            {.nominal = {epsilon, settings.Number("privacy.delta")},
-             .calibration = HasPaperNoise(settings) ? Calibration::kPaper : Calibration::kTight,
-             .sampler = settings.Text("privacy.sampler") == "exact" ? Sampler::kExact : Sampler::kFast,
-             .mechanism = mechanism,
-             .steps = schedule.releases(),
-             .dimension = dimension,
-             .context_norm = kContextNorm,
-             .reward_bound = kRewardBound,
-             .reward_weight = RewardWeightOf(settings)}));
+    BANDANA_ASSIGN_OR_RETURN(const RegressionParams params, RegressionParamsOf(settings, epsilon));
+    BANDANA_ASSIGN_OR_RETURN(RegressionPrefixSum privatizer, RegressionPrefixSum::Create(params));
     privatizers.push_back(std::move(privatizer));
   }
   return privatizers;
+}
+
+absl::StatusOr<ShuffledRegressionSum> MakeShuffledPrivatizer(const Settings& settings) {
+  BANDANA_ASSIGN_OR_RETURN(const RegressionParams params,
+                           RegressionParamsOf(settings, settings.Number("privacy.epsilon")));
+  return ShuffledRegressionSum::Create({.sums = params,
+                                        .silos = AgentsOf(settings),
+                                        .honest_fraction = settings.Number("privacy.honest_fraction")});
 }
 
 absl::StatusOr<RoundContexts> MakeRoundContexts(const Settings& settings, std::uint32_t replicate) {
@@ -181,10 +198,12 @@ absl::StatusOr<Graph> MakeGraph(const Settings& settings) {
 }
 
 absl::StatusOr<std::unique_ptr<const FederatedParts>> FederatedParts::Create(const Settings& settings) {
-  BANDANA_ASSIGN_OR_RETURN(SyncSchedule schedule, MakeSchedule(settings));
+  BANDANA_ASSIGN_OR_RETURN(const SyncSchedule schedule, MakeSchedule(settings));
   BANDANA_ASSIGN_OR_RETURN(std::vector<RegressionPrefixSum> privatizers, MakePrivatizers(settings));
-  std::unique_ptr<FederatedParts> parts(
-      new FederatedParts(settings, std::move(schedule), std::move(privatizers)));
+  std::unique_ptr<FederatedParts> parts(new FederatedParts(settings, schedule, std::move(privatizers)));
+  if (IsShuffled(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(parts->shuffled_, MakeShuffledPrivatizer(settings));
+  }
   BANDANA_RETURN_IF_ERROR(parts->MakeGroups());
   return parts;
 }
@@ -211,16 +230,19 @@ absl::Status FederatedParts::MakeGroups() {
   group_of_.resize(static_cast<std::size_t>(agents));
   const double first_variance = privatizers_.front().strategy().Variance(1);
   for (const auto& group : groups_) {
-    const SiloNoise noise = NoiseOf(privatizers_, group);
-    BANDANA_ASSIGN_OR_RETURN(FedUcbWidth width, MakeWidth(group, noise.spread, sums));
+    SiloNoise noise = NoiseOf(privatizers_, group);
+    if (shuffled_.has_value()) {
+      const double root = std::sqrt(static_cast<double>(group.size()));
+      noise = {shuffled_->noise() * root, root};
+    }
+    BANDANA_ASSIGN_OR_RETURN(const FedUcbWidth width, MakeWidth(group, noise.spread, sums));
     const double first_noise = noise.total * std::sqrt(first_variance);
     const Regularizer start = width.RegularizerFor(first_noise);
     double threshold =
         DeterminantThreshold(schedule_.params().horizon, settings_.Integer("environment.dimension"),
                              kContextNorm, start.rho_min, start.rho_max);
     if (IsPeers(settings_)) threshold /= 1 + kContextNorm * kContextNorm;  // Algorithm 3, line 6
-    of_groups_.push_back(
-        std::make_unique<Group>(Group{std::move(width), noise.total, first_noise, threshold}));
+    of_groups_.push_back(std::make_unique<Group>(Group{width, noise.total, first_noise, threshold}));
     for (const NodeId agent : group) group_of_[agent.value - 1] = of_groups_.back().get();
   }
   return absl::OkStatus();
@@ -284,22 +306,38 @@ Count FederatedParts::PaceOf(NodeId agent) const {
   return paces == nullptr ? 1 : (*paces)[(agent.value - 1) % paces->size()];
 }
 
-std::unique_ptr<FederatedParts::Controller> FederatedParts::MakeController(NodeId first) const {
+std::unique_ptr<FedUcbController<RegressionPrefixSum>> FederatedParts::MakeController(NodeId first) const {
   const Group& group = GroupOf(first);
-  return std::make_unique<Controller>(schedule_, group.width, PrivatizerOf(first), first, group.noise);
+  return std::make_unique<Controller<RegressionPrefixSum>>(schedule_, group.width, PrivatizerOf(first), first,
+                                                           group.noise);
+}
+
+std::unique_ptr<FedUcbController<ShuffledRegressionSum>> FederatedParts::MakeShuffledController() const {
+  return std::make_unique<Controller<ShuffledRegressionSum>>(schedule_, GroupOf(NodeId{1}).width, *shuffled_);
+}
+
+FedUcbAgentParams FederatedParts::AgentParamsOf(NodeId self) const {
+  const Group& group = GroupOf(self);
+  return {.horizon = settings_.Integer("horizon"),
+          .silos = group.width.params().silos,
+          .local = ActsOnRaw(settings_) ? LocalData::kRaw : LocalData::kReleased,
+          .pace = PaceOf(self),
+          .triggers = HasTrigger(settings_),
+          .threshold = group.threshold,
+          .first_noise = group.first_noise};
 }
 
 template <class Scalar>
-std::unique_ptr<FederatedParts::Agent<Scalar>> FederatedParts::MakeAgent(NodeId self) const {
-  const Group& group = GroupOf(self);
-  const FedUcbAgentParams params{.horizon = settings_.Integer("horizon"),
-                                 .silos = group.width.params().silos,
-                                 .local = ActsOnRaw(settings_) ? LocalData::kRaw : LocalData::kReleased,
-                                 .pace = PaceOf(self),
-                                 .triggers = HasTrigger(settings_),
-                                 .threshold = group.threshold,
-                                 .first_noise = group.first_noise};
-  return std::make_unique<Agent<Scalar>>(params, group.width, PrivatizerOf(self), leak());
+std::unique_ptr<FedUcbAgent<RegressionPrefixSum, Scalar>> FederatedParts::MakeAgent(NodeId self) const {
+  return std::make_unique<Agent<RegressionPrefixSum, Scalar>>(AgentParamsOf(self), GroupOf(self).width,
+                                                              PrivatizerOf(self), leak());
+}
+
+template <class Scalar>
+std::unique_ptr<FedUcbAgent<ShuffledRegressionSum, Scalar>> FederatedParts::MakeShuffledAgent(
+    NodeId self) const {
+  return std::make_unique<Agent<ShuffledRegressionSum, Scalar>>(AgentParamsOf(self), GroupOf(self).width,
+                                                                *shuffled_, leak());
 }
 
 template <class Scalar>
@@ -320,8 +358,14 @@ std::unique_ptr<FederatedParts::Peer<Scalar>> FederatedParts::MakePeer(NodeId se
                                         leak());
 }
 
-template std::unique_ptr<FederatedParts::Agent<double>> FederatedParts::MakeAgent<double>(NodeId) const;
-template std::unique_ptr<FederatedParts::Agent<float>> FederatedParts::MakeAgent<float>(NodeId) const;
+template std::unique_ptr<FedUcbAgent<RegressionPrefixSum, double>> FederatedParts::MakeAgent<double>(
+    NodeId) const;
+template std::unique_ptr<FedUcbAgent<RegressionPrefixSum, float>> FederatedParts::MakeAgent<float>(
+    NodeId) const;
+template std::unique_ptr<FedUcbAgent<ShuffledRegressionSum, double>>
+    FederatedParts::MakeShuffledAgent<double>(NodeId) const;
+template std::unique_ptr<FedUcbAgent<ShuffledRegressionSum, float>> FederatedParts::MakeShuffledAgent<float>(
+    NodeId) const;
 template std::unique_ptr<FederatedParts::Peer<double>> FederatedParts::MakePeer<double>(NodeId) const;
 template std::unique_ptr<FederatedParts::Peer<float>> FederatedParts::MakePeer<float>(NodeId) const;
 

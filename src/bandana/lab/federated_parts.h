@@ -15,12 +15,14 @@
 #include "bandana/federation/clique_cover.h"
 #include "bandana/federation/graph.h"
 #include "bandana/lab/settings.h"
+#include "bandana/privacy/shuffled_regression.h"
 
 /// From resolved settings to the roles of fed-ucb, fed-ucb-p2p and private-lin-ucb, for the simulator and for
 /// processes.
 namespace bandana::lab {
 
 bool IsPrivate(const Settings& settings);
+bool IsShuffled(const Settings& settings);  ///< privacy.model = shuffle
 bool IsPeers(const Settings& settings);     ///< fed-ucb-p2p
 bool IsAlone(const Settings& settings);     ///< private-lin-ucb: every agent is a group of its own
 bool ActsOnRaw(const Settings& settings);   ///< algorithm.local = raw
@@ -28,8 +30,11 @@ bool HasTrigger(const Settings& settings);  ///< algorithm.sync = determinant
 Count AgentsOf(const Settings& settings);
 std::vector<double> BudgetsOf(const Settings& settings);  ///< epsilons, which the agents take in turn
 
-/// One for each budget.
+/// One for each budget; without a shuffler.
 absl::StatusOr<std::vector<RegressionPrefixSum>> MakePrivatizers(const Settings& settings);
+
+/// Of privacy.model = shuffle.
+absl::StatusOr<ShuffledRegressionSum> MakeShuffledPrivatizer(const Settings& settings);
 
 /// The decision sets of a replicate.
 absl::StatusOr<RoundContexts> MakeRoundContexts(const Settings& settings, std::uint32_t replicate);
@@ -40,9 +45,10 @@ absl::StatusOr<Graph> MakeGraph(const Settings& settings);
 /// What the roles of one run share, and what they are made from. It must outlive them.
 class FederatedParts {
  public:
-  using Controller = FedUcbController<RegressionPrefixSum>;
-  template <class Scalar>
-  using Agent = FedUcbAgent<RegressionPrefixSum, Scalar>;
+  template <class P>
+  using Controller = FedUcbController<P>;
+  template <class P, class Scalar>
+  using Agent = FedUcbAgent<P, Scalar>;
   template <class Scalar>
   using Peer = FedUcbPeer<RegressionPrefixSum, Scalar>;
 
@@ -63,9 +69,16 @@ class FederatedParts {
   absl::StatusOr<double> ProbeLevel() const;
 
   /// Of the group that begins with `first`.
-  std::unique_ptr<Controller> MakeController(NodeId first) const;
+  std::unique_ptr<Controller<RegressionPrefixSum>> MakeController(NodeId first) const;
   template <class Scalar>
-  std::unique_ptr<Agent<Scalar>> MakeAgent(NodeId self) const;
+  std::unique_ptr<Agent<RegressionPrefixSum, Scalar>> MakeAgent(NodeId self) const;
+
+  /// Of privacy.model = shuffle: what all agents share, with a shuffler between them and the controller.
+  const ShuffledRegressionSum& shuffled() const { return *shuffled_; }
+  std::unique_ptr<Controller<ShuffledRegressionSum>> MakeShuffledController() const;
+  template <class Scalar>
+  std::unique_ptr<Agent<ShuffledRegressionSum, Scalar>> MakeShuffledAgent(NodeId self) const;
+
   template <class Scalar>
   std::unique_ptr<Peer<Scalar>> MakePeer(NodeId self) const;
 
@@ -77,10 +90,11 @@ class FederatedParts {
     double threshold = 0;    // of the trigger
   };
 
-  FederatedParts(const Settings& settings, SyncSchedule schedule,
+  FederatedParts(const Settings& settings, const SyncSchedule& schedule,
                  std::vector<RegressionPrefixSum> privatizers)
-      : settings_(settings), schedule_(std::move(schedule)), privatizers_(std::move(privatizers)) {}
+      : settings_(settings), schedule_(schedule), privatizers_(std::move(privatizers)) {}
   absl::Status MakeGroups();
+  FedUcbAgentParams AgentParamsOf(NodeId self) const;
   absl::StatusOr<FedUcbWidth> MakeWidth(std::span<const NodeId> group, double spread, Count sums) const;
   const Group& GroupOf(NodeId agent) const { return *group_of_[agent.value - 1]; }
   std::optional<Declassify> leak() const;
@@ -89,6 +103,7 @@ class FederatedParts {
   Settings settings_;
   SyncSchedule schedule_;
   std::vector<RegressionPrefixSum> privatizers_;
+  std::optional<ShuffledRegressionSum> shuffled_;
   std::optional<Graph> graph_;
   Cliques groups_;
   std::vector<std::unique_ptr<Group>> of_groups_;
