@@ -102,7 +102,7 @@ TEST(CheckTest, NumbersOrAuto) {
 TEST(CheckTest, Choices) {
   for (const char* model : {"none", "central", "local", "shuffle"}) Takes("privacy.model", Word(model));
   for (const Value& bad : {Word("Central"), Word(""), Word("trusted"), Whole(1), Value(true)}) {
-    EXPECT_EQ(Refuses("privacy.model", bad).accepted, "none, central, local, shuffle");
+    EXPECT_EQ(Refuses("privacy.model", bad).accepted, "none, central, local, shuffle, silo, peer");
   }
 }
 

@@ -122,6 +122,32 @@ for line in lines:
     assert {"epoch", "rounds", "clients", "noise_stddev", "width", "pulls", "averages", "estimate", "active"} <= set(line)
 PY
 
+# A run whose claim is void says why, on the page too.
+cat >void.toml <<'TOML'
+horizon = 300
+[environment]
+kind = "contextual-linear"
+contexts = "gap"
+dimension = 3
+actions = 4
+reward = "bernoulli"
+[algorithm]
+name = "fed-ucb"
+[federation]
+agents = 2
+[privacy]
+model = "silo"
+epsilon = 1
+delta = 1e-5
+[sweep]
+"algorithm.sync" = ["mlogt", "determinant"]
+TOML
+why='no guarantee: synchronisation times depend on unreleased data'
+table=$("$BANDANA" run void.toml --out void --quiet) || fail "void.toml: exit $?"
+for part in "$why (determinant)" VOID '(1, 1e-05)'; do says "$table" "$part"; done
+grep -q "\"void\": *\"$why\"" void/summary.json || fail 'summary.json does not say that the claim is void'
+grep -q "$why" void/report.html || fail 'the report does not say that the claim is void'
+
 # What there is.
 for what in algorithms environments privatizers exhibits; do
   [[ -n $("$BANDANA" list $what) ]] || fail "list $what says nothing"

@@ -7,7 +7,10 @@
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <numbers>
+#include <tuple>
 
 #include "bandana/core/check.h"
 
@@ -96,6 +99,27 @@ double WeightedTail(Count d, double a, double b, double t) {
 
 double NormalQuantileAbove(double level) { return sqrt2 * boost::math::erfc_inv(2 * level); }
 
+// What has been computed once: every replicate of every point asks for the same few.
+template <class... Arguments>
+class Memo {
+ public:
+  template <class Compute>
+  double Get(const std::tuple<Arguments...>& arguments, Compute compute) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = values_.find(arguments);
+      if (known != values_.end()) return known->second;
+    }
+    const double value = compute();
+    const std::lock_guard lock(mutex_);
+    return values_.emplace(arguments, value).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::tuple<Arguments...>, double> values_;
+};
+
 }  // namespace
 
 namespace internal {
@@ -126,8 +150,11 @@ double ConcentratedNoiseNorm(Count d, double level) {
 double SymmetricNoiseNorm(Count d, double level) {
   const double above = internal::ConcentratedNoiseNorm(d, level);
   if (d > kMostExact || level < 1e-30) return above;
-  const auto outside = [&](double q) { return 2 * internal::ExpectedEigenvaluesAbove(d, q); };
-  return std::min(above, LeastBelow(outside, level, 0, above) * kGuard);
+  static Memo<Count, double>& memo = *new Memo<Count, double>;
+  return memo.Get({d, level}, [&] {
+    const auto outside = [&](double q) { return 2 * internal::ExpectedEigenvaluesAbove(d, q); };
+    return std::min(above, LeastBelow(outside, level, 0, above) * kGuard);
+  });
 }
 
 double BiasNoiseNorm(Count d, double theta_norm, double gram_noise, double moment_noise, double level) {
@@ -137,9 +164,11 @@ double BiasNoiseNorm(Count d, double theta_norm, double gram_noise, double momen
   if (largest == 0) return 0;
   const double a = std::pow(gram / largest, 2) + std::pow(moment_noise / largest, 2);
   const double b = a + std::pow(gram / largest, 2);
-  const double q =
-      LeastBelow([&](double t) { return WeightedTail(d, a, b, t); }, level, 0,
-                 std::sqrt(b) * (std::sqrt(static_cast<double>(d)) + std::sqrt(-2 * std::log(level))));
+  static Memo<Count, double, double, double>& memo = *new Memo<Count, double, double, double>;
+  const double q = memo.Get({d, a, b, level}, [&] {
+    return LeastBelow([&](double t) { return WeightedTail(d, a, b, t); }, level, 0,
+                      std::sqrt(b) * (std::sqrt(static_cast<double>(d)) + std::sqrt(-2 * std::log(level))));
+  });
   return q * largest * kGuard;
 }
 

@@ -41,9 +41,10 @@ struct RoundContextsParams {
 /// neighbours.
 ///
 /// A round is a function of (seed, replicate, agent, round) alone, however rounds are drawn in blocks. Its
-/// law is exact but for what 32 bits a coordinate and single precision's elementary functions leave: 2^-24
-/// in the distribution function of a coordinate. Vectors are scaled by a few units in the last place so that
-/// no norm exceeds 1. Sets of float are those of double, rounded; means are the latter's.
+/// law is exact but for single precision in Box and Muller's polar coordinates, of which every two entries
+/// have a pair: 2^-22 in the radius's distribution function, 2^-24 of a turn. All else is in double. Vectors
+/// are scaled by a few units in the last place so that no norm exceeds 1. Sets of float are those of double,
+/// rounded; means are the latter's.
 class RoundContexts {
  public:
   static absl::StatusOr<RoundContexts> Create(const RoundContextsParams& params);

@@ -242,6 +242,14 @@ int Main(int argc, char** argv) {
                                     "a process that holds some of the clients: joins service.server, and "
                                     "service.shuffler where there is one",
                                     agent);
+  agent_command->add_option("--events", agent.events,
+                            "file, or - for stdout, for a federation's decisions as lines of JSON");
+  RoleArguments peer;
+  CLI::App* peer_command = AddRole(
+      app, "peer",
+      "a peer of a deployment without a server (fed-ucb-p2p): node service.node of those at service.peers",
+      peer);
+  peer_command->add_option("--events", peer.events, "file, or - for stdout, for events as lines of JSON");
 
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     command->footer("--json and --quiet work with every command: see bandana --help.");
@@ -271,6 +279,7 @@ int Main(int argc, char** argv) {
   if (server_command->parsed()) return ServerCommand(server, global);
   if (shuffler_command->parsed()) return ShufflerCommand(shuffler, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);
+  if (peer_command->parsed()) return PeerCommand(peer, global);
   return ListCommand(listed, global);
 }
 

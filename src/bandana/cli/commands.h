@@ -63,6 +63,7 @@ struct RoleArguments {
 int ServerCommand(const RoleArguments& arguments, const Global& global);
 int ShufflerCommand(const RoleArguments& arguments, const Global& global);
 int AgentCommand(const RoleArguments& arguments, const Global& global);
+int PeerCommand(const RoleArguments& arguments, const Global& global);
 
 struct DemoArguments {
   std::string out;

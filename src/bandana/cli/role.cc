@@ -1,7 +1,11 @@
 #include "bandana/cli/role.h"
 
 #include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <utility>
 
+#include "absl/strings/str_join.h"
 #include "bandana/cli/interrupt.h"
 #include "bandana/cli/process.h"
 #include "bandana/core/status.h"
@@ -43,6 +47,105 @@ absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
   }
   config.spec = std::move(spec);
   return config;
+}
+
+absl::Status Events::Open(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  if (path == "-") {
+    out_ = &std::cout;
+    return absl::OkStatus();
+  }
+  file_.open(path, std::ios::trunc);
+  out_ = &file_;
+  if (file_) return absl::OkStatus();
+  return InvalidInput({.message = "cannot be written",
+                       .file = path,
+                       .key = "--events",
+                       .accepted = "a file that can be written, or - for stdout"});
+}
+
+void Events::Write(const std::string& event, const lab::Json& fields) {
+  if (out_ == nullptr) return;
+  lab::Json line = {{"event", event}};
+  line.update(fields);
+  *out_ << line.dump() << "\n" << std::flush;
+}
+
+lab::Json ToJson(const DpGuarantee& guarantee) {
+  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
+}
+
+absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
+                                                   const DpGuarantee& budget, Ledger::Durability durability) {
+  const lab::Settings& service = config.spec.service;
+  const bool has_epsilon = service.Has("service.deployment_epsilon");
+  const bool has_delta = service.Has("service.deployment_delta");
+  const auto missing = [&](const std::string& key, std::string why) {
+    return InvalidInput({.message = std::move(why),
+                         .file = config.spec.file,
+                         .key = key,
+                         .accepted = lab::FindOption(key)->accepted});
+  };
+  if (has_epsilon != has_delta) {
+    return missing(has_epsilon ? "service.deployment_delta" : "service.deployment_epsilon",
+                   "missing: deployment_epsilon and deployment_delta are one budget");
+  }
+  if (!service.Has("service.ledger")) {
+    if (has_epsilon) return missing("service.ledger", "missing: a deployment's budget needs a ledger");
+    return nullptr;
+  }
+  const std::string path = service.Text("service.ledger");
+  if (path.empty()) return missing("service.ledger", "empty");
+  const Claim claim =
+      claims.empty() ? Claim{.unit = "nobody", .neighbours = "none", .proof = "none"} : claims.front();
+  LedgerHeader header{.deployment = config.spec.name,
+                      .configuration = config.Digest(),
+                      .unit = claim.unit,
+                      .neighbours = claim.neighbours,
+                      .proof = claim.proof,
+                      .limits = {.per_unit = {budget.epsilon, budget.delta}}};
+  if (has_epsilon) {
+    header.limits.deployment =
+        Loss{service.Number("service.deployment_epsilon"), service.Number("service.deployment_delta")};
+  }
+  absl::StatusOr<std::unique_ptr<Ledger>> opened = Ledger::Open(path, header, durability);
+  if (const auto error = InputErrorOf(opened.status());
+      absl::IsInvalidArgument(opened.status()) && error && error->file == path) {
+    return InvalidInput({.message = error->message,
+                         .file = config.spec.file,
+                         .key = "service.ledger",
+                         .value = path,
+                         .accepted = "a file that can be written, in a folder that exists"});
+  }
+  BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, std::move(opened));
+  if (ledger->torn_bytes() > 0) {
+    fmt::print(stderr,
+               "bandana: {}: dropped {} bytes of a charge that was being written when its writer ended; "
+               "nothing of it "
+               "had left\n",
+               path, ledger->torn_bytes());
+  }
+  return ledger;
+}
+
+std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims, const Ledger* ledger) {
+  std::vector<std::string> parts;
+  for (const Claim& claim : claims) {
+    parts.push_back(fmt::format("({:.6g}, {:.3g})-DP against {}", claim.guarantee.epsilon,
+                                claim.guarantee.delta, claim.adversary));
+  }
+  std::string text = claims.empty() ? "done: no privacy is claimed"
+                                    : fmt::format("delivered: {}", absl::StrJoin(parts, "; "));
+  if (config.insecure_seed && !claims.empty()) text += fmt::format("; VOID: {}", kInsecureSeedVoids);
+  if (ledger != nullptr) text += fmt::format("; ledger head {} {}", ledger->head().seq, ledger->head().hash);
+  return text;
+}
+
+int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
+  if (!done.ok() && Interrupted() && global.quiet) return 130;  // whatever else ended on the way
+  if (!done.ok()) return Fail(WithFile(done.status(), config.spec.file), global);
+  if (global.json) fmt::print("{}\n", done->dump(1));
+  return 0;
 }
 
 StopOnInterrupt::StopOnInterrupt() {

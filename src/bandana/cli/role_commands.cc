@@ -1,21 +1,18 @@
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "bandana/cli/commands.h"
-#include "bandana/cli/interrupt.h"
 #include "bandana/cli/role.h"
+#include "bandana/cli/telling_player.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/shuffler.h"
 #include "bandana/lab/algorithms.h"
 #include "bandana/lab/experiment.h"
+#include "bandana/lab/federated_parts.h"
 #include "bandana/lab/phase_json.h"
-#include "bandana/lab/vocabulary.h"
-#include "bandana/privacy/ledger/ledger.h"
 #include "bandana/service/agent.h"
+#include "bandana/service/round_agent.h"
 #include "bandana/service/route.h"
 #include "bandana/service/server.h"
 #include "bandana/service/shuffler.h"
@@ -29,45 +26,14 @@ constexpr absl::Duration kAnswerTimeout = absl::Minutes(5);
 constexpr absl::Duration kSealedAnswerTimeout = absl::Hours(1);  // 12,000 bits a second a core are sealed
 constexpr absl::Duration kConnectTimeout = absl::Seconds(30);
 
-// JSON lines as the run goes.
-class Events {
- public:
-  absl::Status Open(const std::string& path) {
-    if (path.empty()) return absl::OkStatus();
-    if (path == "-") {
-      out_ = &std::cout;
-      return absl::OkStatus();
-    }
-    file_.open(path, std::ios::trunc);
-    out_ = &file_;
-    if (file_) return absl::OkStatus();
-    return InvalidInput({.message = "cannot be written",
-                         .file = path,
-                         .key = "--events",
-                         .accepted = "a file that can be written, or - for stdout"});
-  }
-
-  void Write(const std::string& event, const lab::Json& fields) {
-    if (out_ == nullptr) return;
-    lab::Json line = {{"event", event}};
-    line.update(fields);
-    *out_ << line.dump() << "\n" << std::flush;
-  }
-
- private:
-  std::ofstream file_;
-  std::ostream* out_ = nullptr;
-};
-
 struct ClientRange {
   NodeId first;
   Count count = 0;
 };
 
 // "FIRST-LAST" within 1 .. population.
-absl::StatusOr<ClientRange> ParseClients(const RoleConfig& config) {
+absl::StatusOr<ClientRange> ParseClients(const RoleConfig& config, Count population) {
   BANDANA_ASSIGN_OR_RETURN(const std::string text, config.Service("clients"));
-  const Count population = lab::PopulationOf(config.settings);
   const std::vector<std::string> ends = absl::StrSplit(text, '-');
   Count first = 0;
   Count last = 0;
@@ -80,78 +46,6 @@ absl::StatusOr<ClientRange> ParseClients(const RoleConfig& config) {
                          .accepted = fmt::format("FIRST-LAST with 1 <= FIRST <= LAST <= {}", population)});
   }
   return ClientRange{NodeId{static_cast<std::uint32_t>(first)}, last - first + 1};
-}
-
-lab::Json ToJson(const DpGuarantee& guarantee) {
-  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
-}
-
-// Nothing if the configuration names none.
-absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
-                                                   const DpGuarantee& budget, Ledger::Durability durability) {
-  const lab::Settings& service = config.spec.service;
-  const bool has_epsilon = service.Has("service.deployment_epsilon");
-  const bool has_delta = service.Has("service.deployment_delta");
-  const auto missing = [&](const std::string& key, std::string why) {
-    return InvalidInput({.message = std::move(why),
-                         .file = config.spec.file,
-                         .key = key,
-                         .accepted = lab::FindOption(key)->accepted});
-  };
-  if (has_epsilon != has_delta) {
-    return missing(has_epsilon ? "service.deployment_delta" : "service.deployment_epsilon",
-                   "missing: deployment_epsilon and deployment_delta are one budget");
-  }
-  if (!service.Has("service.ledger")) {
-    if (has_epsilon) return missing("service.ledger", "missing: a deployment's budget needs a ledger");
-    return nullptr;
-  }
-  const std::string path = service.Text("service.ledger");
-  if (path.empty()) return missing("service.ledger", "empty");
-  const Claim claim =
-      claims.empty() ? Claim{.unit = "nobody", .neighbours = "none", .proof = "none"} : claims.front();
-  LedgerHeader header{.deployment = config.spec.name,
-                      .configuration = config.Digest(),
-                      .unit = claim.unit,
-                      .neighbours = claim.neighbours,
-                      .proof = claim.proof,
-                      .limits = {.per_unit = {budget.epsilon, budget.delta}}};
-  if (has_epsilon) {
-    header.limits.deployment =
-        Loss{service.Number("service.deployment_epsilon"), service.Number("service.deployment_delta")};
-  }
-  absl::StatusOr<std::unique_ptr<Ledger>> opened = Ledger::Open(path, header, durability);
-  if (const auto error = InputErrorOf(opened.status());
-      absl::IsInvalidArgument(opened.status()) && error && error->file == path) {
-    return InvalidInput({.message = error->message,
-                         .file = config.spec.file,
-                         .key = "service.ledger",
-                         .value = path,
-                         .accepted = "a file that can be written, in a folder that exists"});
-  }
-  BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, std::move(opened));
-  if (ledger->torn_bytes() > 0) {
-    fmt::print(stderr,
-               "bandana: {}: dropped {} bytes of a charge that was being written when its writer ended; "
-               "nothing of it "
-               "had left\n",
-               path, ledger->torn_bytes());
-  }
-  return ledger;
-}
-
-// A server's last word, in one line.
-std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims, const Ledger* ledger) {
-  std::vector<std::string> parts;
-  for (const Claim& claim : claims) {
-    parts.push_back(fmt::format("({:.6g}, {:.3g})-DP against {}", claim.guarantee.epsilon,
-                                claim.guarantee.delta, claim.adversary));
-  }
-  std::string text = claims.empty() ? "done: no privacy is claimed"
-                                    : fmt::format("delivered: {}", absl::StrJoin(parts, "; "));
-  if (config.insecure_seed && !claims.empty()) text += fmt::format("; VOID: {}", kInsecureSeedVoids);
-  if (ledger != nullptr) text += fmt::format("; ledger head {} {}", ledger->head().seq, ledger->head().hash);
-  return text;
 }
 
 // Refuses at the start what no query could be: with all clients a report takes the fewest bits.
@@ -237,7 +131,7 @@ absl::StatusOr<lab::Json> Participate(const RoleConfig& config, const P& privati
   if (route.shuffled) {
     BANDANA_ASSIGN_OR_RETURN(shuffler, config.Service("shuffler"));
   }
-  BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config));
+  BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config, lab::PopulationOf(config.settings)));
   BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config.settings, 0));
   BANDANA_ASSIGN_OR_RETURN(const auto population, lab::MakePopulation(config.settings, 0, problem));
   BANDANA_ASSIGN_OR_RETURN(
@@ -308,22 +202,110 @@ absl::StatusOr<lab::Json> Shuffle(const RoleConfig& config, const P& privatizer,
   }
 }
 
-int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
-  if (!done.ok() && Interrupted() && global.quiet) return 130;  // whatever else ended on the way
-  if (!done.ok()) return Fail(WithFile(done.status(), config.spec.file), global);
-  if (global.json) fmt::print("{}\n", done->dump(1));
-  return 0;
+// FedUCB: agents are the clients, each with its own decision sets, and the server is their controller.
+
+absl::Status CheckFederatedRole(const RoleConfig& config) {
+  const std::string& name = config.settings.Text("algorithm.name");
+  const auto refuse = [&](const std::string& key, const std::string& accepted) {
+    return InvalidInput({.message = "not accepted by a server and its agents",
+                         .file = config.spec.file,
+                         .key = key,
+                         .value = config.settings.Text(key),
+                         .accepted = accepted});
+  };
+  if (name != "fed-ucb") return refuse("algorithm.name", "fed-ucb; fed-ucb-p2p runs as `bandana peer`");
+  if (config.settings.Text("privacy.model") == "shuffle") return refuse("privacy.model", "none, silo");
+  if (lab::HasTrigger(config.settings)) {
+    return refuse(
+        "algorithm.sync",
+        "a public schedule: no guarantee survives synchronisation times that depend on unreleased data");
+  }
+  return lab::CheckPoint(config.settings);
+}
+
+absl::StatusOr<lab::Json> ServeRounds(const RoleConfig& config, Events& events, const Global& global,
+                                      const std::stop_token& stop) {
+  BANDANA_RETURN_IF_ERROR(CheckFederatedRole(config));
+  BANDANA_ASSIGN_OR_RETURN(const std::string listen, config.Service("listen"));
+  BANDANA_ASSIGN_OR_RETURN(const auto parts, lab::FederatedParts::Create(config.settings));
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, lab::ClaimsOf(config.settings));
+  const auto controller = parts->MakeController(NodeId{1});
+  service::ServerParams params{.listen = listen,
+                               .clients = lab::AgentsOf(config.settings),
+                               .route = {},
+                               .spec_digest = config.Digest(),
+                               .budget_per_client = parts->budget(),
+                               .insecure_seed = config.insecure_seed,
+                               .join_timeout = kJoinTimeout,
+                               .answer_timeout = kSealedAnswerTimeout,  // a stretch of rounds may take long
+                               .stop = stop};
+  params.on_listening = [&](const std::string& address) {
+    events.Write("listening", {{"address", address}});
+    if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
+  };
+  BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report,
+                           service::RunServer(params, *controller, [](std::span<const Pull>) {}));
+  lab::Json done = {{"role", "server"},
+                    {"synchronisations", controller->synchronisations()},
+                    {"shares", report.shares},
+                    {"reals", report.reals},
+                    {"bytes_in", report.bytes_in},
+                    {"bytes_out", report.bytes_out},
+                    {"spent", nullptr},
+                    {"seconds", report.seconds}};
+  done["void"] = config.insecure_seed ? lab::Json(kInsecureSeedVoids) : lab::Json(nullptr);
+  events.Write("done", done);
+  if (!global.quiet && !global.json) fmt::print(stderr, "{}\n", Delivered(config, claims, nullptr));
+  return done;
+}
+
+absl::StatusOr<lab::Json> PlayRounds(const RoleConfig& config, Events& events, const std::stop_token& stop) {
+  BANDANA_RETURN_IF_ERROR(CheckFederatedRole(config));
+  BANDANA_ASSIGN_OR_RETURN(const std::string server, config.Service("server"));
+  BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ParseClients(config, lab::AgentsOf(config.settings)));
+  BANDANA_ASSIGN_OR_RETURN(const auto parts, lab::FederatedParts::Create(config.settings));
+  BANDANA_ASSIGN_OR_RETURN(const RoundContexts contexts, lab::MakeRoundContexts(config.settings, 0));
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, lab::ClaimsOf(config.settings));
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Ledger> ledger,
+                           OpenLedger(config, claims, parts->budget(), Ledger::Durability::kGrouped));
+  const service::AgentParams params{.server = server,
+                                    .route = {},
+                                    .first_client = range.first,
+                                    .clients = range.count,
+                                    .spec_digest = config.Digest(),
+                                    .budget_per_client = parts->budget(),
+                                    .ledger = ledger.get(),
+                                    .insecure_seed = config.insecure_seed,
+                                    .connect_timeout = kConnectTimeout,
+                                    .stop = stop};
+  lab::RoundContextsWorld world(contexts, config.settings.Integer("horizon"));
+  const auto make_player = [&](NodeId agent) -> std::unique_ptr<RoundPlayer<double>> {
+    return std::make_unique<TellingPlayer>(parts->MakeAgent<double>(agent), agent, events);
+  };
+  BANDANA_ASSIGN_OR_RETURN(const service::AgentReport report,
+                           service::RunRoundAgent(params, make_player, world));
+  lab::Json done = {{"role", "agent"},
+                    {"shares", report.shares},
+                    {"bytes_in", report.bytes_in},
+                    {"bytes_out", report.bytes_out},
+                    {"spent", lab::IsPrivate(config.settings) ? ToJson(report.spent) : lab::Json(nullptr)},
+                    {"seconds", report.seconds}};
+  events.Write("done", done);
+  return done;
 }
 
 // What every role has around it: its configuration, its events, an end by Ctrl-C, its exit code.
-template <class Play>
-int RunRole(const RoleArguments& arguments, const Global& global, Play play) {
+template <class Play, class PlayRounds>
+int RunRole(const RoleArguments& arguments, const Global& global, Play play, PlayRounds play_rounds) {
   const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
   if (!config.ok()) return Fail(config.status(), global);
   NoteKeysWithoutEffect(config->spec, global);
   Events events;
   if (const absl::Status status = events.Open(arguments.events); !status.ok()) return Fail(status, global);
   const StopOnInterrupt stop;
+  if (lab::AlgorithmOf(config->settings).federated) {
+    return Finish(play_rounds(*config, events, stop.token()), *config, global);
+  }
   return Finish(lab::WithPrivatizer(
                     config->settings,
                     [&](const auto& privatizer) { return play(*config, privatizer, events, stop.token()); }),
@@ -333,23 +315,39 @@ int RunRole(const RoleArguments& arguments, const Global& global, Play play) {
 }  // namespace
 
 int ServerCommand(const RoleArguments& arguments, const Global& global) {
-  return RunRole(arguments, global,
-                 [&](const auto& config, const auto& privatizer, auto& events, const auto& stop) {
-                   return Serve(config, privatizer, events, global, stop);
-                 });
+  return RunRole(
+      arguments, global,
+      [&](const auto& config, const auto& privatizer, auto& events, const auto& stop) {
+        return Serve(config, privatizer, events, global, stop);
+      },
+      [&](const auto& config, auto& events, const auto& stop) {
+        return ServeRounds(config, events, global, stop);
+      });
 }
 
 int ShufflerCommand(const RoleArguments& arguments, const Global& global) {
-  return RunRole(arguments, global,
-                 [&](const auto& config, const auto& privatizer, auto& events, const auto& stop) {
-                   return Shuffle(config, privatizer, events, global, stop);
-                 });
+  return RunRole(
+      arguments, global,
+      [&](const auto& config, const auto& privatizer, auto& events, const auto& stop) {
+        return Shuffle(config, privatizer, events, global, stop);
+      },
+      [](const auto& config, auto&, const auto&) -> absl::StatusOr<lab::Json> {
+        BANDANA_RETURN_IF_ERROR(CheckFederatedRole(config));
+        return InvalidInput({.message = "needs no shuffler",
+                             .file = config.spec.file,
+                             .key = "algorithm.name",
+                             .value = config.settings.Text("algorithm.name"),
+                             .accepted = "an elimination algorithm under privacy.model = \"shuffle\""});
+      });
 }
 
 int AgentCommand(const RoleArguments& arguments, const Global& global) {
-  return RunRole(arguments, global, [](const auto& config, const auto& privatizer, auto&, const auto& stop) {
-    return Participate(config, privatizer, stop);
-  });
+  return RunRole(
+      arguments, global,
+      [](const auto& config, const auto& privatizer, auto&, const auto& stop) {
+        return Participate(config, privatizer, stop);
+      },
+      [](const auto& config, auto& events, const auto& stop) { return PlayRounds(config, events, stop); });
 }
 
 }  // namespace bandana::cli

@@ -56,6 +56,18 @@ std::string Voids(const lab::Json& summary) {
   return text;
 }
 
+// Gram matrices that noise left not positive definite: never passed over in silence.
+std::string Repairs(const lab::Json& summary) {
+  std::string text;
+  for (const lab::Json& point : summary["points"]) {
+    const lab::Json& metrics = point["metrics"];
+    if (!metrics.contains("repairs") || metrics["repairs"]["mean"] == 0) continue;
+    text += fmt::format("{}: V was not positive definite and was repaired, {:.3g} times a run\n",
+                        point["label"].get<std::string>(), metrics["repairs"]["mean"].get<double>());
+  }
+  return text;
+}
+
 }  // namespace
 
 int RunCommand(const RunArguments& arguments, const Global& global) {
@@ -80,8 +92,9 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
   if (global.json) {
     fmt::print("{}", lab::Dump(*summary));
   } else {
-    fmt::print("{}{}\n{:.2f} s ({:.2f} s of CPU). Report: {}/report.html\n", Results(*summary),
-               Voids(*summary), (*summary)["wall_s"].get<double>(), (*summary)["cpu_s"].get<double>(), out);
+    fmt::print("{}{}{}\n{:.2f} s ({:.2f} s of CPU). Report: {}/report.html\n", Results(*summary),
+               Voids(*summary), Repairs(*summary), (*summary)["wall_s"].get<double>(),
+               (*summary)["cpu_s"].get<double>(), out);
   }
   return 0;
 }

@@ -57,7 +57,9 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
         {"glm", "the same with mean reward mu(<theta, x>), mu logistic, rewards 1 or 0, clients all alike",
          OptionsUnder("environment", "environment.kind", "glm")},
         {"contextual-linear",
-         "a context of K actions a client, of a known distribution; played by policies (P2, Section III-A)",
+         "a context of K actions a client, of a known distribution, played by policies (P2, Section III-A); "
+         "or K arms "
+         "an agent and round (P3: contexts gap, sphere)",
          OptionsUnder("environment", "environment.kind", "contextual-linear")}}},
       {"privatizers",
        {{"none", "averages as they are: no privacy is claimed",
@@ -70,7 +72,13 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
          OptionsUnder("privacy", "privacy.model", "local")},
         {"shuffle",
          "a shuffler mixes the clients' noisy reports; (epsilon, delta) per client against the server",
-         OptionsUnder("privacy", "privacy.model", "shuffle")}}},
+         OptionsUnder("privacy", "privacy.model", "shuffle")},
+        {"silo",
+         "each agent adds noise to running sums of its own records; (epsilon, delta) per record against all "
+         "others",
+         OptionsUnder("privacy", "privacy.model", "silo")},
+        {"peer", "the same among peers, without a controller",
+         OptionsUnder("privacy", "privacy.model", "peer")}}},
       {"exhibits", ExhibitEntries()},
   };
   const auto it = catalog.find(kind);

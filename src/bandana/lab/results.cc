@@ -1,5 +1,6 @@
 #include "bandana/lab/results.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -18,7 +20,9 @@ namespace fs = std::filesystem;
 constexpr char kResults[] = "results.csv";
 constexpr char kSpec[] = "spec.toml";
 
-std::string Header() { return fmt::format("point,label,replicate,t,{}\n", fmt::join(MetricNames(), ",")); }
+std::string Header(bool federated) {
+  return fmt::format("point,label,replicate,t,{}\n", fmt::join(MetricNames(federated), ","));
+}
 
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -40,30 +44,40 @@ std::string ReadAll(const std::string& path) {
 
 }  // namespace
 
-const std::vector<std::string>& MetricNames() {
-  static const std::vector<std::string> names = {
-      "regret",     "clients",          "communication_reals", "communication_bits",
-      "rounds",     "best_action_rate", "regret_per_agent",    "syncs",
-      "first_sync", "repairs"};
-  return names;
+const std::vector<std::string>& MetricNames(bool federated) {
+  static const std::vector<std::string> plain = {
+      "regret", "clients", "communication_reals", "communication_bits", "rounds", "best_action_rate"};
+  static const std::vector<std::string> with_agents = [] {
+    std::vector<std::string> names = plain;
+    for (const char* name : {"regret_per_agent", "syncs", "first_sync", "repairs"}) names.emplace_back(name);
+    return names;
+  }();
+  return federated ? with_agents : plain;
 }
 
-std::vector<double> MetricValues(const Checkpoint& checkpoint) {
-  const auto reals = static_cast<double>(checkpoint.reals);
-  return {checkpoint.regret,
-          static_cast<double>(checkpoint.clients),
-          reals,
-          static_cast<double>(checkpoint.bits),
-          static_cast<double>(checkpoint.rounds),
-          checkpoint.best_action_rate,
-          checkpoint.regret / static_cast<double>(checkpoint.agents),
-          static_cast<double>(checkpoint.rounds),
-          static_cast<double>(checkpoint.first_sync),
-          static_cast<double>(checkpoint.repairs)};
+std::vector<double> MetricValues(const Checkpoint& checkpoint, bool federated) {
+  std::vector<double> values = {checkpoint.regret,
+                                static_cast<double>(checkpoint.clients),
+                                static_cast<double>(checkpoint.reals),
+                                static_cast<double>(checkpoint.bits),
+                                static_cast<double>(checkpoint.rounds),
+                                checkpoint.best_action_rate};
+  if (federated) {
+    values.push_back(checkpoint.regret / static_cast<double>(checkpoint.agents));
+    values.push_back(static_cast<double>(checkpoint.rounds));
+    values.push_back(static_cast<double>(checkpoint.first_sync));
+    values.push_back(static_cast<double>(checkpoint.repairs));
+  }
+  return values;
+}
+
+bool IsFederated(const Spec& spec) {
+  return std::any_of(spec.points.begin(), spec.points.end(),
+                     [](const Point& point) { return AlgorithmOf(point.settings).federated; });
 }
 
 ResultsFile::ResultsFile(std::string path, const Spec& spec)
-    : path_(std::move(path)), spec_(&spec), values_(spec.points.size()) {
+    : path_(std::move(path)), spec_(&spec), federated_(IsFederated(spec)), values_(spec.points.size()) {
   for (const Point& point : spec.points) times_.push_back(Checkpoints(point.settings));
 }
 
@@ -99,7 +113,7 @@ absl::StatusOr<ResultsFile> ResultsFile::Resume(const std::string& folder, const
 
 absl::Status ResultsFile::Append(const std::vector<Checkpoint>& checkpoints) {
   std::vector<std::vector<double>> replicate;
-  for (const Checkpoint& checkpoint : checkpoints) replicate.push_back(MetricValues(checkpoint));
+  for (const Checkpoint& checkpoint : checkpoints) replicate.push_back(MetricValues(checkpoint, federated_));
   out_ << Rows(replicate) << std::flush;
   if (!out_)
     return FolderError(path_, "cannot be written", "room on the disk and a folder that can be written");
@@ -125,7 +139,7 @@ absl::Status ResultsFile::ReadRows() {
   std::string line;
   std::error_code error;
   if (!fs::exists(path_, error)) return absl::OkStatus();  // stopped before the first row
-  if (!std::getline(in, line) || line + "\n" != Header()) {
+  if (!std::getline(in, line) || line + "\n" != Header(federated_)) {
     return FolderError(path_, "is no results.csv of this version",
                        "an unchanged results.csv, or another folder");
   }
@@ -139,7 +153,7 @@ absl::Status ResultsFile::ReadRows() {
       if (!std::getline(in, line) || in.eof()) return absl::OkStatus();  // a torn replicate ends the file
       text += line + "\n";
       const std::vector<std::string> fields = absl::StrSplit(line, ',');
-      const std::size_t count = MetricNames().size();
+      const std::size_t count = MetricNames(federated_).size();
       if (fields.size() < count) break;
       std::vector<double> row(count);
       bool numbers = true;
@@ -167,7 +181,7 @@ absl::Status ResultsFile::ReadRows() {
 }
 
 absl::Status ResultsFile::Rewrite() {
-  std::string text = Header();
+  std::string text = Header(federated_);
   const std::size_t done = std::exchange(done_, 0);
   for (const auto& point : values_) {
     for (const auto& replicate : point) {

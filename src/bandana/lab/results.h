@@ -11,9 +11,13 @@
 
 namespace bandana::lab {
 
-/// Names of the metrics in a row of results.csv, in order, and a checkpoint's values under them.
-const std::vector<std::string>& MetricNames();
-std::vector<double> MetricValues(const Checkpoint& checkpoint);
+/// Names of the metrics in a row of results.csv, in order, and a checkpoint's values under them. A
+/// federation's agents have some of their own.
+const std::vector<std::string>& MetricNames(bool federated = false);
+std::vector<double> MetricValues(const Checkpoint& checkpoint, bool federated = false);
+
+/// Whether some point of the spec is a federation of agents.
+bool IsFederated(const Spec& spec);
 
 /// results.csv: one row a (point, replicate, checkpoint), in that order. Replicates are appended whole and in
 /// order, so whatever is in the file is a prefix of the final one and an interrupted run goes on from it.
@@ -44,6 +48,7 @@ class ResultsFile {
 
   std::string path_;
   const Spec* spec_;
+  bool federated_;
   std::vector<std::vector<Count>> times_;  // of each point
   std::ofstream out_;
   std::size_t done_ = 0;

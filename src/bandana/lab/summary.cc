@@ -47,16 +47,17 @@ std::vector<double> Column(const std::vector<std::vector<std::vector<double>>>& 
   return column;
 }
 
-Json MetricsAtEnd(const std::vector<std::vector<std::vector<double>>>& replicates) {
+Json MetricsAtEnd(const std::vector<std::vector<std::vector<double>>>& replicates,
+                  const std::vector<std::string>& names) {
   Json metrics = Json::object();
-  for (std::size_t metric = 0; metric < MetricNames().size(); ++metric) {
+  for (std::size_t metric = 0; metric < names.size(); ++metric) {
     const std::vector<double> values = Column(replicates, replicates.front().size() - 1, metric);
     const Moments moments = MomentsOf(values);
-    metrics[MetricNames()[metric]] = {{"mean", moments.mean},
-                                      {"sd", moments.sd},
-                                      {"se", moments.sd / std::sqrt(static_cast<double>(values.size()))},
-                                      {"n", values.size()},
-                                      {"values", values}};
+    metrics[names[metric]] = {{"mean", moments.mean},
+                              {"sd", moments.sd},
+                              {"se", moments.sd / std::sqrt(static_cast<double>(values.size()))},
+                              {"n", values.size()},
+                              {"values", values}};
   }
   return metrics;
 }
@@ -143,13 +144,14 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
                              PrivacyStatement(point.settings, VoidReason(point.settings)));
     BANDANA_ASSIGN_OR_RETURN(const Json net, NetStatement(point.settings));
     BANDANA_ASSIGN_OR_RETURN(const Json graph, GraphStatement(point.settings));
-    summary["points"].push_back({{"point", varied},
-                                 {"label", point.label},
-                                 {"algorithm", point.settings.Text("algorithm.name")},
-                                 {"replicates", spec.replicates()},
-                                 {"metrics", MetricsAtEnd(results.values()[i])},
-                                 {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
-                                 {"privacy", privacy}});
+    summary["points"].push_back(
+        {{"point", varied},
+         {"label", point.label},
+         {"algorithm", point.settings.Text("algorithm.name")},
+         {"replicates", spec.replicates()},
+         {"metrics", MetricsAtEnd(results.values()[i], MetricNames(IsFederated(spec)))},
+         {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
+         {"privacy", privacy}});
     if (!net.is_null()) summary["points"].back()["net"] = net;
     if (!graph.is_null()) summary["points"].back()["graph"] = graph;
   }

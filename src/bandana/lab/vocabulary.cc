@@ -344,6 +344,9 @@ std::vector<Option> MakeVocabulary() {
       Number(
           "service.deployment_delta", [](double v) { return v >= 0 && v < 1; }, "a number in [0, 1)",
           std::nullopt, "see deployment_epsilon", Never),
+      Integer("service.node", 1, std::nullopt, "which peer this process is", Never),
+      Text("service.peers", "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...", "where peers listen",
+           Never),
       Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
   };
   for (Option& option : options) {

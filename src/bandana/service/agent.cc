@@ -12,6 +12,7 @@
 #include "bandana/federation/release.h"
 #include "bandana/federation/topology.h"
 #include "bandana/privacy/wire.h"
+#include "bandana/service/agent_session.h"
 #include "bandana/service/codec.h"
 #include "bandana/service/protocol.h"
 #include "bandana/service/role_context.h"
@@ -24,34 +25,6 @@ namespace bandana::service {
 namespace {
 
 using MakePlayer = std::function<std::unique_ptr<Player>(NodeId)>;
-
-absl::Status Validate(const AgentParams& params) {
-  constexpr Count kMostClients = 0xfffffffe;  // NodeId
-  const Count last = Count{params.first_client.value} + params.clients - 1;
-  if (!(params.first_client.value >= 1 && params.clients >= 1 && last <= kMostClients)) {
-    return InvalidOption("service.clients", fmt::format("{}-{}", params.first_client.value, last),
-                         fmt::format("first-last, within 1-{}", kMostClients));
-  }
-  if (!(params.connect_timeout > absl::ZeroDuration())) {
-    return InvalidOption("service.connect_timeout", absl::FormatDuration(params.connect_timeout),
-                         "a time > 0");
-  }
-  return absl::OkStatus();
-}
-
-v1::Hello HelloOf(const AgentParams& params) {
-  v1::Hello hello;
-  hello.set_first_client(params.first_client.value);
-  hello.set_client_count(static_cast<std::uint64_t>(params.clients));
-  hello.set_spec_digest(params.spec_digest);
-  return hello;
-}
-
-absl::Status EndedBy(const std::string& host, const v1::Stop& stop) {
-  if (stop.finished()) return absl::OkStatus();
-  const std::string why = fmt::format("the {} ended the run: {}", host, stop.reason());
-  return stop.over_budget() ? absl::ResourceExhaustedError(why) : absl::UnavailableError(why);
-}
 
 // Reads the shuffler's stream, which says nothing until the run is over. If it ends before, the server is
 // left: at once if the shuffler refused this agent, else after a moment in which the server may say why
@@ -266,7 +239,7 @@ class AgentRun {
 
 absl::StatusOr<AgentReport> RunAgent(const AgentParams& params, const MakePlayer& make_player,
                                      Environment& environment) {
-  BANDANA_RETURN_IF_ERROR(Validate(params));
+  BANDANA_RETURN_IF_ERROR(ValidateAgent(params));
   const auto connect = [&](const std::string& host, const std::string& address) {
     return Uplink::Connect({"agent", host, address, params.connect_timeout, params.stop});
   };

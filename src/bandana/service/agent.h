@@ -36,7 +36,8 @@ struct AgentParams {
 
 struct AgentReport {
   Count shares = 0;            ///< first answers
-  Count repeats = 0;           ///< answers sent again because a plan came again
+  Count repeats = 0;           ///< answers sent again because a plan, or a model, came again
+  Count rounds = 0;            ///< ended by all clients together, where they play round by round
   std::uint64_t bytes_in = 0;  ///< of all streams
   std::uint64_t bytes_out = 0;
   DpGuarantee spent{0, 0};  ///< the most of any one client

@@ -148,6 +148,7 @@ absl::Status Coordinator::Take(AgentLink& link, v1::FromAgent& message) {
             ? fmt::format("it cannot go on: {}", message.leave().reason())
             : fmt::format("it cannot go on ({}); its own report says why", message.leave().reason()));
   }
+  if (message.has_played()) return TakePlayed(link, message);
   if (!message.has_shares())
     return absl::InvalidArgumentError(link.name() + " sent something other than shares");
   return link.is_shuffler() ? TakeMixed(message) : TakeShares(link, message);
@@ -174,6 +175,25 @@ absl::Status Coordinator::TakeShares(AgentLink& link, const v1::FromAgent& messa
     if (state_ == State::kOver) return absl::OkStatus();
     Deliver(link, share);
   }
+  ShowProgress();
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::TakePlayed(AgentLink& link, const v1::FromAgent& message) {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kOver) return absl::OkStatus();
+  if (state_ == State::kJoining || !last_rounds_) {
+    return absl::FailedPreconditionError(link.name() + " has played to the end, and it is not there");
+  }
+  report_.bytes_in += message.ByteSizeLong();
+  for (const std::uint32_t client : message.played().clients()) {
+    const auto it = link.awaited.find(NodeId{client});
+    if (it == link.awaited.end() || it->second != message.played().epoch()) continue;  // a repeat
+    link.awaited.erase(it);
+    --awaited_;
+  }
+  last_answer_ = Clock::now();
+  AfterRoleCall(absl::OkStatus());
   ShowProgress();
   return absl::OkStatus();
 }
@@ -256,12 +276,14 @@ void Coordinator::SettleMixed(Epoch epoch) {
 void Coordinator::AfterRoleCall(const absl::Status& status) {
   if (!status.ok()) return EndRun(status);
   if (absl::Status sent = Flush(); !sent.ok()) return EndRun(std::move(sent));
+  if (last_rounds_ && awaited_ > 0) return;
   if (server_.finished()) return EndRun(absl::OkStatus());
   if (awaited_ == 0) EndRun(absl::InternalError("the server has not finished and waits for nobody"));
 }
 
 // One payload for many clients of an agent is one message on the wire.
 absl::Status Coordinator::Flush() {
+  BANDANA_RETURN_IF_ERROR(FlushModels());
   std::map<std::tuple<AgentLink*, const Plan*, int>, v1::ToAgent> open;
   for (const Outgoing& outgoing : outgoing_) {
     if (const auto* roll = std::get_if<std::shared_ptr<const Roll>>(&outgoing.payload)) {
@@ -276,20 +298,15 @@ absl::Status Coordinator::Flush() {
     const auto* task = std::get_if<Task>(&outgoing.payload);
     const auto* whole = std::get_if<std::shared_ptr<const Plan>>(&outgoing.payload);
     if (task == nullptr && whole == nullptr) {
-      return absl::InternalError("a server can send plans, tasks and rolls alone");
+      return absl::InternalError("a server can send plans, tasks, models and rolls alone");
     }
     const std::shared_ptr<const Plan>& plan = task == nullptr ? *whole : task->plan;
     const int part = task == nullptr ? Report::kWhole : task->part;
-    AgentLink* link = roster_.Find(outgoing.to);
-    if (link == nullptr) return absl::InternalError(fmt::format("there is no client {}", outgoing.to.value));
     if (epoch_ != plan->epoch) {
       epoch_ = plan->epoch;
       query_ = plan->query;
     }
-    if (link->lost.has_value()) {
-      return absl::UnavailableError(
-          fmt::format("{} is wanted in epoch {} but was lost: {}", link->name(), epoch_, *link->lost));
-    }
+    BANDANA_ASSIGN_OR_RETURN(AgentLink * link, LinkTo(outgoing.to));
     if (link->awaited.insert_or_assign(outgoing.to, epoch_).second) ++awaited_;
     v1::ToAgent& message = open[{link, plan.get(), part}];
     v1::Delivery& delivery = *message.mutable_delivery();
@@ -304,6 +321,43 @@ absl::Status Coordinator::Flush() {
   }
   for (auto& [key, message] : open) Push(*std::get<AgentLink*>(key), std::move(message));
   outgoing_.clear();
+  return absl::OkStatus();
+}
+
+// Whose agent is here, or an error.
+absl::StatusOr<AgentLink*> Coordinator::LinkTo(NodeId client) {
+  AgentLink* link = roster_.Find(client);
+  if (link == nullptr) return absl::InternalError(fmt::format("there is no client {}", client.value));
+  if (link->lost.has_value()) {
+    return absl::UnavailableError(
+        fmt::format("{} is wanted in epoch {} but was lost: {}", link->name(), epoch_, *link->lost));
+  }
+  return link;
+}
+
+absl::Status Coordinator::FlushModels() {
+  std::map<std::tuple<AgentLink*, Epoch, Count, bool, const void*>, v1::ToAgent> open;
+  for (const Outgoing& outgoing : outgoing_) {
+    const auto* model = std::get_if<Model>(&outgoing.payload);
+    if (model == nullptr) continue;
+    if (params_.route.shuffled) {
+      return absl::UnimplementedError(
+          "agents that play round by round report through a shuffler in the simulator alone so far");
+    }
+    epoch_ = model->epoch;
+    last_rounds_ = !model->answers;
+    BANDANA_ASSIGN_OR_RETURN(AgentLink * link, LinkTo(outgoing.to));
+    if (link->awaited.insert_or_assign(outgoing.to, epoch_).second) ++awaited_;
+    v1::Delivery& delivery =
+        *open[{link, model->epoch, model->until, model->answers, model->sums.get()}].mutable_delivery();
+    if (!delivery.has_message()) {
+      Encode({kServerNode, kServerNode, 0, next_seq_++, outgoing.payload}, *delivery.mutable_message());
+    }
+    delivery.add_to(outgoing.to.value);
+  }
+  for (auto& [key, message] : open) Push(*std::get<AgentLink*>(key), std::move(message));
+  std::erase_if(outgoing_,
+                [](const Outgoing& outgoing) { return std::holds_alternative<Model>(outgoing.payload); });
   return absl::OkStatus();
 }
 

@@ -47,6 +47,7 @@ class Coordinator final : public Host {
 
   absl::Status TakeShares(AgentLink& link, const v1::FromAgent& message);
   absl::Status TakeMixed(const v1::FromAgent& message);
+  absl::Status TakePlayed(AgentLink& link, const v1::FromAgent& message);
 
   // All below: with mutex_ held.
   absl::Status AdmitLink(const std::shared_ptr<AgentLink>& link);
@@ -59,6 +60,8 @@ class Coordinator final : public Host {
   void SettleMixed(Epoch epoch);
   void AfterRoleCall(const absl::Status& status);
   absl::Status Flush();
+  absl::Status FlushModels();
+  absl::StatusOr<AgentLink*> LinkTo(NodeId client);
   absl::Status FlushRoll(const std::shared_ptr<const Roll>& roll);
   void Push(AgentLink& link, v1::ToAgent message);
   void EndRun(absl::Status result);
@@ -83,6 +86,7 @@ class Coordinator final : public Host {
   Seq next_seq_ = 0;
   Epoch epoch_ = 0;
   Count awaited_ = 0;
+  bool last_rounds_ = false;  // the role has finished, and clients still play
   Clock::time_point started_;
   Clock::time_point last_answer_;
   ServerReport report_;

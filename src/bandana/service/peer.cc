@@ -129,7 +129,7 @@ absl::StatusOr<PeerReport> RunPeer(const PeerParams& params, RoundPlayer<double>
   BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<PeerLinks> links, PeerLinks::Open(params));
   if (params.on_listening) params.on_listening(links->address());
   PeerRun run(params, player, world, *links);
-  if (const absl::Status status = run.Run(); !status.ok()) {
+  if (absl::Status status = run.Run(); !status.ok()) {
     links->Leave(status);
     return status;
   }

@@ -97,13 +97,13 @@ PeerLinks::~PeerLinks() {
 
 absl::Status PeerLinks::Join() {
   for (const auto& [id, link] : links_) {
-    if (id > params_.self) dialing_.emplace_back([this, &link = *link] { Dial(link); });
+    if (id > params_.self) dialing_.emplace_back([this, to = link.get()] { Dial(*to); });
   }
   std::unique_lock lock(mutex_);
   const auto all_here = [&] {
     return std::all_of(links_.begin(), links_.end(), [](const auto& each) { return each.second->joined; });
   };
-  const absl::Status status = Wait(lock, all_here, 0, Clock::now() + ToChrono(params_.connect_timeout));
+  absl::Status status = Wait(lock, all_here, 0, Clock::now() + ToChrono(params_.connect_timeout));
   if (absl::IsDeadlineExceeded(status)) {
     std::string missing;
     for (const auto& [id, link] : links_) {

@@ -4,7 +4,7 @@ import { metricName, number, value, withError } from '../format.js';
 import { theme, onTheme } from '../palette.js';
 import { median } from '../stats.js';
 
-const order = ['regret', 'regret_per_agent', 'best_action_rate', 'communication_reals', 'communication_bits', 'communication_cost', 'bytes_on_wire', 'clients', 'rounds', 'syncs'];
+const order = ['regret', 'regret_per_agent', 'best_action_rate', 'communication_reals', 'communication_bits', 'communication_cost', 'bytes_on_wire', 'clients', 'rounds', 'syncs', 'first_sync', 'repairs'];
 
 /// A strip with a tick for each replicate, on the scale of the column.
 function strip(values, low, high, log, ink) {
@@ -23,7 +23,8 @@ function strip(values, low, high, log, ink) {
 export function tables(data) {
   const { points } = data;
   const present = [...new Set(points.flatMap((p) => Object.keys(p.metrics)))];
-  const metrics = order.filter((m) => present.includes(m)).concat(present.filter((m) => !order.includes(m)));
+  const seen = (m) => m !== 'repairs' || points.some((p) => p.metrics[m] && p.metrics[m].mean > 0);
+  const metrics = order.filter((m) => present.includes(m) && seen(m)).concat(present.filter((m) => !order.includes(m)));
   if (!metrics.length) return null;
   const columns = data.keys.length
     ? data.keys.map((key) => ({ title: data.keyName(key), get: (p) => p.point[key], show: (p) => value(p.point[key]) }))

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <span>
 
 #include "bandana/audit/empirical_privacy.h"
@@ -38,18 +39,18 @@ struct Event {
 };
 
 Event MostTelling(std::span<const double> a, std::span<const double> b, double delta) {
+  std::set<double> rounds(a.begin(), a.end());
+  rounds.insert(b.begin(), b.end());
   Event best;
   double most = -1;
-  for (const std::span<const double> each : {a, b}) {
-    for (const double round : each) {
-      for (const bool contrary : {false, true}) {
-        for (const bool speaks_for_a : {false, true}) {
-          const Event event{round, contrary, speaks_for_a};
-          const double promise = EpsilonLowerBound(event.Counts(a, b), delta, kFalseAlarm / 2);
-          if (promise <= most) continue;
-          most = promise;
-          best = event;
-        }
+  for (const double round : rounds) {
+    for (const bool contrary : {false, true}) {
+      for (const bool speaks_for_a : {false, true}) {
+        const Event event{round, contrary, speaks_for_a};
+        const double promise = EpsilonLowerBound(event.Counts(a, b), delta, kFalseAlarm / 2);
+        if (promise <= most) continue;
+        most = promise;
+        best = event;
       }
     }
   }

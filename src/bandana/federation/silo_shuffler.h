@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/node.h"
+#include "bandana/privacy/privatizer.h"
+#include "bandana/privacy/silo_prefix_sum.h"
+
+namespace bandana {
+
+/// S as a role where the same silos release at every synchronisation: holds their reports until all are in,
+/// mixes them and hands the controller what is left. Which silos there are is public, so there is no roll to
+/// wait for.
+template <ShufflePrivatizer P>
+class SiloShuffler final : public Node {
+ public:
+  /// Silos are nodes first .. first + silos - 1. `privatizer` must outlive it.
+  SiloShuffler(const P& privatizer, NodeId first, Count silos)
+      : privatizer_(&privatizer), first_(first), silos_(silos) {}
+
+  absl::Status OnMessage(Context& context, const Message& message) override {
+    const auto* share = std::get_if<Share>(&message.body);
+    if (share == nullptr) return absl::InvalidArgumentError("a shuffler of silos takes shares alone");
+    const bool stranger = message.origin < first_ || message.origin.value - first_.value >= silos_;
+    if (stranger || share->epoch <= done_) return absl::OkStatus();  // or a repeat
+    auto& reports = waiting_[share->epoch];
+    reports.try_emplace(message.origin, share->report);
+    if (static_cast<Count>(reports.size()) < silos_) return absl::OkStatus();
+    std::vector<Report> all;
+    for (auto& [silo, report] : reports) all.push_back(std::move(report));
+    const StepQuery query{.step = share->epoch, .silos = silos_};
+    done_ = share->epoch;
+    waiting_.erase(done_);
+    BANDANA_ASSIGN_OR_RETURN(std::vector<Report> mixed, privatizer_->Mix(query, std::move(all)));
+    context.Send(*context.links().upstream, Mixed{done_, std::move(mixed)});
+    return absl::OkStatus();
+  }
+
+  bool finished() const override { return waiting_.empty(); }
+
+ private:
+  const P* privatizer_;
+  NodeId first_;
+  Count silos_;
+  Epoch done_ = 0;
+  std::map<Epoch, std::map<NodeId, Report>> waiting_;  // in an order that does not depend on the network
+};
+
+}  // namespace bandana

@@ -1,0 +1,194 @@
+#include "bandana/service/round_agent.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/topology.h"
+#include "bandana/service/agent_session.h"
+#include "bandana/service/codec.h"
+#include "bandana/service/role_context.h"
+#include "bandana/service/uplink.h"
+#include "fmt/format.h"
+#include "proto/federation.pb.h"
+
+namespace bandana::service {
+namespace {
+
+using MakePlayer = std::function<std::unique_ptr<RoundPlayer<double>>(NodeId)>;
+
+// The agent's side of a run.
+class RoundAgentRun {
+ public:
+  RoundAgentRun(const AgentParams& params, const MakePlayer& make_player, RoundWorld& world, Uplink& server)
+      : params_(params),
+        make_player_(make_player),
+        world_(world),
+        server_(server),
+        role_world_{
+            .insecure_seed = params.insecure_seed,
+            .releases = Releases(params.budget_per_client, params.ledger),
+            .send = [this](NodeId from, NodeId to, Payload payload) { Send(from, to, std::move(payload)); },
+            .play = nullptr},
+        topology_(Topology::Star(Count{params.first_client.value} + params.clients - 1)) {}
+
+  /// OK: the run has finished. Otherwise: the server ended it, or this agent must leave.
+  absl::Status Run() {
+    BANDANA_RETURN_IF_ERROR(server_.Greet(HelloOf(params_)).status());
+    started_ = absl::Now();
+    v1::ToAgent message;
+    while (server_.Read(message)) {
+      if (message.has_stop()) return EndedBy("server", message.stop());
+      BANDANA_RETURN_IF_ERROR(HandleDelivery(message.delivery()));
+    }
+    server_lost_ = true;
+    return absl::UnavailableError("the server was lost");
+  }
+
+  bool server_lost() const { return server_lost_; }
+
+  AgentReport report() const {
+    AgentReport report = report_;
+    report.spent = role_world_.releases.spent();
+    report.seconds = absl::ToDoubleSeconds(absl::Now() - started_);
+    report.bytes_in = server_.bytes_in();
+    report.bytes_out = server_.bytes_out();
+    return report;
+  }
+
+ private:
+  struct Seat {
+    Seat(std::unique_ptr<RoundPlayer<double>> role, RoleWorld& world, Links links)
+        : player(std::move(role)), context(world, std::move(links)) {}
+    std::unique_ptr<RoundPlayer<double>> player;
+    RoleContext context;
+    Count round = 0;  // ended
+    Epoch epoch = 0;  // of the last model
+  };
+
+  bool over() const { return params_.stop.stop_requested() || server_.over(); }
+
+  absl::Status HandleDelivery(const v1::Delivery& delivery) {
+    BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(delivery.message()));
+    const auto* model = std::get_if<Model>(&message.body);
+    if (model == nullptr || message.from != kServerNode) {
+      return absl::InvalidArgumentError("the server sent something other than a model of its own");
+    }
+    for (const std::uint32_t to : delivery.to()) {
+      if (to < params_.first_client.value || to - params_.first_client.value >= params_.clients) {
+        return absl::InvalidArgumentError(fmt::format("the server told client {}, who is not here", to));
+      }
+      BANDANA_RETURN_IF_ERROR(HandleModel(NodeId{to}, *model, message));
+      if (over()) return absl::OkStatus();  // the next read tells
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status HandleModel(NodeId client, const Model& model, const Message& message) {
+    std::unique_ptr<Seat>& seat = seats_[client];
+    if (seat == nullptr) {
+      seat = std::make_unique<Seat>(make_player_(client), role_world_, topology_.LinksOf(client));
+    }
+    if (model.epoch <= seat->epoch) {
+      ++report_.repeats;
+    } else {
+      BANDANA_RETURN_IF_ERROR(seat->player->OnMessage(seat->context, message));
+      seat->epoch = model.epoch;
+      while (seat->player->rounds_ready() > 0) {
+        if (over()) return absl::OkStatus();
+        BANDANA_RETURN_IF_ERROR(PlayRound(client, *seat));
+      }
+      if (seat->round != model.until) {
+        return absl::InternalError(fmt::format("client {} plays until round {}, and the server said {}",
+                                               client.value, seat->round, model.until));
+      }
+    }
+    return Answer(client, model);
+  }
+
+  absl::Status PlayRound(NodeId client, Seat& seat) {
+    const Count round = ++seat.round;
+    ++report_.rounds;
+    if (seat.player->Plays(round)) {
+      const ArmId arm = seat.player->Act(seat.context, round, world_.Set(client, round));
+      BANDANA_RETURN_IF_ERROR(
+          seat.player->Observe(seat.context, round, Raw<double>(world_.Reward(client, round, arm))));
+    }
+    BANDANA_RETURN_IF_ERROR(seat.player->EndRound(seat.context, round));
+    return sent_;
+  }
+
+  absl::Status Answer(NodeId client, const Model& model) {
+    v1::FromAgent answer;
+    if (model.answers) {
+      const auto share = shares_.find({client, model.epoch});
+      if (share == shares_.end()) {
+        return absl::InternalError(
+            fmt::format("client {} has no answer to model {}", client.value, model.epoch));
+      }
+      Encode(share->second, *answer.mutable_shares()->add_messages());
+    } else {
+      answer.mutable_played()->set_epoch(model.epoch);
+      answer.mutable_played()->add_clients(client.value);
+    }
+    BANDANA_RETURN_IF_ERROR(role_world_.releases.Commit());
+    server_.Write(answer);
+    return absl::OkStatus();
+  }
+
+  void Send(NodeId from, NodeId to, Payload payload) {
+    const auto* share = std::get_if<Share>(&payload);
+    if (std::holds_alternative<SyncRequest>(payload)) {
+      sent_ = absl::UnimplementedError(
+          "agents that ask for a synchronisation by themselves run in the simulator alone so far");
+    } else if (to != kServerNode || share == nullptr) {
+      sent_ = absl::InternalError("a client can send shares to the server alone");
+    } else if (!shares_.try_emplace({from, share->epoch}, Message{from, from, 0, next_seq_++, payload})
+                    .second) {
+      sent_ =
+          absl::InternalError(fmt::format("client {} answered twice in epoch {}", from.value, share->epoch));
+    } else {
+      ++report_.shares;
+    }
+  }
+
+  const AgentParams& params_;
+  const MakePlayer& make_player_;
+  RoundWorld& world_;
+  Uplink& server_;
+  RoleWorld role_world_;
+  Topology topology_;
+  absl::flat_hash_map<NodeId, std::unique_ptr<Seat>> seats_;
+  std::map<std::pair<NodeId, Epoch>, Message> shares_;  // a model that comes again gets the same one
+  Seq next_seq_ = 0;
+  absl::Status sent_;
+  bool server_lost_ = false;
+  absl::Time started_ = absl::Now();
+  AgentReport report_;
+};
+
+}  // namespace
+
+absl::StatusOr<AgentReport> RunRoundAgent(const AgentParams& params, const MakePlayer& make_player,
+                                          RoundWorld& world) {
+  BANDANA_RETURN_IF_ERROR(ValidateAgent(params));
+  if (params.route.shuffled) {
+    return absl::UnimplementedError(
+        "agents that play round by round report through a shuffler in the simulator alone so far");
+  }
+  BANDANA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Uplink> server,
+      Uplink::Connect({"agent", "server", params.server, params.connect_timeout, params.stop}));
+  RoundAgentRun run(params, make_player, world, *server);
+  absl::Status status = run.Run();
+  if (!status.ok() && !run.server_lost()) {  // the code alone: a world's errors may be a client's data
+    server->Leave(std::string(absl::StatusCodeToString(status.code())));
+  }
+  const absl::Status end = server->Close();
+  if (status.ok()) return run.report();
+  if (params.stop.stop_requested()) return absl::CancelledError("the agent was stopped");
+  return run.server_lost() ? end : status;
+}
+
+}  // namespace bandana::service

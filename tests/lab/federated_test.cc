@@ -1,0 +1,166 @@
+#include "bandana/lab/federated.h"
+
+#include <atomic>
+
+#include "bandana/core/status.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/federated_parts.h"
+#include "bandana/lab/spec.h"
+#include "gmock/gmock.h"
+
+namespace bandana::lab {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kSpec[] = R"(horizon = 400
+seed = 5
+environment = { kind = "contextual-linear", contexts = "gap", dimension = 4, actions = 8, reward = "bernoulli" }
+algorithm.name = "fed-ucb"
+federation.agents = 4
+privacy = { model = "silo", epsilon = 1.0, delta = 1e-5 }
+)";
+
+absl::StatusOr<Settings> With(const Overrides& set) {
+  BANDANA_ASSIGN_OR_RETURN(const Spec spec, ParseSpec(kSpec, "x.toml", set));
+  return spec.points.front().settings;
+}
+
+Settings Good(const Overrides& set) {
+  const absl::StatusOr<Settings> settings = With(set);
+  EXPECT_TRUE(settings.ok()) << settings.status();
+  return *settings;
+}
+
+std::vector<Checkpoint> RunOf(const Overrides& set, int threads = 1) {
+  const std::atomic<bool> stop = false;
+  const absl::StatusOr<Outcome> outcome = RunReplicate(Good(set), 0, stop, threads);
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  return outcome.ok() ? outcome->checkpoints : std::vector<Checkpoint>{};
+}
+
+TEST(FederatedTest, ClaimsNameUnitAndAdversary) {
+  const std::vector<Claim> claims = ClaimsOf(Good({})).value();
+  ASSERT_THAT(claims, SizeIs(2));
+  EXPECT_EQ(claims[0].unit, "one record (x, y) of one agent");
+  EXPECT_EQ(claims[0].neighbours, "replace-one");
+  EXPECT_THAT(claims[0].adversary, HasSubstr("all other agents, colluding"));
+  EXPECT_EQ(claims[0].guarantee.epsilon, 1);
+  EXPECT_EQ(claims[0].guarantee.delta, 1e-5);
+  // Who has a record at each of four agents: a Gaussian mechanism of twice the sensitivity.
+  EXPECT_THAT(claims[1].unit, HasSubstr("each of the 4 agents"));
+  EXPECT_GT(claims[1].guarantee.epsilon, 2);
+  EXPECT_LT(claims[1].guarantee.epsilon, 2.4);
+}
+
+TEST(FederatedTest, RawDataNarrowTheClaim) {
+  const std::vector<Claim> claims = ClaimsOf(Good({"algorithm.local=raw"})).value();
+  for (const Claim& claim : claims) EXPECT_THAT(claim.adversary, HasSubstr("logged streams alone"));
+  EXPECT_EQ(VoidReason(Good({"algorithm.local=raw"})), "");
+}
+
+TEST(FederatedTest, TheDeterminantTriggerVoidsIt) {
+  const Settings settings = Good({"algorithm.sync=determinant"});
+  EXPECT_THAT(ClaimsOf(settings).value(), IsEmpty());
+  EXPECT_EQ(VoidReason(settings), "no guarantee: synchronisation times depend on unreleased data");
+  EXPECT_EQ(VoidReason(Good({"algorithm.sync=determinant", "privacy.model=none"})), "");
+}
+
+TEST(FederatedTest, EachBudgetHasItsClaim) {
+  const std::vector<Claim> claims = ClaimsOf(Good({"privacy.budgets=[0.5, 3]"})).value();
+  ASSERT_THAT(claims, SizeIs(3));
+  EXPECT_EQ(claims[0].guarantee.epsilon, 0.5);
+  EXPECT_EQ(claims[1].guarantee.epsilon, 3);
+  EXPECT_THAT(claims[1].unit, HasSubstr("agents 2, 4, ..."));
+}
+
+TEST(FederatedTest, ThePapersNoiseSaysWhatItDelivers) {
+  const std::vector<Claim> claims = ClaimsOf(Good({"privacy.calibration=paper"})).value();
+  EXPECT_LT(claims[0].guarantee.epsilon, 0.2) << "far more noise than epsilon = 1 needs";
+}
+
+struct Bad {
+  Overrides set;
+  std::string key;
+};
+
+TEST(FederatedTest, ErrorsNameTheKey) {
+  const std::vector<Bad> cases = {
+      {{"environment.kind=linear", "environment.contexts=sphere"}, "environment.kind"},
+      {{"environment.contexts=orthant"}, "environment.contexts"},
+      {{"environment.reward=gaussian"}, "environment.reward"},
+      {{"environment.contexts=sphere"}, "environment.reward"},
+      {{"privacy.model=central"}, "privacy.model"},
+      {{"privacy.model=peer"}, "privacy.model"},
+      {{"algorithm.name=private-lin-ucb", "privacy.model=peer"}, "privacy.model"},
+      {{"algorithm.name=fed-ucb-p2p"}, "privacy.model"},
+      {{"algorithm.name=fed-ucb-p2p", "privacy.model=peer", "algorithm.sync=released"}, "algorithm.sync"},
+      {{"algorithm.name=fed-ucb-p2p", "privacy.model=peer", "federation.topology=erdos-renyi",
+        "federation.edge_probability=0"},
+       "federation.topology"},
+      {{"algorithm.name=fed-ucb-p2p", "privacy.model=peer", "federation.topology=ring",
+        "federation.agents=2"},
+       "federation.agents"},
+      {{"privacy.calibration=paper", "algorithm.prefix_sum=toeplitz"}, "prefix_sum"},
+  };
+  for (const Bad& bad : cases) {
+    const absl::StatusOr<Settings> settings = With(bad.set);
+    ASSERT_TRUE(settings.ok()) << settings.status();
+    const absl::Status status = CheckPoint(*settings);
+    EXPECT_FALSE(status.ok()) << bad.set.front();
+    EXPECT_THAT(status.message(), HasSubstr(bad.key)) << bad.set.front();
+  }
+}
+
+TEST(FederatedTest, ValuesOutOfRangeAreRefused) {
+  for (const char* bad :
+       {"federation.agents=0", "federation.paces=[0]", "federation.paces=[1.5]", "privacy.budgets=[]",
+        "privacy.budgets=[1, 0]", "privacy.budgets=[nan]", "algorithm.failure=0", "algorithm.failure=1",
+        "environment.gap=0.4", "algorithm.sync=sometimes"}) {
+    EXPECT_FALSE(With({bad}).ok()) << bad;
+  }
+  EXPECT_FALSE(With({"algorithm.sync=batch"}).ok()) << "a batch must be given";
+}
+
+TEST(FederatedTest, ThreadsDoNotMatter) {
+  const std::vector<Checkpoint> one = RunOf({});
+  const std::vector<Checkpoint> three = RunOf({}, 3);
+  ASSERT_EQ(one.size(), three.size());
+  for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].regret, three[i].regret);
+}
+
+TEST(FederatedTest, SlowAgentsPlayLess) {
+  const Checkpoint all = RunOf({"privacy.model=none"}).back();
+  const Checkpoint some = RunOf({"privacy.model=none", "federation.paces=[1, 10]"}).back();
+  EXPECT_LT(some.regret, all.regret);
+  EXPECT_GT(some.regret, 0);
+}
+
+TEST(FederatedTest, EveryScheduleAndPlaceRuns) {
+  for (const char* sync : {"every", "mlogt", "m15", "doubling", "released", "determinant"}) {
+    const Checkpoint end = RunOf({std::string("algorithm.sync=") + sync}).back();
+    EXPECT_GT(end.regret, 0) << sync;
+    EXPECT_EQ(end.agents, 4);
+  }
+  for (const char* topology : {"complete", "star", "ring", "line", "grid", "barabasi-albert"}) {
+    const Checkpoint end = RunOf({"algorithm.name=fed-ucb-p2p", "privacy.model=peer", "algorithm.gamma=2",
+                                  "federation.degree=2", std::string("federation.topology=") + topology})
+                               .back();
+    EXPECT_GT(end.rounds, 0) << topology;
+  }
+  EXPECT_GT(RunOf({"algorithm.name=private-lin-ucb"}).back().regret, 0);
+  EXPECT_GT(RunOf({"environment.precision=float"}).back().regret, 0);
+}
+
+TEST(FederatedTest, CliquesAreOfTheWholeGroup) {
+  EXPECT_THAT(FederatedParts::Create(Good({})).value()->cliques(), SizeIs(1));
+  EXPECT_THAT(FederatedParts::Create(Good({"algorithm.name=private-lin-ucb"})).value()->cliques(), SizeIs(4));
+  const auto ring = FederatedParts::Create(
+      Good({"algorithm.name=fed-ucb-p2p", "privacy.model=peer", "federation.topology=line"}));
+  EXPECT_THAT(ring.value()->cliques(), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace bandana::lab
