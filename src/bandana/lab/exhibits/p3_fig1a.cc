@@ -78,7 +78,7 @@ absl::StatusOr<Finding> ReleasedIsNearlyFree(const Findings& findings) {
                      {kEpsilon, 1.0}};
   BANDANA_ASSIGN_OR_RETURN(const Named a, NamedAlong(findings, "released", kAgents, ours, kRegret));
   BANDANA_ASSIGN_OR_RETURN(const Named b, NamedAlong(findings, "raw", kAgents, raw, kRegret));
-  return lab::WithinFactor(a, b, 1.05);
+  return lab::WithinFactor(a, b, 1.1);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::vector<PaperClaim> P3Fig1aClaims() {
       {"beyond the paper: at epsilon = 1 the default has learned (at the end it loses at most 1 % of what "
        "uninformed play does) where the algorithm as printed has not (at least 80 %)",
        kFigure, true, "", HasLearned},
-      {"beyond the paper: to act on released statistics alone costs at most 5 %", kFigure, true, "",
+      {"beyond the paper: to act on released statistics alone costs at most 10 %", kFigure, true, "",
        ReleasedIsNearlyFree},
   };
 }

@@ -30,7 +30,7 @@ absl::StatusOr<Finding> ReleasedIsNearlyFree(const Findings& findings) {
   BANDANA_ASSIGN_OR_RETURN(NamedSample b, BySync(findings, raw, "mlogt"));
   a.name = "released";
   b.name = "raw";
-  return p3::WithinFactor(a, b, 1.05);
+  return p3::WithinFactor(a, b, 1.1);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ std::vector<PaperClaim> P3Fig1bClaims() {
            "mlogt", false, "the noise is then for T releases"),
       Pays("beyond the paper: private, M T messages have clearly more regret than M log T", Ours(), "mlogt",
            "every"),
-      {"beyond the paper: with M log T messages, to act on released statistics alone costs at most 5 %",
+      {"beyond the paper: with M log T messages, to act on released statistics alone costs at most 10 %",
        kFigure, true, "", ReleasedIsNearlyFree},
   };
 }
