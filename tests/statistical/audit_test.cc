@@ -247,7 +247,7 @@ TEST_P(AuditManyDrawsTest, ClaimIsNotRefuted) {
 
 // At a delta that people use, too.
 TEST(SlowAuditTest, ActingOnRawRecordsBreaksTheClaimAndOnReleasedOnesDoesNot) {
-  constexpr std::int64_t kDraws = 1'000'000;
+  constexpr std::int64_t kDraws = 400'000;
   const auto finding = [](const char* name) {
     return Attack(*MakeTarget(**audit::FindEntry(name), 1, 1e-5), kDraws, 71);
   };
