@@ -14,6 +14,7 @@
 #include "bandana/audit/dealt_target.h"
 #include "bandana/audit/distinguisher.h"
 #include "bandana/audit/mean_target.h"
+#include "bandana/audit/regression_target.h"
 #include "bandana/audit/target.h"
 #include "bandana/core/distributions.h"
 #include "bandana/privacy/calibration/gaussian.h"
@@ -375,6 +376,97 @@ inline Fault StreamAsOneRelease() {
   return {"a stream as one release", std::move(sound), std::move(broken)};
 }
 
+inline RegressionPrefixSum FaultRegression(PrefixSumMechanism mechanism) {
+  return *RegressionPrefixSum::Create({.nominal = kFaultClaim,
+                                       .calibration = Calibration::kTight,
+                                       .sampler = Sampler::kExact,
+                                       .mechanism = mechanism,
+                                       .steps = 3,
+                                       .dimension = 2,
+                                       .context_norm = 1,
+                                       .reward_bound = 1,
+                                       .reward_weight = 1});
+}
+
+/// Sums for regression with the noise that x x' alone would need.
+inline Fault SensitivityWithoutTheReward() {
+  const RegressionPrefixSum mechanism = FaultRegression(PrefixSumMechanism::kToeplitz);
+  const auto records = audit::WorstRecords(mechanism.space());
+  Target sound = audit::RegressionTarget("regression", mechanism, records);
+  std::array<std::vector<double>, 2> centres;
+  for (std::size_t i = 0; i < 2; ++i) {
+    centres[i] = audit::RegressionCentre(mechanism.strategy(), mechanism.space(), records[i]);
+  }
+  Target broken = Changed(sound, [centres](Neighbour neighbour, std::span<double> view) {
+    const std::vector<double>& centre = centres[neighbour == Neighbour::kSecond];
+    for (std::size_t i = 0; i < view.size(); ++i) view[i] = centre[i] + (view[i] - centre[i]) / 2;
+  });
+  return {"sensitivity without the reward", std::move(sound), std::move(broken)};
+}
+
+/// A stream whose steps all have the same draws: what is released at the second step less what was at the
+/// first has no noise.
+inline Fault NoiseReusedByEveryStep() {
+  const RegressionPrefixSum mechanism = FaultRegression(PrefixSumMechanism::kToeplitz);
+  const auto records = audit::WorstRecords(mechanism.space());
+  Target sound = audit::RegressionTarget("regression", mechanism, records);
+  Target broken = sound;
+  const std::size_t entries = sound.dimension / 3;
+  for (std::size_t i = 0; i < sound.dimension; ++i) {
+    broken.direction[i] = i < entries       ? sound.direction[i]
+                          : i < 2 * entries ? -sound.direction[i - entries]
+                                            : 0;
+  }
+  broken.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
+    const std::uint64_t seed = noise();
+    std::vector<std::unique_ptr<Noise>> again;
+    const auto same = [&](std::int64_t) -> NoiseGen& {
+      return again.emplace_back(std::make_unique<Noise>(seed))->gen;
+    };
+    return audit::DrawRegression(mechanism, records[neighbour == Neighbour::kSecond], same, view);
+  };
+  return {"noise reused by every step", std::move(sound), std::move(broken)};
+}
+
+/// Records twice as long as they may be, which nobody shortens.
+inline Fault MissingRecordClip() {
+  const RegressionPrefixSum mechanism = FaultRegression(PrefixSumMechanism::kTree);
+  RegressionSpace wide = mechanism.space();
+  wide.context_norm = wide.reward_bound = 2;
+  const auto records = audit::WorstRecords(wide);
+  Target sound = audit::RegressionTarget("regression", mechanism, records);
+  std::array<std::vector<double>, 2> excess;
+  for (std::size_t i = 0; i < 2; ++i) {
+    excess[i] = audit::RegressionCentre(mechanism.strategy(), wide, records[i]);
+    const auto clipped = audit::RegressionCentre(mechanism.strategy(), mechanism.space(), records[i]);
+    for (std::size_t k = 0; k < clipped.size(); ++k) excess[i][k] -= clipped[k];
+  }
+  Target broken = Changed(sound, [excess](Neighbour neighbour, std::span<double> view) {
+    for (std::size_t i = 0; i < view.size(); ++i) view[i] += excess[neighbour == Neighbour::kSecond][i];
+  });
+  return {"missing clip, records", std::move(sound), std::move(broken)};
+}
+
+/// Totals over four silos' sums for regression of which only one adds its noise, calibrated for that or for
+/// all.
+inline Fault UncountedDishonestSilos() {
+  const auto made = [](double honest_fraction) {
+    const auto mechanism = *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,
+                                                                    .calibration = Calibration::kTight,
+                                                                    .sampler = Sampler::kExact,
+                                                                    .mechanism = PrefixSumMechanism::kTree,
+                                                                    .steps = 3,
+                                                                    .dimension = 2,
+                                                                    .context_norm = 1,
+                                                                    .reward_bound = 1,
+                                                                    .reward_weight = 1},
+                                                           .silos = 4,
+                                                           .honest_fraction = honest_fraction});
+    return audit::ShuffledRegressionTarget("silos", mechanism, 1, audit::WorstRecords(mechanism.space()));
+  };
+  return {"uncounted dishonest silos", made(0.25), made(1)};
+}
+
 /// Duchi et al.'s coin for twice the epsilon.
 inline Fault TooBoldACoin() {
   const auto made = [](double epsilon) {
@@ -461,11 +553,27 @@ inline Fault DataDependentTrigger() {
 
 inline std::vector<Fault> AllFaults() {
   std::vector<Fault> faults = HalfTheNoise();
-  for (Fault (*fault)() :
-       {SensitivityOffByTwo, SensitivityOneForRangeTwo, SensitivityOfOneCoordinate, MissingServerClip,
-        MissingClientClip, ReusedNoise, SeededGenerator, DataDependentTrigger, UncountedDishonestClients,
-        MissingShuffle, DrawsMixedTwice, DealtRangeTwo, MixedAmongFewer, DealKnown, StreamAsOneRelease,
-        TooBoldACoin, FloatingPointNoise}) {
+  for (Fault (*fault)() : {SensitivityOffByTwo,
+                           SensitivityOneForRangeTwo,
+                           SensitivityOfOneCoordinate,
+                           MissingServerClip,
+                           MissingClientClip,
+                           ReusedNoise,
+                           SeededGenerator,
+                           DataDependentTrigger,
+                           UncountedDishonestClients,
+                           MissingShuffle,
+                           DrawsMixedTwice,
+                           DealtRangeTwo,
+                           MixedAmongFewer,
+                           DealKnown,
+                           StreamAsOneRelease,
+                           SensitivityWithoutTheReward,
+                           NoiseReusedByEveryStep,
+                           MissingRecordClip,
+                           UncountedDishonestSilos,
+                           TooBoldACoin,
+                           FloatingPointNoise}) {
     faults.push_back(fault());
   }
   return faults;

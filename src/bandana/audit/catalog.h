@@ -41,6 +41,7 @@ std::vector<Entry> MeanEntries();
 std::vector<Entry> ShuffleEntries();
 std::vector<Entry> DealtEntries();
 std::vector<Entry> PrefixSumEntries();
+std::vector<Entry> RegressionEntries();
 std::vector<Entry> L2BallEntries();
 std::vector<Entry> DpDpeEntries();
 std::vector<Entry> FedUcbEntries();

@@ -110,11 +110,12 @@ class Mechanism {
 
  private:
   Mechanism() = default;
-  friend class GridMean;             // averages on a grid: none, central, local
-  friend class ShuffleSumMean;       // docs/proofs/shuffle-sum.md
-  friend class SiloPrefixSum;        // docs/proofs/silo-prefix-sum.md
-  friend class L2BallMean;           // docs/proofs/l2-ball-mean.md
-  friend class RegressionPrefixSum;  // docs/proofs/regression-prefix-sum.md
+  friend class GridMean;               // averages on a grid: none, central, local
+  friend class ShuffleSumMean;         // docs/proofs/shuffle-sum.md
+  friend class SiloPrefixSum;          // docs/proofs/silo-prefix-sum.md
+  friend class L2BallMean;             // docs/proofs/l2-ball-mean.md
+  friend class RegressionPrefixSum;    // docs/proofs/regression-prefix-sum.md
+  friend class ShuffledRegressionSum;  // docs/proofs/shuffled-regression.md
 
   template <class Query>
   static std::span<const Count> DealtOf(const Query& query) {

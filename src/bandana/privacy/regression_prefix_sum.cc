@@ -53,7 +53,7 @@ RegressionStream::RegressionStream(const RegressionPrefixSum& mechanism, const R
 RegressionPrefixSum::RegressionPrefixSum(const RegressionSpace& space, SiloPrefixSum sums, bool bare)
     : space_(space), sums_(std::move(sums)), bare_(bare) {}
 
-absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::Make(const RegressionParams& params, bool bare) {
+absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::Make(const RegressionParams& params, double share) {
   const RegressionSpace space = params.space();
   BANDANA_RETURN_IF_ERROR(CheckSpace(space));
   const bool paper = params.calibration == Calibration::kPaper;
@@ -74,15 +74,12 @@ absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::Make(const RegressionPa
       .distance = distance,
       .length = norm * std::max(norm, space.reward_bound * space.reward_weight),
       .paper_distance = norm * norm + 1};
-  BANDANA_ASSIGN_OR_RETURN(
-      SiloPrefixSum made,
-      SiloPrefixSum::CreateFor(sums, records,
-                               bare ? SiloPrefixSum::Noise::kNone : SiloPrefixSum::Noise::kGuarantee));
-  return RegressionPrefixSum(space, std::move(made), bare);
+  BANDANA_ASSIGN_OR_RETURN(SiloPrefixSum made, SiloPrefixSum::CreateFor(sums, records, share));
+  return RegressionPrefixSum(space, std::move(made), share == 0);
 }
 
 absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::Create(const RegressionParams& params) {
-  return Make(params, false);
+  return Make(params, 1);
 }
 
 // The tree adds whole units: its sums are exact.
@@ -97,7 +94,7 @@ absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::CreateBare(const Regres
                .context_norm = space.context_norm,
                .reward_bound = space.reward_bound,
                .reward_weight = space.reward_weight},
-              true);
+              0);
 }
 
 std::vector<Claim> RegressionPrefixSum::claims() const {

@@ -12,6 +12,7 @@
 namespace bandana {
 
 class RegressionPrefixSum;
+class ShuffledRegressionSum;
 
 /// What a silo has recorded, sealed: only the mechanism that it was made for reads it. The step that is open
 /// is a sum; a record is in one step, and leaves nothing else behind. One of each, as SiloStream is.
@@ -21,6 +22,7 @@ class RegressionStream {
   /// in each of them and pays once: with this stream, which must have released before. null: this is the one
   /// that pays.
   explicit RegressionStream(const RegressionPrefixSum& mechanism, const RegressionStream* first = nullptr);
+  explicit RegressionStream(const ShuffledRegressionSum& mechanism);
   RegressionStream(const RegressionStream&) = delete;
   RegressionStream& operator=(const RegressionStream&) = delete;
 
@@ -113,9 +115,11 @@ class RegressionPrefixSum : public Mechanism {
  private:
   friend class RegressionStream;
   friend class RegressionEstimator;
+  friend class ShuffledRegressionSum;  // docs/proofs/shuffled-regression.md
   RegressionPrefixSum(const RegressionSpace& space, SiloPrefixSum sums, bool bare);
-  static absl::StatusOr<RegressionPrefixSum> Make(const RegressionParams& params, bool bare);
+  static absl::StatusOr<RegressionPrefixSum> Make(const RegressionParams& params, double share);
   const std::shared_ptr<const PrefixSumStrategy>& owner() const { return sums_.strategy_; }
+  DpGuarantee alone() const { return sums_.alone_; }
   std::size_t entries() const { return static_cast<std::size_t>(sums_.params().dimension); }
 
   RegressionSpace space_;
@@ -131,6 +135,7 @@ class RegressionEstimator {
   /// `noise`: the standard deviation of the noise in a released value over all silos, if they do not all have
   /// this mechanism's (budgets of their own, the same space and strategy).
   explicit RegressionEstimator(const RegressionPrefixSum& mechanism, std::optional<double> noise = {});
+  explicit RegressionEstimator(const ShuffledRegressionSum& mechanism);
 
   std::int64_t step() const { return step_; }  ///< of the last release
 

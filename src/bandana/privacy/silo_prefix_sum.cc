@@ -20,6 +20,7 @@ constexpr int kWeightBits = 60;            // a Toeplitz weight is at most 1
 constexpr double kMostUnits = 0x1p60;      // of all increments together: times a weight below 2^127
 constexpr double kMostStepUnits = 0x1p52;  // of one: doubles add whole numbers of that size exactly
 constexpr double kRoundingSlack = 1 + 1e-12;
+constexpr double kLeastShare = 0x1p10;  // units of noise from which a sum of rounded normals is as one
 
 // A shortened record may be longer than the radius by this factor.
 double LengthSlack(std::int64_t dimension) {
@@ -66,11 +67,11 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::Create(const SiloPrefixSumParams& p
   }
   const RecordBounds records{
       .distance = 2 * params.radius, .length = params.radius, .paper_distance = 2 * params.radius};
-  return CreateFor(params, records, Noise::kGuarantee);
+  return CreateFor(params, records, 1);
 }
 
 absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams& params,
-                                                       const RecordBounds& records, Noise noise) {
+                                                       const RecordBounds& records, double share) {
   if (!(params.dimension >= 1 && params.dimension <= (1 << 20))) {
     return InvalidOption("dimension", static_cast<double>(params.dimension), "a whole number from 1 to 2^20");
   }
@@ -93,8 +94,13 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams
       PrefixSumGridSensitivity(cost, (records.distance + rounding) * LengthSlack(params.dimension), kUnit,
                                params.dimension, toeplitz ? 0.5 : 0));
   Calibrated calibrated{0, {0, 0}};
-  if (noise == Noise::kGuarantee) {
+  if (share > 0) {
     BANDANA_ASSIGN_OR_RETURN(calibrated, CalibrateUnits(params, sensitivity, records.paper_distance));
+  }
+  DpGuarantee alone = calibrated.delivered;
+  if (share > 0 && share < 1) {
+    calibrated.units = std::ceil(std::max(calibrated.units * share * kRoundingSlack, kLeastShare));
+    alone.epsilon = GaussianEpsilon(alone.delta, calibrated.units / (sensitivity * kRoundingSlack));
   }
   if (!(calibrated.units < 0x1p51)) {
     return InvalidOption("privacy.epsilon", params.nominal.epsilon,
@@ -108,7 +114,7 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams
   }
   const double longest_units = records.length / kUnit * LengthSlack(params.dimension) + 1;
   return SiloPrefixSum(params, std::move(strategy), std::move(weights), longest_units,
-                       static_cast<std::uint64_t>(calibrated.units), calibrated.delivered);
+                       static_cast<std::uint64_t>(calibrated.units), calibrated.delivered, alone);
 }
 
 std::vector<Claim> SiloPrefixSum::claims() const {

@@ -104,13 +104,14 @@ class SiloPrefixSum : public Mechanism {
  private:
   SiloPrefixSum(const SiloPrefixSumParams& params, std::shared_ptr<const PrefixSumStrategy> strategy,
                 std::vector<std::int64_t> weights, double longest_units, std::uint64_t noise_units,
-                DpGuarantee delivered)
+                DpGuarantee delivered, DpGuarantee alone)
       : params_(params),
         strategy_(std::move(strategy)),
         weights_(std::move(weights)),
         longest_units_(longest_units),
         noise_units_(noise_units),
-        delivered_(delivered) {}
+        delivered_(delivered),
+        alone_(alone) {}
   friend class RegressionPrefixSum;  // docs/proofs/regression-prefix-sum.md
 
   // The records that a stream takes, as far as the noise depends on them.
@@ -119,10 +120,11 @@ class SiloPrefixSum : public Mechanism {
     double length;          // of one
     double paper_distance;  // what P3's formula has for it
   };
-  enum class Noise { kGuarantee, kNone };
 
+  // How much of the guarantee's noise a silo adds: all, none, or a share so that the sum of several silos has
+  // it (docs/proofs/shuffled-regression.md).
   static absl::StatusOr<SiloPrefixSum> CreateFor(const SiloPrefixSumParams& params,
-                                                 const RecordBounds& records, Noise noise);
+                                                 const RecordBounds& records, double share);
 
   // The next step of a stream, already added up: whole numbers of units.
   absl::Status AppendUnits(std::span<const double> increment, std::int64_t records, SiloStream& stream) const;
@@ -141,6 +143,7 @@ class SiloPrefixSum : public Mechanism {
   double longest_units_;               // a record's entry on the grid at most
   std::uint64_t noise_units_;          // standard deviation of a released value
   DpGuarantee delivered_;
+  DpGuarantee alone_;  // by one silo's noise
 };
 
 static_assert(Privatizer<SiloPrefixSum>);

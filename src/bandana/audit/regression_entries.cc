@@ -1,0 +1,64 @@
+#include "bandana/audit/catalog.h"
+#include "bandana/audit/regression_target.h"
+#include "bandana/core/status.h"
+
+namespace bandana::audit {
+namespace {
+
+auto Stream(PrefixSumMechanism mechanism, Calibration calibration, double reward_weight) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(const RegressionPrefixSum privatizer,
+                             RegressionPrefixSum::Create({.nominal = nominal,
+                                                          .calibration = calibration,
+                                                          .sampler = Sampler::kExact,
+                                                          .mechanism = mechanism,
+                                                          .steps = 3,
+                                                          .dimension = 2,
+                                                          .context_norm = 1,
+                                                          .reward_bound = 1,
+                                                          .reward_weight = reward_weight}));
+    return RegressionTarget(name, privatizer, WorstRecords(privatizer.space()));
+  };
+}
+
+// Four silos, two of which add no noise.
+absl::StatusOr<Target> Shuffled(const std::string& name, DpGuarantee nominal) {
+  BANDANA_ASSIGN_OR_RETURN(const ShuffledRegressionSum privatizer,
+                           ShuffledRegressionSum::Create({.sums = {.nominal = nominal,
+                                                                   .calibration = Calibration::kTight,
+                                                                   .sampler = Sampler::kExact,
+                                                                   .mechanism = PrefixSumMechanism::kToeplitz,
+                                                                   .steps = 3,
+                                                                   .dimension = 2,
+                                                                   .context_norm = 1,
+                                                                   .reward_bound = 1,
+                                                                   .reward_weight = 0.5},
+                                                          .silos = 4,
+                                                          .honest_fraction = 0.5}));
+  return ShuffledRegressionTarget(name, privatizer, 2, WorstRecords(privatizer.space()));
+}
+
+}  // namespace
+
+std::vector<Entry> RegressionEntries() {
+  constexpr std::int64_t kDraws = 100'000;
+  constexpr DpGuarantee kSharp{1, 0.01};
+  constexpr Calibration kTight = Calibration::kTight;
+  return {
+      {"regression-tree", "a silo's sums for regression by the binary tree, all steps together", kSharp,
+       kDraws, Stream(PrefixSumMechanism::kTree, kTight, 0.5)},
+      {"regression-tree-paper",
+       "the same by P3's formula, held to what it delivers",
+       {20, 0.1},
+       kDraws,
+       Stream(PrefixSumMechanism::kTree, Calibration::kPaper, 1)},
+      {"regression-honaker", "the tree's releases again, for Honaker's estimates", kSharp, kDraws,
+       Stream(PrefixSumMechanism::kHonaker, kTight, 0.5)},
+      {"regression-toeplitz", "a silo's sums for regression by the square-root factorisation", kSharp, kDraws,
+       Stream(PrefixSumMechanism::kToeplitz, kTight, 0.5)},
+      {"regression-shuffle-half-honest", "totals over four silos, two of which add no noise", kSharp, kDraws,
+       Shuffled},
+  };
+}
+
+}  // namespace bandana::audit
