@@ -489,5 +489,27 @@ TEST(RegressionRewardTest, IsRevealedByDeclassifyAlone) {
   EXPECT_EQ(RegressionPrefixSum::RevealReward(Raw<double>(0.25), Declassify("a test")), 0.25);
 }
 
+TEST(RegressionPrefixSumTest, SeveralStreamsOfASiloPayOnceAndNotBeforeTheFirst) {
+  const RegressionPrefixSum mechanism = Made({});
+  RegressionStream first(mechanism);
+  RegressionStream second(mechanism, &first);
+  EXPECT_EQ(mechanism.CostOf({.step = 1, .silos = 1, .group = 0}).epsilon, kNominal.epsilon);
+  EXPECT_EQ(mechanism.CostOf({.step = 1, .silos = 1, .group = 1}).epsilon, 0);
+  ASSERT_TRUE(mechanism.EndStep(first).ok());
+  ASSERT_TRUE(mechanism.EndStep(second).ok());
+  test::Noise noise(3);
+  const auto release = [&](RegressionStream& stream, int group) {
+    return mechanism
+        .Randomize({.step = 1, .silos = 1, .group = group}, Raw<RegressionStream*>(&stream), noise.gen)
+        .status()
+        .code();
+  };
+  EXPECT_EQ(release(second, 1), absl::StatusCode::kFailedPrecondition) << "nothing is paid yet";
+  EXPECT_EQ(release(second, 0), absl::StatusCode::kFailedPrecondition) << "it is not the first";
+  EXPECT_EQ(release(first, 1), absl::StatusCode::kFailedPrecondition) << "it must pay";
+  EXPECT_EQ(release(first, 0), absl::StatusCode::kOk);
+  EXPECT_EQ(release(second, 1), absl::StatusCode::kOk);
+}
+
 }  // namespace
 }  // namespace bandana

@@ -240,6 +240,9 @@ absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, SiloStre
 
 absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, const Raw<SiloStream*>& stream,
                                                 NoiseGen& noise) const {
+  if (query.group != 0) {  // which is not charged
+    return absl::InvalidArgumentError("a silo of vectors has one stream");
+  }
   return Randomize(query, *Reveal(stream), noise);
 }
 
