@@ -489,7 +489,7 @@ TEST(RegressionRewardTest, IsRevealedByDeclassifyAlone) {
   EXPECT_EQ(RegressionPrefixSum::RevealReward(Raw<double>(0.25), Declassify("a test")), 0.25);
 }
 
-TEST(RegressionPrefixSumTest, SeveralStreamsOfASiloPayOnceAndNotBeforeTheFirst) {
+TEST(RegressionStreamsTest, SeveralStreamsOfASiloPayOnceAndNotBeforeTheFirst) {
   const RegressionPrefixSum mechanism = Made({});
   RegressionStream first(mechanism);
   RegressionStream second(mechanism, &first);
