@@ -154,6 +154,31 @@ TEST(SummaryOfOneTest, AnUnpairedReplicateHasNoSpread) {
   fs::remove_all(folder);
 }
 
+TEST(SummaryOfPeersTest, HasTheirGraph) {
+  std::string folder = testing::TempDir() + "/bandana-summary-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const Spec spec = ParseSpec(R"(
+horizon = 100
+checkpoints = 1
+environment = { kind = "contextual-linear", contexts = "gap", dimension = 2, actions = 4, reward = "bernoulli" }
+algorithm = { name = "fed-ucb-p2p", gamma = 2 }
+federation = { agents = 7, topology = "line" }
+privacy.model = "none"
+[[variant]]
+label = "with a controller"
+algorithm.name = "fed-ucb"
+)",
+                              "x.toml", {})
+                        .value();
+  absl::StatusOr<ResultsFile> results = ResultsFile::Create(folder + "/out", spec);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(results->Append({{.t = 100, .regret = 1}}).ok());
+  const Json summary = Summarize(spec, *results, {}).value();
+  EXPECT_EQ(summary["points"][0]["graph"],
+            Json({{"nodes", 7}, {"edges", 6}, {"diameter", 6}, {"cliques", 3}}));
+  EXPECT_FALSE(summary["points"][1].contains("graph"));
+  fs::remove_all(folder);
+}
+
 TEST(ToJsonTest, ValuesKeepTheirType) {
   EXPECT_EQ(ToJson(Value(true)), Json(true));
   EXPECT_TRUE(ToJson(Value(std::int64_t{5})).is_number_integer());
