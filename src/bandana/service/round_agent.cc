@@ -138,19 +138,24 @@ class RoundAgentRun {
   }
 
   void Send(NodeId from, NodeId to, Payload payload) {
-    const auto* share = std::get_if<Share>(&payload);
     if (std::holds_alternative<SyncRequest>(payload)) {
       sent_ = absl::UnimplementedError(
           "agents that ask for a synchronisation by themselves run in the simulator alone so far");
-    } else if (to != kServerNode || share == nullptr) {
-      sent_ = absl::InternalError("a client can send shares to the server alone");
-    } else if (!shares_.try_emplace({from, share->epoch}, Message{from, from, 0, next_seq_++, payload})
-                    .second) {
-      sent_ =
-          absl::InternalError(fmt::format("client {} answered twice in epoch {}", from.value, share->epoch));
-    } else {
-      ++report_.shares;
+      return;
     }
+    const auto* share = std::get_if<Share>(&payload);
+    if (to != kServerNode || share == nullptr) {
+      sent_ = absl::InternalError("a client can send shares to the server alone");
+      return;
+    }
+    const Epoch epoch = share->epoch;
+    const auto [it, is_new] = shares_.try_emplace({from, epoch});
+    if (!is_new) {
+      sent_ = absl::InternalError(fmt::format("client {} answered twice in epoch {}", from.value, epoch));
+      return;
+    }
+    ++report_.shares;
+    it->second = {from, from, 0, next_seq_++, std::move(payload)};
   }
 
   const AgentParams& params_;
