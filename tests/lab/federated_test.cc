@@ -68,6 +68,20 @@ TEST(FederatedTest, TheDeterminantTriggerVoidsIt) {
   EXPECT_EQ(VoidReason(Good({"algorithm.sync=determinant", "privacy.model=none"})), "");
 }
 
+TEST(FederatedTest, AShufflerIsTrustedWithLess) {
+  const std::vector<Claim> claims = ClaimsOf(Good({"privacy.model=shuffle"})).value();
+  ASSERT_THAT(claims, SizeIs(2));
+  EXPECT_EQ(claims[0].guarantee.epsilon, 1);
+  EXPECT_THAT(claims[1].adversary, HasSubstr("the shuffler"));
+  EXPECT_GT(claims[1].guarantee.epsilon, 2) << "each of four silos has half of the noise";
+  const Checkpoint end = RunOf({"privacy.model=shuffle"}).back();
+  EXPECT_EQ(end.rounds, RunOf({}).back().rounds);
+  for (const char* bad :
+       {"algorithm.sync=determinant", "privacy.calibration=paper", "privacy.budgets=[1, 2]"}) {
+    EXPECT_FALSE(CheckPoint(Good({"privacy.model=shuffle", bad})).ok()) << bad;
+  }
+}
+
 TEST(FederatedTest, EachBudgetHasItsClaim) {
   const std::vector<Claim> claims = ClaimsOf(Good({"privacy.budgets=[0.5, 3]"})).value();
   ASSERT_THAT(claims, SizeIs(3));
@@ -149,6 +163,13 @@ TEST(FederatedTest, EveryScheduleAndPlaceRuns) {
                                   "federation.degree=2", std::string("federation.topology=") + topology})
                                .back();
     EXPECT_GT(end.rounds, 0) << topology;
+  }
+  for (const char* model : {"privacy.model=peer", "privacy.model=none"}) {  // with requests to synchronise
+    const Checkpoint end =
+        RunOf({"algorithm.name=fed-ucb-p2p", model, "algorithm.sync=determinant", "federation.topology=ring"})
+            .back();
+    EXPECT_GE(end.rounds, 1) << model;
+    EXPECT_LT(end.rounds, 100) << model;
   }
   EXPECT_GT(RunOf({"algorithm.name=private-lin-ucb"}).back().regret, 0);
   EXPECT_GT(RunOf({"environment.precision=float"}).back().regret, 0);

@@ -101,6 +101,12 @@ TEST(FedUcbOrderTest, OneShiftForAllIsBetterThanOneForEach) {
   EXPECT_EQ(Compare(group, agent), Order::kBelow) << Both(group, agent);
 }
 
+TEST(FedUcbOrderTest, AShufflerSavesNoise) {
+  const Sample silo = PerAgent({"privacy.epsilon=0.3"}, 8);
+  const Sample shuffle = PerAgent({"privacy.epsilon=0.3", "privacy.model=shuffle"}, 8);
+  EXPECT_EQ(Compare(shuffle, silo), Order::kBelow) << Both(shuffle, silo);
+}
+
 TEST(FedUcbOrderTest, FloatContextsCostNothing) {
   const Sample wide = PerAgent({}, 8);
   const Sample narrow = PerAgent({"environment.precision=float"}, 8);
