@@ -149,6 +149,23 @@ TEST(FedUcbPeerTest, RefusesGroupsThatThereAreNot) {
   }
 }
 
+TEST(FedUcbPeerTest, RefusesSumsOfAnotherDimension) {
+  FedSetting setting{.horizon = 60, .agents = 2, .schedule = {.sync = Sync::kBatch, .batch = 4}};
+  FedSetting other = setting;
+  other.dimension = 3;
+  const PeerRun run = RunOnGraph(other, LineGraph(2).value());
+  const RegressionPrefixSum privatizer = PrivatizerOf(setting);
+  const SyncSchedule schedule = ScheduleOf(setting);
+  const FedUcbWidth width = WidthOf(setting, 2);
+  FedUcbPeer<RegressionPrefixSum, double> peer({.horizon = 60, .clique = {NodeId{1}, NodeId{2}}}, schedule,
+                                               width, privatizer);
+  test::HandContext context(Topology::Star(2), NodeId{1});
+  EXPECT_EQ(peer.OnMessage(context, run.peers[0]->arrivals.front().message).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(peer.OnMessage(context, {.from = NodeId{2}, .body = Bulletin{NodeId{2}, 0, 1, nullptr}}).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(FedUcbPeerTest, APeerThatDiesLeavesTheOthersWorking) {
   FedSetting setting{.horizon = 600, .agents = 5, .schedule = {.sync = Sync::kBatch, .batch = 20}};
   const Graph ring = RingGraph(5).value();

@@ -44,6 +44,15 @@ enum class LocalData {
   kRaw,       ///< and its own records since, as printed: the claim then holds for logged streams alone
 };
 
+/// That sums which came in a message are of this dimension.
+inline absl::Status CheckSums(const ReleasedSums& sums, Eigen::Index dimension) {
+  const bool fits = sums != nullptr && sums->value().gram.rows() == dimension &&
+                    sums->value().gram.cols() == dimension && sums->value().moments.size() == dimension;
+  return fits ? absl::OkStatus()
+              : absl::InvalidArgumentError(
+                    fmt::format("malformed message: sums of another dimension than {}", dimension));
+}
+
 /// The controller: adds up what agents release and tells them what came of it.
 template <class P>
 class FedUcbController final : public Node {
@@ -194,6 +203,9 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
       return absl::InvalidArgumentError(
           fmt::format("malformed message: model {} until round {} after {} in round {}", model->epoch,
                       model->until, epoch_, round_));
+    }
+    if (model->sums != nullptr) {
+      BANDANA_RETURN_IF_ERROR(CheckSums(model->sums, static_cast<Eigen::Index>(x_.size())));
     }
     epoch_ = model->epoch;
     until_ = model->until;

@@ -161,6 +161,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
 
   absl::Status TakeBulletin(Context& context, const Message& message, const Bulletin& bulletin) {
     BANDANA_RETURN_IF_ERROR(CheckGroup(bulletin.group));
+    BANDANA_RETURN_IF_ERROR(CheckSums(bulletin.sums, static_cast<Eigen::Index>(x_.size())));
     const std::int64_t step = bulletin.sums->value().step;
     if (!seen_.insert({bulletin.origin, bulletin.group, step}).second) return absl::OkStatus();
     PassOn(context, message.from, bulletin);
