@@ -72,7 +72,7 @@ TEST(EstimateReplicate, TheMeanRateServesWhereCutsDoNotDiffer) {
   const Spec spec = FederatedSpec();
   const auto first = EstimateReplicate(spec.points[0].settings, 0.3, [](const Settings&) { return 0.4; });
   ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_NEAR(first->seconds, 0.4 * 1e6 / 16, 1e-6);
+  EXPECT_NEAR(first->seconds, 0.4 * 1e6 / 32, 1e-6);
 }
 
 TEST(EstimateReplicate, ErrorsArePassedOn) {

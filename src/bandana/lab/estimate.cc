@@ -63,7 +63,7 @@ absl::StatusOr<ReplicateEstimate> EstimateReplicate(const Settings& settings, do
     cut.Set("horizon", static_cast<std::int64_t>(rounds));
     BANDANA_ASSIGN_OR_RETURN(const double seconds, time(cut));
     if (rounds == horizon) return ReplicateEstimate{seconds, rounds};
-    if (seconds >= enough) {
+    if (seconds >= enough && (before > 0 || seconds >= kMostInAll)) {  // the first has the start in it
       const double more = before > 0 ? (seconds - seconds_before) / static_cast<double>(rounds - before) : 0;
       const double each = more > 0 ? more : seconds / static_cast<double>(rounds);
       return ReplicateEstimate{seconds + each * static_cast<double>(horizon - rounds), rounds};

@@ -27,8 +27,8 @@ struct ReplicateEstimate {
 /// prefix sums of the whole horizon.
 absl::StatusOr<Settings> CutTo(const Settings& settings, Count rounds);
 
-/// Of one replicate. Cuts grow by factors of two until one takes `enough` seconds, or is all of it; rounds
-/// beyond it take as long as those by which the last cut is longer than the one before.
+/// Of one replicate. Cuts, two at least, grow by factors of two until one takes `enough` seconds, or is all
+/// of it; rounds beyond it take as long as those by which the last cut is longer than the one before.
 absl::StatusOr<ReplicateEstimate> EstimateReplicate(const Settings& settings, double enough,
                                                     const TimeReplicate& time);
 
