@@ -101,7 +101,7 @@ class Agent {
   Count round_ = 0;
 };
 
-/// Time for one product, then as long for decisions, over and over.
+/// One product, then decisions for about as long, over and over.
 template <class Scalar>
 void Decisions(benchmark::State& state, bool update) {
   const auto d = state.range(0);
@@ -109,24 +109,24 @@ void Decisions(benchmark::State& state, bool update) {
   Agent<Scalar> agent(d, arms);
   Product product;
   product.Run();
+  const double flops = static_cast<double>(arms * d * (d + 1) + 2 * arms * d);
+  const auto batch = static_cast<int>(kProductFlops / 2 / flops);
   double product_seconds = 0;
   double decision_seconds = 0;
   double products = 0;
   double decisions = 0;
-  constexpr int kBatch = 2000;
   for (auto _ : state) {
     const double start = CpuSeconds();
     product.Run();
     const double middle = CpuSeconds();
-    for (int i = 0; i < kBatch; ++i) agent.Decide(update);
+    for (int i = 0; i < batch; ++i) agent.Decide(update);
     const double end = CpuSeconds();
     product_seconds += middle - start;
     decision_seconds += end - middle;
     products += 1;
-    decisions += kBatch;
-    state.SetIterationTime((end - middle) / kBatch);
+    decisions += batch;
+    state.SetIterationTime((end - middle) / batch);
   }
-  const double flops = static_cast<double>(arms * d * (d + 1) + 2 * arms * d);
   const double rate = flops * decisions / decision_seconds;
   state.counters["flops"] =
       benchmark::Counter(rate, benchmark::Counter::kDefaults, benchmark::Counter::kIs1000);
