@@ -39,8 +39,10 @@ std::vector<PaperClaim> P3Fig1cClaims() {
   return {
       AtMostQuadratic(true),
       AtMostQuadratic(false),
-      IsQuadratic(true, "TODO"),
-      IsQuadratic(false, "TODO"),
+      IsQuadratic(true,
+                  "what is to be learned grows like d and the norm of its noise like sqrt(d): from 5 to 20 "
+                  "the slope is nearer to 1"),
+      IsQuadratic(false, "what is to be learned grows like d: from 5 to 20 the slope is nearer to 1"),
   };
 }
 
