@@ -39,8 +39,12 @@ std::vector<PaperClaim> P3Fig1cClaims() {
   return {
       AtMostQuadratic(true),
       AtMostQuadratic(false),
-      IsQuadratic(true, "TODO"),
-      IsQuadratic(false, "TODO"),
+      IsQuadratic(true,
+                  "the time to learn is the norm of the noise, which grows like sqrt(d), over what a round "
+                  "tells of each of d directions: d^1.5 for large d, and less for these"),
+      IsQuadratic(false,
+                  "the squared width grows like d and a round tells 1/d of each direction: d^2 for large d, "
+                  "and less for these"),
   };
 }
 

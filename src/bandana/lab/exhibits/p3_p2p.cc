@@ -148,7 +148,10 @@ std::vector<PaperClaim> P3P2pClaims() {
       IsOrdered(kPrivate, false,
                 "each of the gamma estimators has noise of its own, whoever shares it: gamma costs more than "
                 "a cover number does"),
-      GrowsLikeTheRoot(kNone, false, "TODO"),
+      GrowsLikeTheRoot(
+          kNone, false,
+          "the root is for the worst instance; here there is a gap, and regret is the time until "
+          "a clique's records suffice for one estimator"),
       GrowsLikeTheRoot(kPrivate, true, ""),
       {"non-private: on a line it is as good as each agent acting individually (within 10 %)", kRemark, false,
        "gamma + 1 peers make a clique, so that the product is M gamma/(gamma + 1) and not M",
