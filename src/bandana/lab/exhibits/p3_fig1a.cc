@@ -63,9 +63,9 @@ absl::StatusOr<Finding> HasLearned(const Findings& findings) {
     BANDANA_ASSIGN_OR_RETURN(const double printed,
                              ShareAtEnd(findings, With(AsPrinted(), kAgents, agents), agents));
     constexpr double kKnows = 0.01;
-    constexpr double kKnowsNothing = 0.5;
+    constexpr double kKnowsLittle = 0.5;
     return Finding{
-        now <= kKnows && printed >= kKnowsNothing,
+        now <= kKnows && printed >= kKnowsLittle,
         fmt::format("M = {}: {:.2g} % by default, {:.0f} % as printed", agents, 100 * now, 100 * printed)};
   });
 }
@@ -78,7 +78,8 @@ absl::StatusOr<Finding> ReleasedIsNearlyFree(const Findings& findings) {
                      {kEpsilon, 1.0}};
   BANDANA_ASSIGN_OR_RETURN(const Named a, NamedAlong(findings, "released", kAgents, ours, kRegret));
   BANDANA_ASSIGN_OR_RETURN(const Named b, NamedAlong(findings, "raw", kAgents, raw, kRegret));
-  return lab::WithinFactor(a, b, 1.2);
+  constexpr double kMany = 20;
+  return lab::WithinFactor(Part(a, kMany, INFINITY), b, 1.1);
 }
 
 }  // namespace
@@ -92,8 +93,8 @@ std::vector<PaperClaim> P3Fig1aClaims() {
       {"beyond the paper: at epsilon = 1 the default has learned (at the end it loses at most 1 % of what "
        "uninformed play does) where the algorithm as printed has not (at least 50 %)",
        kFigure, true, "", HasLearned},
-      {"beyond the paper: to act on released statistics alone costs at most 20 %", kFigure, true, "",
-       ReleasedIsNearlyFree},
+      {"beyond the paper: among 20 agents or more, to act on released statistics alone costs at most 10 %",
+       kFigure, true, "", ReleasedIsNearlyFree},
   };
 }
 

@@ -40,9 +40,11 @@ std::vector<PaperClaim> P3Fig1cClaims() {
       AtMostQuadratic(true),
       AtMostQuadratic(false),
       IsQuadratic(true,
-                  "what is to be learned grows like d and the norm of its noise like sqrt(d): from 5 to 20 "
-                  "the slope is nearer to 1"),
-      IsQuadratic(false, "what is to be learned grows like d: from 5 to 20 the slope is nearer to 1"),
+                  "the time to learn is the norm of the noise, which grows like sqrt(d), over what a round "
+                  "tells of each of d directions: d^1.5 for large d, and less for these"),
+      IsQuadratic(false,
+                  "the squared width grows like d and a round tells 1/d of each direction: d^2 for large d, "
+                  "and less for these"),
   };
 }
 

@@ -150,8 +150,8 @@ std::vector<PaperClaim> P3P2pClaims() {
                 "a cover number does"),
       GrowsLikeTheRoot(
           kNone, false,
-          "at these horizons regret is mostly the time until enough has been heard, which goes with "
-          "the product itself and not with its root"),
+          "the root is for the worst instance; here there is a gap, and regret is the time until "
+          "a clique's records suffice for one estimator"),
       GrowsLikeTheRoot(kPrivate, true, ""),
       {"non-private: on a line it is as good as each agent acting individually (within 10 %)", kRemark, false,
        "gamma + 1 peers make a clique, so that the product is M gamma/(gamma + 1) and not M",
