@@ -80,7 +80,7 @@ Json Learning(double ours_at_end, double printed_at_end) {
 TEST(P3Fig1a, LearnedMeansThatNothingIsLostAtTheEnd) {
   EXPECT_TRUE(On(Learning(0.4, 45), P3Fig1aClaims(), "has learned").holds);
   EXPECT_FALSE(On(Learning(0.6, 45), P3Fig1aClaims(), "has learned").holds);
-  EXPECT_FALSE(On(Learning(0.4, 35), P3Fig1aClaims(), "has learned").holds);
+  EXPECT_FALSE(On(Learning(0.4, 20), P3Fig1aClaims(), "has learned").holds);
   EXPECT_THAT(On(Learning(0.4, 45), P3Fig1aClaims(), "has learned").evidence,
               HasSubstr("M = 5: 0.8 % by default, 90 % as printed"));
 }
