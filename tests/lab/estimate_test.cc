@@ -54,8 +54,8 @@ TEST(EstimateReplicate, DoublesUntilItTakesLongEnough) {
   const Spec spec = FederatedSpec();
   const auto estimate = EstimateReplicate(spec.points[0].settings, 0.7, machine.Clock());
   ASSERT_TRUE(estimate.ok()) << estimate.status();
-  EXPECT_THAT(machine.rounds, ElementsAre(16, 32, 64));
-  EXPECT_EQ(estimate->rounds, 64);
+  EXPECT_THAT(machine.rounds, ElementsAre(16, 32, 64, 128));  // 1.12 seconds more than the first
+  EXPECT_EQ(estimate->rounds, 128);
   EXPECT_NEAR(estimate->seconds, 0.1 + 0.01 * 1e6, 1e-6);  // the tenth to begin counts once
 }
 
@@ -70,9 +70,9 @@ TEST(EstimateReplicate, AShortRunIsRunToItsEnd) {
 
 TEST(EstimateReplicate, TheMeanRateServesWhereCutsDoNotDiffer) {
   const Spec spec = FederatedSpec();
-  const auto first = EstimateReplicate(spec.points[0].settings, 0.3, [](const Settings&) { return 0.4; });
+  const auto first = EstimateReplicate(spec.points[0].settings, 0.3, [](const Settings&) { return 2.0; });
   ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_NEAR(first->seconds, 0.4 * 1e6 / 32, 1e-6);
+  EXPECT_NEAR(first->seconds, 2.0 * 1e6 / 32, 1e-6);
 }
 
 TEST(EstimateReplicate, ErrorsArePassedOn) {
@@ -89,6 +89,14 @@ TEST(CutTo, KeepsThePrefixSumsOfTheWholeHorizon) {
   EXPECT_NE(cut.Text("algorithm.prefix_sum"), "toeplitz");  // which a run of 100 rounds would take
   EXPECT_NE(cut.Text("algorithm.prefix_sum"), "auto");
   EXPECT_EQ(Checkpoints(cut), std::vector<Count>{100});
+}
+
+TEST(CutTo, LeavesOutTheFewSynchronisationsOfALongSchedule) {
+  const Settings cut = CutTo(FederatedSpec().points[1].settings, 100).value();
+  EXPECT_EQ(cut.Text("algorithm.sync"), "batch");
+  EXPECT_EQ(cut.Integer("algorithm.batch"), 1'000'000);
+  EXPECT_EQ(CutTo(FederatedSpec({"algorithm.sync=every"}).points[1].settings, 100)->Text("algorithm.sync"),
+            "every");
 }
 
 TEST(EstimateRun, CountsWhatIsLeft) {

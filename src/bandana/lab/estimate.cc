@@ -1,8 +1,8 @@
 #include "bandana/lab/estimate.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <utility>
 
 #include "bandana/core/status.h"
@@ -16,9 +16,12 @@ namespace {
 
 constexpr Count kShortestCut = 16;
 constexpr double kMostPerPoint = 0.2;  // seconds
-constexpr double kMostInAll = 1;
+constexpr double kMostInAll = 4;
+constexpr double kShareOfRun = 0.02;  // that may be spent on its estimate
+constexpr double kMostPerCut = 1;
 constexpr double kWorthSaying = 60;
 constexpr double kSurelyShort = 2e10;  // multiplications: seconds on any machine
+constexpr double kRate = 4e9;          // of them a second, roughly
 
 bool IsFederated(const Settings& settings) { return AlgorithmOf(settings).federated; }
 
@@ -50,26 +53,31 @@ absl::StatusOr<Settings> CutTo(const Settings& settings, Count rounds) {
     BANDANA_ASSIGN_OR_RETURN(const auto privatizers, MakePrivatizers(settings));
     cut.Set("algorithm.prefix_sum", std::string(NameOf(privatizers.front().strategy().mechanism())));
   }
+  const std::string& sync = settings.Text("algorithm.sync");
+  if (sync != "every" && sync != "batch" && sync != "determinant") {  // a few in all: too many for a cut
+    cut.Set("algorithm.sync", std::string("batch"));
+    cut.Set("algorithm.batch", settings.Integer("horizon"));
+  }
   return cut;
 }
 
 absl::StatusOr<ReplicateEstimate> EstimateReplicate(const Settings& settings, double enough,
                                                     const TimeReplicate& time) {
   const Count horizon = settings.Integer("horizon");
-  BANDANA_ASSIGN_OR_RETURN(Settings cut, CutTo(settings, horizon));
-  Count before = 0;
-  double seconds_before = 0;
-  for (Count rounds = std::min(kShortestCut, horizon);; rounds = std::min(2 * rounds, horizon)) {
+  const Count first = std::min(kShortestCut, horizon);
+  BANDANA_ASSIGN_OR_RETURN(Settings cut, CutTo(settings, first));
+  BANDANA_ASSIGN_OR_RETURN(const double start, time(cut));
+  if (first == horizon) return ReplicateEstimate{start, first};
+  for (Count rounds = 2 * first;; rounds *= 2) {
+    rounds = std::min(rounds, horizon);
     cut.Set("horizon", static_cast<std::int64_t>(rounds));
     BANDANA_ASSIGN_OR_RETURN(const double seconds, time(cut));
     if (rounds == horizon) return ReplicateEstimate{seconds, rounds};
-    if (seconds >= enough && (before > 0 || seconds >= kMostInAll)) {  // the first has the start in it
-      const double more = before > 0 ? (seconds - seconds_before) / static_cast<double>(rounds - before) : 0;
-      const double each = more > 0 ? more : seconds / static_cast<double>(rounds);
-      return ReplicateEstimate{seconds + each * static_cast<double>(horizon - rounds), rounds};
-    }
-    before = rounds;
-    seconds_before = seconds;
+    const double more = seconds - start;
+    if (more < enough && seconds < kMostPerCut) continue;
+    const double each =
+        more > 0 ? more / static_cast<double>(rounds - first) : seconds / static_cast<double>(rounds);
+    return ReplicateEstimate{seconds + each * static_cast<double>(horizon - rounds), rounds};
   }
 }
 
@@ -90,7 +98,8 @@ absl::StatusOr<RunEstimate> EstimateRun(const Spec& spec, std::size_t done, int 
     multiplications += MultiplicationsOf(settings) * static_cast<double>(left_of(i));
   }
   if (multiplications < kSurelyShort) return estimate;
-  const double enough = std::min(kMostPerPoint, kMostInAll / static_cast<double>(points));
+  const double all = std::min(kMostInAll, kShareOfRun * multiplications / kRate / estimate.threads);
+  const double enough = std::min(kMostPerPoint, all / static_cast<double>(points));
   for (std::size_t i = 0; i < spec.points.size(); ++i) {
     const Settings& settings = spec.points[i].settings;
     if (left_of(i) == 0 || !IsFederated(settings)) continue;
@@ -104,9 +113,9 @@ absl::StatusOr<RunEstimate> EstimateRun(const Spec& spec, std::size_t done, int 
 
 TimeReplicate ByTheClock(const std::atomic<bool>& stop) {
   return [&stop](const Settings& settings) -> absl::StatusOr<double> {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     BANDANA_RETURN_IF_ERROR(RunReplicate(settings, 0, stop).status());
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
 }
 

@@ -23,12 +23,12 @@ struct ReplicateEstimate {
   Count rounds = 0;  ///< of the longest cut
 };
 
-/// A point's settings with another horizon and what does not take longer for that: one checkpoint, and the
-/// prefix sums of the whole horizon.
+/// A point's settings with another horizon and what does not take longer for that: one checkpoint, the prefix
+/// sums of the whole horizon, and no synchronisations of a schedule that has only a few in all.
 absl::StatusOr<Settings> CutTo(const Settings& settings, Count rounds);
 
-/// Of one replicate. Cuts, two at least, grow by factors of two until one takes `enough` seconds, or is all
-/// of it; rounds beyond it take as long as those by which the last cut is longer than the one before.
+/// Of one replicate. Cuts grow by factors of two until one takes `enough` seconds more than the first, which
+/// is nearly all start, or is all of it; rounds beyond it take as long as those after the first cut.
 absl::StatusOr<ReplicateEstimate> EstimateReplicate(const Settings& settings, double enough,
                                                     const TimeReplicate& time);
 
@@ -39,12 +39,13 @@ struct RunEstimate {
   Count longest = 0;
 };
 
-/// Of what is left after the first `done` replicates, taken point by point, on so many threads. No more than
-/// a second or two is spent on it, and nothing on what is sure to be short.
+/// Of what is left after the first `done` replicates, taken point by point, on so many threads. A few
+/// seconds at most are spent on it, and nothing on what is sure to be short.
 absl::StatusOr<RunEstimate> EstimateRun(const Spec& spec, std::size_t done, int threads,
                                         const TimeReplicate& time);
 
-/// By running cuts. Ends with kCancelled soon after `stop` turns true.
+/// By running them, in seconds of this process's CPU: what else a machine does is not foreseen. Ends with
+/// kCancelled soon after `stop` turns true.
 TimeReplicate ByTheClock(const std::atomic<bool>& stop);
 
 /// "about 31 h on 2 threads (measured on cuts of 1000 to 2000 rounds); Ctrl-C leaves what --resume goes on
