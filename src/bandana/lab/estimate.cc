@@ -16,8 +16,8 @@ namespace {
 
 constexpr Count kShortestCut = 16;
 constexpr double kMostPerPoint = 0.2;  // seconds
-constexpr double kMostInAll = 4;
-constexpr double kShareOfRun = 0.02;  // that may be spent on its estimate
+constexpr double kMostInAll = 1.5;     // cuts before the last take as long again
+constexpr double kShareOfRun = 0.02;   // that may be spent on its estimate
 constexpr double kMostPerCut = 1;
 constexpr double kWorthSaying = 60;
 constexpr double kSurelyShort = 2e10;  // multiplications: seconds on any machine
