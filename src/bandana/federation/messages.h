@@ -6,6 +6,8 @@
 
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
+#include "bandana/federation/node_set.h"
+#include "bandana/privacy/arm_sums.h"
 #include "bandana/privacy/regression_sums.h"
 #include "bandana/privacy/report.h"
 
@@ -77,9 +79,55 @@ struct SyncRequest {
   Count round = 0;  ///< in which it was asked
 };
 
+/// Between peers, P4's ADV: whose sums are new here.
+struct Advert {
+  Epoch epoch = 0;
+  Count clock = 0;                     ///< slots that its sender has played
+  std::shared_ptr<const NodeSet> has;  ///< the same for all neighbours
+};
+
+/// Between peers, P4's REQ: whose sums of an Advert are wanted.
+struct Request {
+  Epoch epoch = 0;
+  NodeSet wants;
+};
+
+/// What one agent has released, all its releases together.
+struct Tally {
+  NodeId origin;
+  ReleasedArms sums;
+};
+
+/// From agent to agent, P4's DATA, and on the way to a sink.
+struct Tallies {
+  Epoch epoch = 0;
+  Count clock = 0;
+  std::vector<Tally> tallies;
+};
+
+/// From a sink to the server: what its agents have released, in sum. A worker without a component is its own.
+struct Collected {
+  Epoch epoch = 0;
+  NodeSet agents;  ///< whose sums are in it
+  ReleasedArms sums;
+};
+
+/// Down, from a server to every agent: what to play next, and how what comes of it gets back.
+struct ArmPlan {
+  Epoch epoch = 0;
+  Count clock = 0;          ///< slots that have passed
+  std::vector<ArmId> arms;  ///< still in question, ascending
+  Count pulls = 0;  ///< of each of them; 0: the first is played to the end, and nothing is asked any more
+  int hops = 0;     ///< of the longest way to a sink
+  /// Where agent i, at place i - 1, sends what it has: a neighbour on its way to a sink; kServerNode: it is a
+  /// sink; itself: nowhere this time.
+  std::vector<NodeId> upstream;
+};
+
 /// A plan goes to thousands of clients and is never changed, so it travels by reference.
-using Payload = std::variant<std::shared_ptr<const Plan>, Share, std::shared_ptr<const Roll>, Mixed, Task,
-                             Deal, Model, Bulletin, SyncRequest>;
+using Payload =
+    std::variant<std::shared_ptr<const Plan>, Share, std::shared_ptr<const Roll>, Mixed, Task, Deal, Model,
+                 Bulletin, SyncRequest, Advert, Request, Tallies, Collected, std::shared_ptr<const ArmPlan>>;
 
 /// Delivered in (slot, origin, seq) order where the driver has a choice. Delivery is at least once: receivers
 /// drop repeats by (origin, kind, epoch).
