@@ -287,11 +287,12 @@ std::vector<Option> MakeVocabulary() {
 
       Integer("federation.agents", 1, std::nullopt, "M", federated),
       Choice("federation.topology",
-             {"complete", "star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
-              "barabasi-albert", "file"},
+             {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi",
+              "watts-strogatz", "barabasi-albert", "file"},
              "complete", "who is whose neighbour", peers),
-      Integer("federation.degree", 1, std::int64_t{4}, "neighbours of a node, or edges that a new one brings",
-              When("federation.topology", {"regular", "watts-strogatz", "barabasi-albert"})),
+      Integer("federation.degree", 1, std::int64_t{4},
+              "neighbours of a node, edges that a new one brings, or hubs of the multi-star",
+              When("federation.topology", {"multi-star", "regular", "watts-strogatz", "barabasi-albert"})),
       Number(
           "federation.edge_probability", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.2,
           "that a pair is joined, or that an edge is moved",
