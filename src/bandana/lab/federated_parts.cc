@@ -177,6 +177,7 @@ absl::StatusOr<Graph> MakeGraph(const Settings& settings) {
   const auto make = [&]() -> absl::StatusOr<Graph> {
     if (topology == "complete") return CompleteGraph(agents);
     if (topology == "star") return StarGraph(agents);
+    if (topology == "multi-star") return MultiStarGraph(agents, settings.Integer("federation.degree"));
     if (topology == "ring") return RingGraph(agents);
     if (topology == "line") return LineGraph(agents);
     if (topology == "grid") return GridGraph(agents);

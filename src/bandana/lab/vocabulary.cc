@@ -103,6 +103,11 @@ Option ListOrAuto(std::string key, OptionType type, double least, std::string he
           std::move(applies)};
 }
 
+// Of the whole graph, or of its components.
+Condition InTopology(const std::vector<std::string>& shapes) {
+  return Either(When("federation.topology", shapes), When("federation.component_topology", shapes));
+}
+
 std::vector<std::string> NamesWhere(bool Algorithm::* is) {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : Algorithms()) {
@@ -298,8 +303,9 @@ std::vector<Option> MakeVocabulary() {
       Choice("algorithm.local", {"released", "raw"}, "released",
              "what an agent decides by between synchronisations: what all know, or its own records since, "
              "too, as "
-             "printed: the claim is then for logged streams alone",
-             federated),
+             "printed: the claim is then for logged streams alone; with arms: what it pulls while messages are on their way, "
+             "which whoever sees its actions then learns from",
+             Either(federated, networked)),
       Choice("algorithm.prefix_sum", {"auto", "tree", "honaker", "toeplitz"}, "auto",
              "how running sums are released; auto: the least noise", federated),
       Choice("algorithm.shift", {"group", "agent"}, "group",
@@ -320,11 +326,11 @@ std::vector<Option> MakeVocabulary() {
       IntegerOrAuto("algorithm.rounds", 1, "R: rounds of communication at most; auto: as many as there are",
                     rounds_of_arms),
       Option{"algorithm.gap",
-             OptionType::kText,
+             OptionType::kNumberOrChoice,
              Value(std::string("auto")),
-             {},
+             {"auto", "known"},
              "\"auto\", \"known\", or a number in (0, 1]",
-             nullptr,
+             [](double v) { return v > 0 && v <= 1; },
              "smallest gap, by which R rounds are spread; auto: spread over all gaps that the horizon can tell; known: "
              "the instance's own, which only a simulation has",
              Both(rounds_of_arms, Not(When("algorithm.rounds", {"auto"})))},
@@ -343,21 +349,22 @@ std::vector<Option> MakeVocabulary() {
       ListOrAuto("federation.components", OptionType::kIntegersOrAuto, 1,
                  "sizes of the components, which add up to the agents; auto: those that the graph has", hdp),
       Choice("federation.topology",
-             {"complete", "star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
+             {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
               "barabasi-albert", "file"},
              "complete", "who is whose neighbour", Either(peers, ddp)),
       Choice("federation.component_topology",
              {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
               "barabasi-albert", "file"},
              "complete", "who is whose neighbour inside a component; file: all of them, with components = auto", hdp),
-      Integer("federation.degree", 1, std::int64_t{4}, "neighbours of a node, or edges that a new one brings",
-              When("federation.topology", {"regular", "watts-strogatz", "barabasi-albert"})),
+      Integer("federation.degree", 1, std::int64_t{4},
+              "neighbours of a node, edges that a new one brings, or hubs of the multi-star",
+              InTopology({"multi-star", "regular", "watts-strogatz", "barabasi-albert"})),
       Number(
           "federation.edge_probability", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.2,
           "that a pair is joined, or that an edge is moved",
-          When("federation.topology", {"erdos-renyi", "watts-strogatz"})),
+          InTopology({"erdos-renyi", "watts-strogatz"})),
       Text("federation.file", "a path, relative to the spec", "edges, two node numbers a line",
-           When("federation.topology", {"file"})),
+           InTopology({"file"})),
       Number("federation.cost_server", NonNegative, "a finite number >= 0", 25.0,
              "c1: of a link between an agent and the server", Either(cdp, hdp)),
       Number("federation.cost_peer", NonNegative, "a finite number >= 0", 1.0, "c2: of a link between agents", networked),
@@ -486,6 +493,15 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
       if (word == nullptr || std::find(choices.begin(), choices.end(), *word) == choices.end())
         return refuse();
       return value;
+    }
+    case OptionType::kNumberOrChoice: {
+      if (const auto* word = std::get_if<std::string>(&value)) {
+        return std::find(choices.begin(), choices.end(), *word) != choices.end() ? absl::StatusOr<Value>(value) : refuse();
+      }
+      double number = std::numeric_limits<double>::quiet_NaN();
+      if (const auto* integer = std::get_if<std::int64_t>(&value)) number = static_cast<double>(*integer);
+      if (const auto* real = std::get_if<double>(&value)) number = *real;
+      return in_range(number) ? absl::StatusOr<Value>(number) : refuse();
     }
     case OptionType::kBoolean:
       return std::holds_alternative<bool>(value) ? absl::StatusOr<Value>(value) : refuse();

@@ -20,6 +20,7 @@ enum class OptionType {
   kNumberOrAuto,
   kNumbersOrAuto,   ///< "auto" or a list
   kIntegersOrAuto,  ///< the same of whole numbers
+  kNumberOrChoice,  ///< a number, or one of some words
   kChoice,
   kText,
   kCheckpoints
