@@ -6,7 +6,7 @@ import { colour } from './palette.js';
 
 const f = (v) => (Math.round(v * 10) / 10).toString();
 const few = 30;  // links up to which counts are printed
-const most = 2000;  // links up to which each is a path of its own
+const most = 5000;  // links that are drawn: of more, an even choice; a browser takes seconds for a hundred thousand
 export const line = ({ from, to }) => `M${f(from[0])} ${f(from[1])}L${f(to[0])} ${f(to[1])}`;
 const cross = (x, y, r) => `M${f(x - r)} ${f(y - r)}L${f(x + r)} ${f(y + r)}M${f(x + r)} ${f(y - r)}L${f(x - r)} ${f(y + r)}`;
 const along = ({ from, to }, k) => [0, 1].map((i) => from[i] + k * (to[i] - from[i]));
@@ -48,26 +48,22 @@ function pen(net, theme) {
   const thin = dense ? 0.5 : 0.9;
   return {
     stroke: (share, quiet) => ({ stroke: quiet ? theme.muted : colour({ hue: 0, fade: 1 - share })(theme), width: thin + (widest - thin) * share, dash: quiet ? [1, 4] : [] }),
-    alpha: (share) => (dense ? Math.max(0.008, Math.min(1, 700 / many) * (0.25 + 0.75 * share ** 2)) : 1),
+    alpha: (share) => (dense ? Math.max(0.1, Math.min(1, 700 / many) * (0.25 + 0.75 * share ** 2)) : 1),
     cut: { stroke: theme.ink, width: 1.2, dash: [5, 4] },
   };
+}
+
+/// The whole links that are drawn, in their order; which ones of too many, a hash of the ends decides.
+function chosen(links) {
+  const whole = links.filter((l) => !l.e.cut);
+  const hash = ({ e }) => Math.imul(Math.imul(e.a, 0x9e3779b1) ^ (e.b + 0x7f4a7c15), 0x85ebca6b) >>> 0;
+  return whole.length <= most ? whole : whole.filter((l) => hash(l) < (most / whole.length) * 2 ** 32);
 }
 
 function linkShapes(links, { stroke, alpha, cut }, theme) {
   const out = [];
   const title = ({ e }) => `${linkName(e)}: ${linkSays(e)}`;
-  const whole = links.filter((l) => !l.e.cut);
-  if (whole.length <= most) for (const l of whole) out.push({ d: line(l), ...stroke(l.share, silent(l.e)), alpha: alpha(l.share), title: title(l), kind: 'link' });
-  else {
-    // In pieces, few enough to be quick; where pieces cross, it gets darker. Each holds links of about one share, from all over the graph.
-    const mixed = whole.map((l) => [Math.round(l.share * 8) * 128 + ((l.e.a * 7 + l.e.b * 13) % 101), l]).sort((a, b) => a[0] - b[0]).map(([, l]) => l);
-    const piece = Math.ceil(mixed.length / 600);
-    for (let k = 0; k < mixed.length; k += piece) {
-      const some = mixed.slice(k, k + piece);
-      const { share, e } = some[some.length >> 1];
-      out.push({ d: some.map(line).join(''), ...stroke(share, silent(e)), alpha: alpha(share), kind: 'link' });
-    }
-  }
+  for (const l of chosen(links)) out.push({ d: line(l), ...stroke(l.share, silent(l.e)), alpha: alpha(l.share), title: title(l), kind: 'link' });
   for (const l of links.filter((one) => one.e.cut)) {
     out.push({ d: line(l), ...cut, title: title(l), kind: 'link' }, { d: cross(...along(l, 0.5), 5), stroke: theme.ink, width: 1.8 });
   }
@@ -105,12 +101,12 @@ function nodeShapes(net, { i, x, y, r }, theme, named = true) {
     return [{ d: `M${f(x - 25)} ${f(y - 10)}h50v20h-50Z`, fill: theme.ink, stroke: theme.paper, width: 1.5, title, kind: 'server' },
       { text: 'server', x, y: y + 4, anchor: 'middle', fill: theme.paper, bold: true }, ...(gone ? [{ d: cross(x, y, 14), stroke: theme.hues[1], width: 2 }] : [])];
   }
-  const digits = String(i).length;
-  const [small, labelled] = [r < 4, named && r >= [0, 6, 7, 8.5][digits]];
+  // All agents of a network have their numbers, or none.
+  const [small, labelled] = [r < 4, named && net.nodes < 1000 && r >= (net.nodes < 100 ? 6.2 : 6.8)];
   const fill = gone ? theme.paper : sink ? theme.hues[1] : small ? theme.ink : theme.node;
   const out = [{ d: marker(sink ? 'diamond' : 'circle', x, y, sink ? Math.max(r, 4) * 1.05 : r), fill, stroke: gone ? theme.ink : sink || small ? theme.paper : theme.muted,
     width: small ? 0.6 : 1.2, dash: gone ? [2.5, 2] : [], title, kind: gone ? 'lost' : sink ? 'sink' : 'agent' }];
-  const size = Math.min(11, r * (digits > 2 ? 0.95 : 1.15));
+  const size = Math.min(11, r * (i > 99 ? 1 : 1.15));
   if (labelled) out.push({ text: String(i), x, y: y + 0.36 * size, anchor: 'middle', fill: sink && !gone ? theme.paper : theme.ink, size, bold: sink && !gone });
   // Behind a label, the cross' ends show.
   if (gone) out[labelled ? 'unshift' : 'push']({ d: cross(x, y, labelled ? r * 1.15 : Math.max(3.5, r * 0.7)), stroke: theme.ink, width: labelled ? 1.6 : 1.2 });
@@ -137,6 +133,8 @@ function key(net, links, spots, of, { stroke, cut }, theme, width, top) {
   const quiet = links.filter((l) => !l.e.cut && silent(l.e));
   if (quiet.length) entry(quiet.some((l) => l.e.messages === null) ? 'not counted' : 'no message', 30, sample(stroke(0, true)));
   of.samples.forEach((v, k) => entry(`${number(v, 4)}${k < of.samples.length - 1 ? '' : ` ${plural(v)}${of.same ? ' on each link' : ''}${of.log ? ', log scale' : ''}`}`, 30, sample(stroke(of.share(v)))));
+  const shown = chosen(links).length;
+  if (links.length > most) entry(`${number(shown)} of ${number(links.length, 4)} links are drawn`, 0, () => []);
   return { shapes: out, end: Math.round(y + 12) };
 }
 
@@ -151,7 +149,7 @@ export function draw(net, width, theme) {
   const links = net.edges.map((e) => ({ e, share: of.share(e.messages), from: at[e.a], to: at[e.b] })).sort((a, b) => a.share - b.share);
   const degree = new Map();
   for (const { e } of links) for (const i of [e.a, e.b]) degree.set(i, (degree.get(i) || 0) + 1);
-  const radius = Math.max(2.2, Math.min(11, 0.36 * spacing(at)));
+  const radius = Math.max(2.2, Math.min(11, (net.nodes > 150 ? 0.28 : 0.36) * spacing(at)));
   const hub = (i) => links.length < 2 * net.nodes && degree.get(i) > 40;
   const spots = [];
   at.forEach(([x, y], i) => spots.push({ i, x, y, r: i === 0 ? 14 : hub(i) ? Math.max(8, radius) : radius }));
