@@ -88,8 +88,8 @@ absl::Status DdpMabPeer::Decide() {
   }
   ArmTotal total(active_);
   for (const auto* tally : tallies) {
-    if (std::includes(tally->value().arms.begin(), tally->value().arms.end(), active_.begin(),
-                      active_.end())) {
+    const std::vector<ArmId>& theirs = tally->value().arms;
+    if (theirs == active_ || std::includes(theirs.begin(), theirs.end(), active_.begin(), active_.end())) {
       BANDANA_RETURN_IF_ERROR(total.Add(*tally));
     }
   }
