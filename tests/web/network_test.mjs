@@ -130,7 +130,7 @@ test('counts cover neither nodes nor each other', () => using(path, {}, async (p
 test('what was lost is said, where something was', () => using(path, {}, async (page) => {
   assert.equal(await page.locator('#network .losses').count(), 0);
   await choose(page, 'hybrid');
-  assert.equal(await page.innerText('#network .losses'), 'Lost: agent 20; the link 24–28; 12 tallies that never reached everyone on average. Agents disagreed on the active arms 2 times on average.');
+  assert.equal(await page.innerText('#network .losses'), 'Lost: agent 20; the link 24–28; 12 tallies that somebody decided without on average. Agents disagreed on the active arms 2 times on average.');
 }));
 
 test('costs stand beside the drawing, and all points’ below', () => using(path, {}, async (page) => {

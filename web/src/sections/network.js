@@ -22,7 +22,7 @@ function losses(p, net) {
   const said = [
     agents.length && `${agents.length > 1 ? 'agents' : 'agent'} ${listed(agents)}`, net.lost.has(0) && 'the server',
     cut.length && `the ${cut.length > 1 ? 'links' : 'link'} ${listed(cut.map((e) => linkName(e).replaceAll(' ', '')))}`,
-    tallies > 0 && `${number(tallies, 4)} ${tallies === 1 ? 'tally that' : 'tallies that'} never reached everyone${on}`,
+    tallies > 0 && `${number(tallies, 4)} ${tallies === 1 ? 'tally that' : 'tallies that'} somebody decided without${on}`,
   ].filter(Boolean);
   const differ = disagreements > 0 && `Agents disagreed on the active arms ${number(disagreements, 4)} ${disagreements === 1 ? 'time' : 'times'}${on}.`;
   return [said.length && `Lost: ${said.join('; ')}.`, differ].filter(Boolean).join(' ');
