@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bandana/privacy/access.h"
+#include "bandana/privacy/arm_sums.h"
 #include "bandana/privacy/regression_sums.h"
 
 namespace bandana {
@@ -30,6 +31,11 @@ class Wire {
   /// Sums that another process has released, from the numbers that Released::value() has there.
   static Released<RegressionSums> MakeSums(RegressionSums sums) {
     std::vector<NoiseLaw> laws = NoiseOf(sums);
+    return Access::Mint(std::move(sums), std::move(laws));
+  }
+  static Released<ArmSums> MakeArmSums(ArmSums sums) {
+    const NoiseLaw law{.laplace_scale = sums.noise_scale, .laplace_terms = sums.noise_terms};
+    std::vector<NoiseLaw> laws(sums.arms.size(), law);
     return Access::Mint(std::move(sums), std::move(laws));
   }
 };
