@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/fed_ucb_policy.h"
 #include "bandana/algorithms/fed_ucb_width.h"
+#include "bandana/algorithms/local_data.h"
 #include "bandana/algorithms/sync_schedule.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
@@ -34,15 +35,10 @@
 ///
 /// Departures. Agents synchronise when a public schedule says so, and act on released sums alone
 /// (LocalData::kReleased): the printed algorithm does neither, and loses its guarantee (docs/papers/p3.md).
+/// Under kRaw the claim holds for logged streams alone.
 /// The shift is one for the sum (Shift::kGroup). The reset of local statistics is in the branch that
 /// synchronises.
 namespace bandana {
-
-/// What an agent decides by between two synchronisations.
-enum class LocalData {
-  kReleased,  ///< what everybody knows
-  kRaw,       ///< and its own records since, as printed: the claim then holds for logged streams alone
-};
 
 /// That sums which came in a message are of this dimension.
 inline absl::Status CheckSums(const ReleasedSums& sums, Eigen::Index dimension) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/phase_regression.h"
+#include "bandana/algorithms/width.h"
 #include "bandana/bandit/clipping.h"
 #include "bandana/bandit/link.h"
 #include "bandana/bandit/optimal_design.h"
@@ -26,8 +27,6 @@
 /// drop what is certainly not the best, begin again with a longer phase. This is all that elimination papers
 /// share; what one of them decides is an EliminationRules (dp_dpe.h, pe.h, private_elimination.h).
 namespace bandana {
-
-enum class Width { kExact, kPaper };
 
 /// What a paper's own confidence width may depend on. Public.
 struct PhaseFacts {

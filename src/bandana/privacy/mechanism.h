@@ -116,6 +116,7 @@ class Mechanism {
   friend class L2BallMean;             // docs/proofs/l2-ball-mean.md
   friend class RegressionPrefixSum;    // docs/proofs/regression-prefix-sum.md
   friend class ShuffledRegressionSum;  // docs/proofs/shuffled-regression.md
+  friend class SiloArmSums;            // docs/proofs/silo-arm-sums.md
 
   template <class Query>
   static std::span<const Count> DealtOf(const Query& query) {

@@ -34,8 +34,7 @@ class Wire {
     return Access::Mint(std::move(sums), std::move(laws));
   }
   static Released<ArmSums> MakeArmSums(ArmSums sums) {
-    const NoiseLaw law{.laplace_scale = sums.noise_scale, .laplace_terms = sums.noise_terms};
-    std::vector<NoiseLaw> laws(sums.arms.size(), law);
+    std::vector<NoiseLaw> laws = NoiseOf(sums);
     return Access::Mint(std::move(sums), std::move(laws));
   }
 };

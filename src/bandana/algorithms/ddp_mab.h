@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bandana/algorithms/arm_agent.h"
+#include "bandana/algorithms/arm_round.h"
+#include "bandana/algorithms/arm_schedule.h"
+#include "bandana/federation/dissemination.h"
+#include "bandana/federation/network_player.h"
+
+/// DDP-MAB: P4's Algorithm 3, peers on a graph without a server.
+/// T. Li, L. Song, "Privacy-preserving communication-efficient federated multi-armed bandits", 2021.
+///
+///   paper                         here
+///   agent i                       DdpMabPeer, node i
+///   l_i^r(n)                      Dissemination::have
+///   GIS, Algorithm 2              Dissemination, Protocol::kGis
+///   t_delay                       DisseminationClock::Slots - 1 waiting pulls
+///   Lines 9 and 10                Decide
+///
+/// An agent alone (single-mab) is a peer on a graph without edges.
+///
+/// Departures. How long a round of communication takes is known from the graph, which is public: no clock
+/// watches everybody's lists. A peer that lacks somebody's tally decides by those it has, with a wider width;
+/// arms that another peer no longer plays go with that peer's next tally, so that active sets meet again once
+/// messages get through. A peer whose own tally nobody asked for leaves it out, as everybody else must.
+namespace bandana {
+
+class DdpMabPeer final : public NetworkPlayer {
+ public:
+  /// All references must outlive the peer. `leak`: see ArmAgent.
+  DdpMabPeer(NodeId self, const ArmSchedule& schedule, const DisseminationClock& clock,
+             const SiloArmSums& privatizer, std::optional<Declassify> leak = std::nullopt);
+
+  absl::Status OnMessage(Context& context, const Message& message) override;
+  std::span<const Pull> Act(Context& context) override;
+  absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) override;
+  absl::Status EndTick(Context& context) override;
+  void OnSilence(Context& context) override;
+  bool finished() const override { return agent_.left() == 0; }
+
+  const ArmAgent& agent() const { return agent_; }
+  const std::vector<ArmRound>& history() const { return history_; }
+
+ private:
+  absl::Status Prepare();
+  absl::Status Decide();
+  void BeginRound();
+
+  const ArmSchedule* schedule_;
+  const DisseminationClock* clock_;
+  ArmAgent agent_;
+  Dissemination spreading_;
+  std::vector<ArmId> active_;
+  ArmId best_ = 0;
+  Epoch round_ = 0;
+  Count pulled_ = 0;  // of each active arm
+  int slots_ = 0;     // of this round's communication
+  int tick_ = -1;     // since its exploration; -1: before the first
+  bool prepared_ = false;
+  bool over_ = false;
+  absl::Status failed_;
+  std::vector<ArmRound> history_;
+};
+
+}  // namespace bandana

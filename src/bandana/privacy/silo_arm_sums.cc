@@ -1,0 +1,256 @@
+#include "bandana/privacy/silo_arm_sums.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bandana/core/check.h"
+#include "bandana/core/status.h"
+#include "bandana/privacy/calibration/rounding.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+constexpr double kPerUnit = 1 / kArmSumsUnit;
+constexpr std::int64_t kMostUnits = std::int64_t{1} << 61;  // of a sum; noise has as much room again
+constexpr double kMostScale = 0x1p52;                       // units: the sampler's limit, e^-512 to need more
+constexpr ArmId kMostArms = 1 << 24;
+
+absl::StatusOr<ArmSumsSetting> SettingOf(Interval rewards) {
+  constexpr double kMost = 0x1p20;
+  if (!(rewards.low >= -kMost && rewards.low < rewards.high && rewards.high <= kMost)) {
+    return InvalidOption("rewards", fmt::format("[{}, {}]", rewards.low, rewards.high),
+                         "an interval that is not empty, from -2^20 to 2^20");
+  }
+  return ArmSumsSetting{.low = static_cast<std::int64_t>(std::floor(rewards.low * kPerUnit)),
+                        .high = static_cast<std::int64_t>(std::ceil(rewards.high * kPerUnit)),
+                        .rewards = rewards,
+                        .scale = 0,
+                        .delivered = {0, 0}};
+}
+
+// The nearest whole number, and the upper one of two: Nearest(x + k) = Nearest(x) + k for whole k, which ties
+// to even, or away from 0, would not give.
+std::int64_t Nearest(double x) {
+  const double below = std::floor(x);
+  return static_cast<std::int64_t>(below) + (x - below >= 0.5 ? 1 : 0);
+}
+
+}  // namespace
+
+std::string ArmQuery::bytes() const {
+  ByteString bytes;
+  bytes.Add(release).Add(static_cast<std::uint64_t>(arms.size()));
+  for (const ArmId arm : arms) bytes.Add(std::int64_t{arm});
+  return bytes.Take();
+}
+
+ArmStream::ArmStream(const SiloArmSums& mechanism) : owner_(mechanism.setting_) {}
+
+ArmStream::ArmStream(const SiloArmSums& mechanism, const Declassify&)
+    : owner_(mechanism.setting_), keeps_(true) {}
+
+Count ArmStream::pending(ArmId arm) const {
+  const auto at = static_cast<std::size_t>(arm);
+  return arm >= 0 && at < pending_.size() ? pending_[at].pulls : 0;
+}
+
+absl::StatusOr<SiloArmSums> SiloArmSums::Create(const ArmSumsParams& params) {
+  BANDANA_ASSIGN_OR_RETURN(ArmSumsSetting setting, SettingOf(params.rewards));
+  BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("privacy.epsilon", params.epsilon));
+  if (!(params.reporting >= 1 && params.reporting < (Count{1} << 32))) {
+    return InvalidOption("reporting", static_cast<double>(params.reporting),
+                         "a whole number from 1 to 2^32 - 1");
+  }
+  const double epsilon = params.calibration == Calibration::kTight
+                             ? params.epsilon
+                             : calibration::ProductUp(static_cast<double>(params.reporting), params.epsilon);
+  const auto range = static_cast<double>(setting.high - setting.low);
+  const double scale = std::ceil(calibration::QuotientUp(range, epsilon));
+  if (!(scale < kMostScale)) {
+    return InvalidOption("privacy.epsilon", params.epsilon, "a larger one: the noise is beyond the grid");
+  }
+  setting.scale = static_cast<std::uint64_t>(scale);
+  setting.delivered = {epsilon, 0};
+  BANDANA_ASSIGN_OR_RETURN(const LaplaceNoise noise, LaplaceNoise::Create({.epsilon = params.epsilon,
+                                                                           .calibration = Calibration::kTight,
+                                                                           .sampler = params.sampler}));
+  return SiloArmSums(std::make_shared<const ArmSumsSetting>(setting), noise);
+}
+
+absl::StatusOr<SiloArmSums> SiloArmSums::CreateBare(Interval rewards, const Declassify&) {
+  BANDANA_ASSIGN_OR_RETURN(const ArmSumsSetting setting, SettingOf(rewards));
+  return SiloArmSums(std::make_shared<const ArmSumsSetting>(setting), std::nullopt);
+}
+
+std::vector<Claim> SiloArmSums::claims() const {
+  if (bare()) return {};
+  return {{.adversary = "everyone who sees what the agent sends: the server and all other agents, colluding",
+           .guarantee = guarantee(),
+           .unit = "one reward of one agent",
+           .neighbours = "replace-one",
+           .proof = "docs/proofs/silo-arm-sums.md"}};
+}
+
+absl::Status SiloArmSums::CheckArms(const ArmQuery& query) {
+  if (query.release < 1) {
+    return absl::InvalidArgumentError(fmt::format("release {}: they are counted from 1", query.release));
+  }
+  if (query.arms.empty()) return absl::InvalidArgumentError("a query for no arm");
+  for (std::size_t i = 0; i < query.arms.size(); ++i) {
+    const ArmId least = i == 0 ? 0 : query.arms[i - 1] + 1;
+    if (!(query.arms[i] >= least && query.arms[i] < kMostArms)) {
+      return absl::InvalidArgumentError(
+          fmt::format("arm {} where {} to {} may follow", query.arms[i], least, kMostArms - 1));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Count> SiloArmSums::ReportBits(const ArmQuery& query) const {
+  BANDANA_RETURN_IF_ERROR(CheckArms(query));
+  return static_cast<Count>(64 * (query.arms.size() + 1));
+}
+
+std::int64_t SiloArmSums::UnitsOfSum(const RewardSum& rewards) const {
+  const Interval& one = setting_->rewards;
+  const auto count = static_cast<double>(rewards.count);
+  const double sum = std::isnan(rewards.sum) ? count * ((one.low + one.high) / 2)
+                                             : std::clamp(rewards.sum, count * one.low, count * one.high);
+  return std::clamp(Nearest(sum * kPerUnit), rewards.count * setting_->low, rewards.count * setting_->high);
+}
+
+// Errors depend on arms and counts, which are public, and never on what the rewards are.
+absl::Status SiloArmSums::CheckPulls(std::span<const Pull> pulls, RewardSums rewards,
+                                     const ArmStream& stream) const {
+  if (pulls.size() != rewards.size()) {
+    return absl::InvalidArgumentError(fmt::format("{} pulls, and {} sums", pulls.size(), rewards.size()));
+  }
+  const Count most = kMostUnits / std::max<std::int64_t>({1, -setting_->low, setting_->high});
+  Count left = most;  // over all of these pulls, so that an arm may come twice
+  for (std::size_t i = 0; i < pulls.size(); ++i) {
+    const Pull& pull = pulls[i];
+    if (!(pull.arm >= 0 && pull.arm < kMostArms)) {
+      return absl::InvalidArgumentError(fmt::format("arm {} of 0 to {}", pull.arm, kMostArms - 1));
+    }
+    if (pull.count < 0 || pull.count != rewards[i].count) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} pulls of arm {}, and {} rewards", pull.count, pull.arm, rewards[i].count));
+    }
+    const auto at = static_cast<std::size_t>(pull.arm);
+    const Count before = stream.keeps_ && at < stream.all_.size() ? stream.all_[at].pulls  // not fewer
+                                                                  : stream.pending(pull.arm);
+    if (pull.count > left || pull.count > most - before) {
+      return absl::OutOfRangeError(
+          fmt::format("more pulls of arm {} than a sum holds, which are {}", pull.arm, most));
+    }
+    left -= pull.count;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SiloArmSums::Record(std::span<const Pull> pulls, const Raw<RewardSums>& rewards,
+                                 ArmStream& stream) const {
+  BANDANA_CHECK(stream.owner_ == setting_);
+  const RewardSums sums = Reveal(rewards);
+  BANDANA_RETURN_IF_ERROR(CheckPulls(pulls, sums, stream));
+  const auto add = [](std::vector<ArmStream::Cell>& cells, ArmId arm, Count count, std::int64_t units) {
+    const auto at = static_cast<std::size_t>(arm);
+    if (at >= cells.size()) cells.resize(at + 1);
+    cells[at].pulls += count;
+    cells[at].units += units;
+  };
+  for (std::size_t i = 0; i < pulls.size(); ++i) {
+    const std::int64_t units = UnitsOfSum(sums[i]);
+    add(stream.pending_, pulls[i].arm, pulls[i].count, units);
+    if (stream.keeps_) add(stream.all_, pulls[i].arm, pulls[i].count, units);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Count> SiloArmSums::PullsOf(const ArmQuery& query, const ArmStream& stream) {
+  const Count pulls = stream.pending(query.arms.front());
+  for (const ArmId arm : query.arms) {
+    if (stream.pending(arm) >= 1 && stream.pending(arm) == pulls) continue;
+    return absl::FailedPreconditionError(
+        fmt::format("arm {} has been pulled {} times and arm {} {} times since the last release: all are "
+                    "to be pulled equally often, at least once",
+                    query.arms.front(), pulls, arm, stream.pending(arm)));
+  }
+  return pulls;
+}
+
+absl::StatusOr<Report> SiloArmSums::Randomize(const ArmQuery& query, const Raw<ArmStream*>& stream,
+                                              NoiseGen& noise) const {
+  BANDANA_RETURN_IF_ERROR(CheckArms(query));
+  ArmStream& data = *Reveal(stream);
+  if (data.owner_ != setting_) {
+    return absl::FailedPreconditionError("a stream of another mechanism, whose noise was set for other data");
+  }
+  if (query.release != data.releases_ + 1) {
+    return absl::FailedPreconditionError(
+        fmt::format("release {} is asked for, and {} have been made", query.release, data.releases_));
+  }
+  BANDANA_ASSIGN_OR_RETURN(const Count pulls, PullsOf(query, data));
+  Units units{pulls};
+  units.reserve(query.arms.size() + 1);
+  for (const ArmId arm : query.arms) {
+    const std::int64_t sum = data.pending_[static_cast<std::size_t>(arm)].units;
+    units.push_back(bare() ? sum : sum + noise_->Draw(setting_->scale, noise));
+  }
+  std::fill(data.pending_.begin(), data.pending_.end(), ArmStream::Cell{});
+  ++data.releases_;
+  const auto bits = static_cast<Count>(64 * units.size());
+  return MakeReport(std::move(units), bits);
+}
+
+absl::Status SiloArmSums::Add(const ArmQuery& query, const Report& report,
+                              BasicReportSum<ArmQuery>& sum) const {
+  BANDANA_RETURN_IF_ERROR(CheckArms(query));
+  return AddReport(
+      query, query.arms.size() + 1, report, [](std::size_t, std::int64_t units) { return units; }, sum);
+}
+
+absl::StatusOr<Sealed> SiloArmSums::Seal(const BasicReportSum<ArmQuery>& sum, NoiseGen&) const {
+  BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, 1, Next::kLetOut));
+  return MakeSealed(std::move(totals));
+}
+
+absl::StatusOr<Released<ArmSums>> SiloArmSums::Open(const ArmQuery& query, const Sealed& sealed) const {
+  BANDANA_RETURN_IF_ERROR(CheckArms(query));
+  const Units& units = UnitsOf(sealed);
+  BANDANA_RETURN_IF_ERROR(CheckSize(query.arms.size() + 1, units));
+  if (units.front() < 1) {
+    return absl::InvalidArgumentError(fmt::format("sums of {} pulls of each arm", units.front()));
+  }
+  return MintSums({.agents = 1,
+                   .pulls = units.front(),
+                   .arms = query.arms,
+                   .units = Units(units.begin() + 1, units.end()),
+                   .noise_scale = noise_scale(),
+                   .noise_terms = bare() ? 0 : 1});
+}
+
+absl::StatusOr<std::vector<double>> SiloArmSums::RevealMeans(const ArmStream& stream,
+                                                             std::span<const ArmId> arms,
+                                                             const Declassify&) const {
+  BANDANA_CHECK(stream.owner_ == setting_ && stream.keeps_);
+  std::vector<double> means;
+  means.reserve(arms.size());
+  for (const ArmId arm : arms) {
+    const auto at = static_cast<std::size_t>(arm);
+    if (!(arm >= 0 && at < stream.all_.size() && stream.all_[at].pulls >= 1)) {
+      return absl::FailedPreconditionError(fmt::format("arm {} has no rewards", arm));
+    }
+    const ArmStream::Cell& cell = stream.all_[at];
+    means.push_back(static_cast<double>(cell.units) * kArmSumsUnit / static_cast<double>(cell.pulls));
+  }
+  return means;
+}
+
+Released<ArmSums> SiloArmSums::MintSums(ArmSums sums) {
+  std::vector<NoiseLaw> laws = NoiseOf(sums);
+  return SiloArmSums(nullptr, std::nullopt).Mint(std::move(sums), std::move(laws));
+}
+
+}  // namespace bandana
