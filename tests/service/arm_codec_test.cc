@@ -59,12 +59,11 @@ std::vector<ArmId> AnyArms(int least) {
 }
 
 ArmSums AnySums() {
-  ArmSums sums{
-      .agents = AnyNumber<Count>(0),
-      .pulls = AnyNumber<Count>(0),
-      .arms = AnyArms(0),
-      .noise_scale = *rc::gen::element(0., 0.5, 1e-300, 5e-324, std::numeric_limits<double>::max(), 1. / 3),
-      .noise_terms = AnyNumber<Count>(0)};
+  ArmSums sums{.agents = AnyNumber<Count>(0),
+               .pulls = AnyNumber<Count>(0),
+               .arms = AnyArms(0),
+               .noise_scale = *rc::gen::element(0., 0.5, 1e-300, 5e-324, 1e100, 1. / 3),
+               .noise_terms = AnyNumber<Count>(0)};
   for (std::size_t i = 0; i < sums.arms.size(); ++i) {
     sums.units.push_back(
         *rc::gen::oneOf(rc::gen::arbitrary<std::int64_t>(),

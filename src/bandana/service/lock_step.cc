@@ -8,6 +8,7 @@ namespace {
 
 Links LinksOf(const PeerParams& params) {
   Links links{.self = params.self};
+  if (params.self == kServerNode) return links;
   for (const auto& [node, address] : params.neighbours) {
     if (node == kServerNode) {
       links.upstream = node;
@@ -69,11 +70,11 @@ absl::Status LockStep::Begin() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<PeerLinks::Received> LockStep::Receive() {
-  if (slot_ == manner_.first) return PeerLinks::Received{};
-  BANDANA_ASSIGN_OR_RETURN(PeerLinks::Received received, links_.Receive(slot_ - 1));
-  report_.messages_in += static_cast<Count>(received.messages.size());
-  return received;
+absl::StatusOr<std::vector<Message>> LockStep::Receive() {
+  if (slot_ == manner_.first) return std::vector<Message>{};
+  BANDANA_ASSIGN_OR_RETURN(std::vector<Message> messages, links_.Receive(slot_ - 1));
+  report_.messages_in += static_cast<Count>(messages.size());
+  return messages;
 }
 
 absl::Status LockStep::EndSlot(bool last) {

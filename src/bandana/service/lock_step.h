@@ -38,7 +38,10 @@ class LockStep {
   Slot slot() const { return slot_; }
 
   /// What the neighbours sent in the slot before this one.
-  absl::StatusOr<PeerLinks::Received> Receive();
+  absl::StatusOr<std::vector<Message>> Receive();
+
+  /// Whether the role has sent something in this slot.
+  bool has_sent() const { return !outgoing_.empty(); }
 
   /// What the role has sent leaves, after what it was charged for is durable; the next slot begins. `last`:
   /// it is finished.

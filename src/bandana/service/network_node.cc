@@ -1,6 +1,5 @@
 #include "bandana/service/network_node.h"
 
-#include <algorithm>
 #include <limits>
 #include <memory>
 #include <span>
@@ -24,6 +23,10 @@ constexpr Manner kTicks{.first = 0,
                         .carries = IsForNetwork,
                         .kinds = "messages of a network with arms"};
 
+// Ticks after which a node that hears and does nothing waits in vain, as in a simulator: more than any
+// message takes from end to end and back.
+Count PatienceOf(Count nodes) { return 3 * nodes + 16; }
+
 // A node's side of a run: slots are ticks.
 class NetworkRun : public LockStep {
  public:
@@ -45,28 +48,26 @@ class NetworkRun : public LockStep {
 
  private:
   absl::Status PlayTick() {
-    BANDANA_ASSIGN_OR_RETURN(const PeerLinks::Received received, Receive());
-    if (received.from_nobody) {
-      player_.OnSilence(context());
-      BANDANA_RETURN_IF_ERROR(PlayOut());
-      return player_.finished() ? absl::OkStatus()
-                                : absl::InternalError("a role waits, and nobody is left to wait for");
-    }
-    for (const Message& message : received.messages) {
-      BANDANA_RETURN_IF_ERROR(player_.OnMessage(context(), message));
-    }
-    BANDANA_RETURN_IF_ERROR(PlayOut());
-    return player_.EndTick(context());
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Message> messages, Receive());
+    for (const Message& message : messages) BANDANA_RETURN_IF_ERROR(player_.OnMessage(context(), message));
+    BANDANA_ASSIGN_OR_RETURN(const bool has_pulled, PlayOut());
+    BANDANA_RETURN_IF_ERROR(player_.EndTick(context()));
+    quiet_ = has_pulled || has_sent() || !messages.empty() ? 0 : quiet_ + 1;
+    if (quiet_ <= PatienceOf(params().nodes) || player_.finished()) return absl::OkStatus();
+    player_.OnSilence(context());
+    BANDANA_RETURN_IF_ERROR(PlayOut().status());
+    return player_.finished() ? absl::OkStatus()
+                              : absl::InternalError("a node waits for something that never comes");
   }
 
-  absl::Status PlayOut() {
-    const auto epoch = static_cast<Epoch>(std::min<Slot>(slot(), std::numeric_limits<Epoch>::max()));
-    while (true) {
+  // Whether it pulled anything.
+  absl::StatusOr<bool> PlayOut() {
+    for (bool has_pulled = false;; has_pulled = true) {
       BANDANA_RETURN_IF_ERROR(CheckStop());
       const std::span<const Pull> pulls = player_.Act(context());
-      if (pulls.empty()) return absl::OkStatus();
+      if (pulls.empty()) return has_pulled;
       rewards_.resize(pulls.size());
-      BANDANA_RETURN_IF_ERROR(environment_.Answer(params().self, epoch, pulls, rewards_));
+      BANDANA_RETURN_IF_ERROR(environment_.Answer(params().self, 0, pulls, rewards_));
       BANDANA_RETURN_IF_ERROR(player_.Observe(context(), Raw<RewardSums>(rewards_)));
     }
   }
@@ -74,6 +75,7 @@ class NetworkRun : public LockStep {
   NetworkPlayer& player_;
   Environment& environment_;
   std::vector<RewardSum> rewards_;
+  Count quiet_ = 0;  // ticks in which nothing happened here
 };
 
 }  // namespace

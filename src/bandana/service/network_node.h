@@ -17,9 +17,10 @@ namespace bandana::service {
 /// 1. `seq` is 0, 1, ... over all that this node sends.
 ///
 /// A node that is finished says so to its neighbours, with its last packet, and they no longer wait for it.
-/// One that dies is lost: see RunPeer, also for errors. Once all of a node's neighbours are finished or lost,
-/// and their last messages were taken in a tick of their own, its role is told (OnSilence) and plays what is
-/// left: to be unfinished after that is an error.
+/// One that dies is lost: see RunPeer, also for errors; the others go on. A node that has heard nothing and
+/// done nothing for as many ticks as it takes to be sure that nobody will say anything, whether its
+/// neighbours are gone, finished or as clueless as itself, is told (OnSilence) and plays what is left: to be
+/// unfinished after that is an error.
 absl::StatusOr<PeerReport> RunNetworkNode(const PeerParams& params, NetworkPlayer& player,
                                           Environment& environment);
 

@@ -37,10 +37,8 @@ class PeerRun : public LockStep {
       BANDANA_RETURN_IF_ERROR(
           player_.Observe(context(), round, Raw<double>(world_.Reward(params().self, round, arm))));
     }
-    BANDANA_ASSIGN_OR_RETURN(const PeerLinks::Received received, Receive());
-    for (const Message& message : received.messages) {
-      BANDANA_RETURN_IF_ERROR(player_.OnMessage(context(), message));
-    }
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Message> messages, Receive());
+    for (const Message& message : messages) BANDANA_RETURN_IF_ERROR(player_.OnMessage(context(), message));
     return player_.EndRound(context(), round);
   }
 

@@ -292,21 +292,20 @@ void PeerLinks::Send(Slot slot, const std::map<NodeId, std::vector<Message>>& me
   }
 }
 
-absl::StatusOr<PeerLinks::Received> PeerLinks::Receive(Slot slot) {
+absl::StatusOr<std::vector<Message>> PeerLinks::Receive(Slot slot) {
   std::unique_lock lock(mutex_);
   const auto here = [&](const auto& each) {
     return each.second->lost || each.second->finished || each.second->complete >= slot;
   };
   const auto all_here = [&] { return std::all_of(links_.begin(), links_.end(), here); };
   BANDANA_RETURN_IF_ERROR(Wait(lock, all_here, slot, Clock::time_point::max()));
-  Received received;
+  std::vector<Message> messages;
   for (const auto& [id, link] : links_) {
     auto packet = link->packets.extract(slot);
     if (packet.empty()) continue;
-    received.from_nobody = false;
-    std::move(packet.mapped().begin(), packet.mapped().end(), std::back_inserter(received.messages));
+    std::move(packet.mapped().begin(), packet.mapped().end(), std::back_inserter(messages));
   }
-  return received;
+  return messages;
 }
 
 // While it waits, it says that it is alive, and gives up those who do not: who waits for a neighbour that

@@ -53,14 +53,9 @@ class PeerLinks {
   /// One packet to each neighbour that is neither lost nor finished. `last`: this peer is finished.
   void Send(Slot slot, const std::map<NodeId, std::vector<Message>>& messages, bool last = false);
 
-  struct Received {
-    std::vector<Message> messages;  ///< in (from, seq) order
-    bool from_nobody = true;        ///< no neighbour is left that sends packets
-  };
-
-  /// Waits until no neighbour's packet of the slot is missing but for those that are lost or finished. Slots
-  /// come one after the other.
-  absl::StatusOr<Received> Receive(Slot slot);
+  /// Waits until no neighbour's packet of the slot is missing but for those that are lost or finished. What
+  /// they hold, in (from, seq) order. Slots come one after the other.
+  absl::StatusOr<std::vector<Message>> Receive(Slot slot);
 
   /// All is sent and received: ends the streams.
   void Finish();
