@@ -50,6 +50,24 @@ TEST(GraphShapesTest, HaveTheirEdgesAndDiameters) {
   }
 }
 
+TEST(GraphShapesTest, AMultiStarDealsNodesToItsHubs) {
+  EXPECT_TRUE(*MultiStarGraph(9, 1) == *StarGraph(9));
+  EXPECT_TRUE(*MultiStarGraph(9, 9) == *CompleteGraph(9));
+  EXPECT_EQ(MultiStarGraph(1, 1)->edges(), 0);
+  const Graph graph = *MultiStarGraph(11, 3);
+  EXPECT_EQ(graph.edges(), 3 + 8);
+  EXPECT_EQ(graph.diameter(), 3);
+  EXPECT_THAT(graph.neighbours(NodeId{1}),
+              ::testing::ElementsAre(NodeId{2}, NodeId{3}, NodeId{4}, NodeId{7}, NodeId{10}));
+  EXPECT_THAT(graph.neighbours(NodeId{3}),
+              ::testing::ElementsAre(NodeId{1}, NodeId{2}, NodeId{6}, NodeId{9}));
+  EXPECT_THAT(graph.neighbours(NodeId{11}), ::testing::ElementsAre(NodeId{2}));
+  for (const Count hubs : {-1, 0, 12, 5000}) {
+    EXPECT_EQ(KeyOf(MultiStarGraph(11, hubs)), "federation.degree") << hubs;
+  }
+  EXPECT_EQ(KeyOf(MultiStarGraph(10'000, 5000)), "federation.degree");
+}
+
 TEST(GraphShapesTest, AGridIsNearlySquareAndConnected) {
   const Graph square = *GridGraph(9);
   EXPECT_EQ(square.edges(), 12);
@@ -66,6 +84,7 @@ TEST(GraphShapesTest, RejectWhatTheyCannotDraw) {
     for (const auto& shape : {CompleteGraph, StarGraph, RingGraph, LineGraph, GridGraph}) {
       EXPECT_EQ(KeyOf(shape(m)), "federation.agents");
     }
+    EXPECT_EQ(KeyOf(MultiStarGraph(m, 1)), "federation.agents");
     EXPECT_EQ(KeyOf(RegularGraph(m, 0, coins.gen)), "federation.agents");
     EXPECT_EQ(KeyOf(ErdosRenyiGraph(m, 0.5, coins.gen)), "federation.agents");
     EXPECT_EQ(KeyOf(WattsStrogatzGraph(m, 2, 0.5, coins.gen)), "federation.agents");

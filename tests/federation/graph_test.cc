@@ -60,6 +60,89 @@ TEST(GraphTest, MeasuresDistances) {
   EXPECT_EQ(one.diameter(), 0);
 }
 
+RC_GTEST_PROP(GraphProperty, ComponentsAreWhoReachesWhom, ()) {
+  const Graph graph = test::AnyGraph(14);
+  const auto components = Components(graph);
+  std::vector<NodeId> firsts;
+  std::vector<int> of(static_cast<std::size_t>(graph.nodes()) + 1, -1);
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    RC_ASSERT(!components[i].empty());
+    RC_ASSERT(std::is_sorted(components[i].begin(), components[i].end()));
+    firsts.push_back(components[i].front());
+    for (const NodeId node : components[i]) {
+      RC_ASSERT(of[node.value] == -1);
+      of[node.value] = static_cast<int>(i);
+    }
+  }
+  RC_ASSERT(std::is_sorted(firsts.begin(), firsts.end()));
+  for (NodeId a{1}; graph.Contains(a); ++a.value) {
+    for (NodeId b{1}; graph.Contains(b); ++b.value) {
+      RC_ASSERT((graph.distance(a, b) != kFar) == (of[a.value] == of[b.value] && of[a.value] >= 0));
+    }
+  }
+}
+
+// Floyd and Warshall's distances, and every node tried.
+RC_GTEST_PROP(GraphProperty, TheCentreIsNearestToTheFarthest, ()) {
+  const Graph graph = test::AnyGraph(14);
+  const auto m = static_cast<std::size_t>(graph.nodes());
+  constexpr int kNone = 1000;
+  std::vector<std::vector<int>> hops(m + 1, std::vector<int>(m + 1, kNone));
+  for (std::size_t i = 1; i <= m; ++i) hops[i][i] = 0;
+  for (const auto& [a, b] : graph.Edges()) hops[a.value][b.value] = hops[b.value][a.value] = 1;
+  for (std::size_t k = 1; k <= m; ++k) {
+    for (std::size_t i = 1; i <= m; ++i) {
+      for (std::size_t j = 1; j <= m; ++j) hops[i][j] = std::min(hops[i][j], hops[i][k] + hops[k][j]);
+    }
+  }
+  for (const auto& component : Components(graph)) {
+    GraphCentre best{NodeId{0}, kNone};
+    for (const NodeId node : component) {
+      int farthest = 0;
+      for (const NodeId other : component) farthest = std::max(farthest, hops[node.value][other.value]);
+      if (farthest < best.eccentricity) best = {node, farthest};
+    }
+    RC_ASSERT((Centre(graph, component) == best));
+  }
+}
+
+TEST(GraphTest, CentresOfLines) {
+  const auto line = [](std::uint32_t nodes) {
+    std::vector<Edge> edges;
+    for (std::uint32_t i = 1; i < nodes; ++i) edges.push_back({{i}, {i + 1}});
+    const Graph graph = Of(nodes, edges);
+    return Centre(graph, Components(graph).front());
+  };
+  EXPECT_EQ(line(1), (GraphCentre{NodeId{1}, 0}));
+  EXPECT_EQ(line(2), (GraphCentre{NodeId{1}, 1}));
+  EXPECT_EQ(line(3), (GraphCentre{NodeId{2}, 1}));
+  EXPECT_EQ(line(4), (GraphCentre{NodeId{2}, 2}));
+  EXPECT_EQ(line(101), (GraphCentre{NodeId{51}, 50}));
+}
+
+TEST(GraphTest, LosesNodesAndEdges) {
+  const Graph graph = Of(5, {{{1}, {2}}, {{2}, {3}}, {{3}, {4}}, {{4}, {5}}, {{1}, {5}}});
+  const std::vector<NodeId> lost = {NodeId{3}};
+  const std::vector<Edge> cut = {{{5}, {1}}, {{2}, {4}}};
+  const Graph left = Without(graph, lost, cut);
+  EXPECT_EQ(left.nodes(), 5);
+  EXPECT_THAT(left.Edges(), ElementsAre(Edge{{1}, {2}}, Edge{{4}, {5}}));
+  EXPECT_THAT(Components(left), ElementsAre(ElementsAre(NodeId{1}, NodeId{2}), ElementsAre(NodeId{3}),
+                                            ElementsAre(NodeId{4}, NodeId{5})));
+  EXPECT_TRUE(Without(graph, {}, {}) == graph);
+}
+
+TEST(GraphTest, JoinsGraphsSideBySide) {
+  const std::vector<Graph> parts = {Of(2, {{{1}, {2}}}), Of(1, {}), Of(3, {{{1}, {3}}, {{2}, {3}}})};
+  const Graph joined = JoinComponents(parts).value();
+  EXPECT_EQ(joined.nodes(), 6);
+  EXPECT_THAT(joined.Edges(), ElementsAre(Edge{{1}, {2}}, Edge{{4}, {6}}, Edge{{5}, {6}}));
+  EXPECT_THAT(Components(joined), ::testing::SizeIs(3));
+  EXPECT_EQ(InputErrorOf(JoinComponents({}).status())->key, "federation.agents");
+  const std::vector<Graph> many(2, Of(Graph::kMostNodes, {}));
+  EXPECT_EQ(InputErrorOf(JoinComponents(many).status())->key, "federation.agents");
+}
+
 TEST(GraphTest, NamesWhatIsWrong) {
   const InputError loop = ErrorOf(3, {{{1}, {2}}, {{3}, {3}}});
   EXPECT_EQ(loop.key, "federation.topology");

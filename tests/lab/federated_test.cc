@@ -158,7 +158,7 @@ TEST(FederatedTest, EveryScheduleAndPlaceRuns) {
     EXPECT_GT(end.regret, 0) << sync;
     EXPECT_EQ(end.agents, 4);
   }
-  for (const char* topology : {"complete", "star", "ring", "line", "grid", "barabasi-albert"}) {
+  for (const char* topology : {"complete", "star", "multi-star", "ring", "line", "grid", "barabasi-albert"}) {
     const Checkpoint end = RunOf({"algorithm.name=fed-ucb-p2p", "privacy.model=peer", "algorithm.gamma=2",
                                   "federation.degree=2", std::string("federation.topology=") + topology})
                                .back();

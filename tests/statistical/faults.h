@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/audit/arm_sums_target.h"
 #include "bandana/audit/catalog.h"
 #include "bandana/audit/dealt_target.h"
 #include "bandana/audit/distinguisher.h"
@@ -551,6 +552,45 @@ inline Fault DataDependentTrigger() {
   return {"data-dependent trigger", made(false), made(true)};
 }
 
+inline SiloArmSums FaultArmSums(double epsilon, Interval rewards = {0, 1}) {
+  return *SiloArmSums::Create({.epsilon = epsilon,
+                               .calibration = Calibration::kTight,
+                               .sampler = Sampler::kExact,
+                               .rewards = rewards,
+                               .reporting = 1});
+}
+
+/// An agent's sums by arm with half the noise.
+inline Fault HalfTheNoiseOfArms() {
+  const auto made = [](double epsilon) { return audit::ArmSumsTarget("arms", FaultArmSums(epsilon)); };
+  return {"half the noise, arms", made(1), Claiming(made(2), {1, 0})};
+}
+
+/// Rewards in [-1, 1] with the noise of those in [0, 1].
+inline Fault ArmRangeTwo() {
+  Target broken =
+      Changed(audit::ArmSumsTarget("arms", FaultArmSums(1)), [](Neighbour neighbour, std::span<double> view) {
+        if (neighbour == Neighbour::kFirst) view[0] -= 1;
+      });
+  broken.log_ratio = audit::LaplaceLogRatio({0, 0, 0, 0, 0, 0}, {2, 0, 0, 0, 0, 0}, 1);
+  return {"sensitivity 1 for a range 2, arms", audit::ArmSumsTarget("arms", FaultArmSums(1, {-1, 1})),
+          std::move(broken)};
+}
+
+/// A stream that is not emptied by its release.
+inline Fault RewardReleasedTwice() {
+  const SiloArmSums mechanism = FaultArmSums(1);
+  return {"a reward in two releases", audit::ArmSumsTarget("arms", mechanism),
+          audit::ArmSumsTarget("arms", mechanism, audit::ArmSumsFault::kRewardReleasedTwice)};
+}
+
+/// A waiting pull, of the arm that is best by raw means, in the stream.
+inline Fault WaitingPullRecorded() {
+  const SiloArmSums mechanism = FaultArmSums(1);
+  return {"a waiting pull recorded", audit::ArmSumsTarget("arms", mechanism),
+          audit::ArmSumsTarget("arms", mechanism, audit::ArmSumsFault::kWaitingPullRecorded)};
+}
+
 inline std::vector<Fault> AllFaults() {
   std::vector<Fault> faults = HalfTheNoise();
   for (Fault (*fault)() : {SensitivityOffByTwo,
@@ -572,6 +612,10 @@ inline std::vector<Fault> AllFaults() {
                            NoiseReusedByEveryStep,
                            MissingRecordClip,
                            UncountedDishonestSilos,
+                           HalfTheNoiseOfArms,
+                           ArmRangeTwo,
+                           RewardReleasedTwice,
+                           WaitingPullRecorded,
                            TooBoldACoin,
                            FloatingPointNoise}) {
     faults.push_back(fault());

@@ -42,6 +42,7 @@ std::vector<Entry> ShuffleEntries();
 std::vector<Entry> DealtEntries();
 std::vector<Entry> PrefixSumEntries();
 std::vector<Entry> RegressionEntries();
+std::vector<Entry> ArmSumsEntries();
 std::vector<Entry> L2BallEntries();
 std::vector<Entry> DpDpeEntries();
 std::vector<Entry> FedUcbEntries();

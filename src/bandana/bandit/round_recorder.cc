@@ -21,6 +21,27 @@ RoundRecorder::RoundRecorder(Count agents, std::vector<Count> checkpoints, bool 
   }
 }
 
+void RoundRecorder::PlayMany(NodeId agent, Count first_round, ArmId arm, Count count, double gap) {
+  constexpr std::size_t kMostDecisions = std::size_t{1} << 32;  // 16 GiB of one agent's
+  BANDANA_CHECK(agent.value >= 1 && agent.value <= agents() && count >= 0);
+  Agent& each = agents_[agent.value - 1];
+  Count round = first_round;
+  for (Count left = count; left > 0;) {
+    while (each.at + 1 < times_.size() && round > times_[each.at]) ++each.at;
+    const bool last = each.at + 1 == times_.size();
+    const Count here = last ? left : std::min(left, times_[each.at] - round + 1);
+    each.regret[each.at] += gap * static_cast<double>(here);
+    each.plays[each.at] += here;
+    if (gap <= 0) each.best[each.at] += here;
+    round += here;
+    left -= here;
+  }
+  if (!keeps_decisions_) return;
+  std::vector<ArmId>& kept = decisions_[agent.value - 1];
+  BANDANA_CHECK(std::cmp_less_equal(count, kMostDecisions - kept.size()));
+  kept.insert(kept.end(), static_cast<std::size_t>(count), arm);
+}
+
 RoundRecorder::Traffic& RoundRecorder::At(Count round) {
   const auto it = std::lower_bound(times_.begin(), times_.end(), round);
   return traffic_[std::min(static_cast<std::size_t>(it - times_.begin()), times_.size() - 1)];

@@ -8,7 +8,8 @@
 namespace bandana {
 
 /// Follows agents that each play a round of their own: every agent by itself, so that different agents may be
-/// followed by different threads, and what they send. Regret is the sum over agents.
+/// followed by different threads, and what they send. Regret is the sum over agents. One that stops before
+/// the end, or never starts, adds nothing from there on.
 class RoundRecorder {
  public:
   /// `checkpoints` ascending. Agents are nodes 1 .. agents. `decisions`: keeps every one of them.
@@ -23,6 +24,10 @@ class RoundRecorder {
     if (gap <= 0) ++each.best[each.at];
     if (keeps_decisions_) decisions_[agent.value - 1].push_back(arm);
   }
+
+  /// `count` rounds from first_round on, all of this arm: what as many calls of Play come to (regret up to
+  /// rounding), in the time that it takes to pass their checkpoints, or to keep their decisions.
+  void PlayMany(NodeId agent, Count first_round, ArmId arm, Count count, double gap);
 
   /// By one thread at a time.
   void Send(Count round, Count reals, Count bits);

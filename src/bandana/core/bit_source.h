@@ -28,6 +28,7 @@ enum class Stream : std::uint64_t {
   kPrivacy = 6,
   kTest = 7,
   kContext = 8,  ///< the decision sets of rounds, and their rewards
+  kDropout = 9,  ///< who misses a round
 };
 
 /// Every draw is addressed by this key and its position, never by the order in which things happen, so that

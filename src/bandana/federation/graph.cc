@@ -174,6 +174,76 @@ absl::Status CheckConnected(const Graph& graph) {
        .accepted = "a graph in which all agents can reach each other"});
 }
 
+std::vector<std::vector<NodeId>> Components(const Graph& graph) {
+  std::vector<std::vector<NodeId>> components;
+  std::vector<bool> reached(static_cast<std::size_t>(graph.nodes()));
+  for (NodeId first{1}; graph.Contains(first); ++first.value) {
+    if (reached[Place(first)]) continue;
+    reached[Place(first)] = true;
+    std::vector<NodeId> component{first};
+    for (std::size_t i = 0; i < component.size(); ++i) {
+      for (const NodeId next : graph.neighbours(component[i])) {
+        if (reached[Place(next)]) continue;
+        reached[Place(next)] = true;
+        component.push_back(next);
+      }
+    }
+    std::sort(component.begin(), component.end());
+    components.push_back(std::move(component));
+  }
+  return components;
+}
+
+Graph Without(const Graph& graph, std::span<const NodeId> lost, std::span<const Edge> cut) {
+  const absl::flat_hash_set<NodeId> gone(lost.begin(), lost.end());
+  absl::flat_hash_set<std::pair<NodeId, NodeId>> broken;
+  for (const auto& [a, b] : cut) broken.insert(std::minmax(a, b));
+  std::vector<Edge> edges = graph.Edges();
+  std::erase_if(edges, [&](const Edge& edge) {
+    return gone.contains(edge.a) || gone.contains(edge.b) || broken.contains({edge.a, edge.b});
+  });
+  return Graph::Create(graph.nodes(), edges).value();
+}
+
+absl::StatusOr<Graph> JoinComponents(std::span<const Graph> graphs) {
+  Count nodes = 0;
+  for (const Graph& graph : graphs) nodes += graph.nodes();
+  BANDANA_RETURN_IF_ERROR(CheckNodes(nodes));
+  std::vector<Edge> edges;
+  std::uint32_t before = 0;
+  for (const Graph& graph : graphs) {
+    for (const auto& [a, b] : graph.Edges()) edges.push_back({{a.value + before}, {b.value + before}});
+    before += static_cast<std::uint32_t>(graph.nodes());
+  }
+  return Graph::Create(nodes, edges);
+}
+
+GraphCentre Centre(const Graph& graph, std::span<const NodeId> component) {
+  BANDANA_CHECK(!component.empty());
+  std::vector<Edge> edges;  // of the component, its nodes numbered from 1
+  for (std::size_t i = 0; i < component.size(); ++i) {
+    BANDANA_CHECK(i == 0 || component[i - 1] < component[i]);
+    for (const NodeId other : graph.neighbours(component[i])) {
+      if (other < component[i]) continue;
+      const auto at = std::lower_bound(component.begin(), component.end(), other);
+      if (at == component.end() || *at != other) continue;
+      edges.push_back(
+          {{static_cast<std::uint32_t>(i) + 1}, {static_cast<std::uint32_t>(at - component.begin()) + 1}});
+    }
+  }
+  const Graph alone = Graph::Create(static_cast<Count>(component.size()), edges).value();
+  GraphCentre centre{component.front(), Graph::kUnreachable};
+  int diameter = 0;  // at least
+  for (NodeId node{1}; alone.Contains(node); ++node.value) {
+    const int eccentricity = alone.eccentricity(node);
+    if (eccentricity < centre.eccentricity) centre = {component[Place(node)], eccentricity};
+    diameter = std::max(diameter, eccentricity);
+    if (2 * static_cast<std::int64_t>(centre.eccentricity) <= diameter + std::int64_t{1})
+      break;  // no node has less
+  }
+  return centre;
+}
+
 absl::StatusOr<Graph> ReadGraph(const std::string& path, Count nodes) {
   BANDANA_RETURN_IF_ERROR(CheckNodes(nodes));
   std::ifstream in(path);

@@ -66,6 +66,28 @@ class Graph {
 /// An error that names two nodes that cannot reach each other.
 absl::Status CheckConnected(const Graph& graph);
 
+/// Nodes that reach each other, each group in increasing order, groups by their first nodes.
+std::vector<std::vector<NodeId>> Components(const Graph& graph);
+
+/// The same nodes without these edges (in either direction; those that are not there do not matter) and
+/// without any edge of `lost`, who are alone then.
+Graph Without(const Graph& graph, std::span<const NodeId> lost, std::span<const Edge> cut);
+
+/// The graphs side by side: nodes of each are numbered on from the last of the graph before it. An error
+/// names federation.agents: too many nodes, or none.
+absl::StatusOr<Graph> JoinComponents(std::span<const Graph> graphs);
+
+struct GraphCentre {
+  NodeId node;
+  int eccentricity = 0;
+  auto operator<=>(const GraphCentre&) const = default;
+};
+
+/// The node of a component (in increasing order, as Components gives it) that is nearest to the farthest of
+/// the others, and how near: of several the smallest. P4's Algorithm 4. Takes as many breadth-first
+/// searches as the component has nodes, or fewer.
+GraphCentre Centre(const Graph& graph, std::span<const NodeId> component);
+
 /// Nodes 1 .. `nodes` and the edges of a file: two node numbers a line, separated by blanks; blank lines and
 /// what follows a # are left out. Errors name the file and the line.
 absl::StatusOr<Graph> ReadGraph(const std::string& path, Count nodes);

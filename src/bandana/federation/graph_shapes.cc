@@ -130,6 +130,20 @@ absl::StatusOr<Graph> StarGraph(Count nodes) {
   return Graph::Create(nodes, edges);
 }
 
+absl::StatusOr<Graph> MultiStarGraph(Count nodes, Count hubs) {
+  constexpr Count kMostHubs = 1 << 12;
+  BANDANA_RETURN_IF_ERROR(CheckNodes(nodes, 1, Graph::kMostNodes));
+  if (!(hubs >= 1 && hubs <= std::min(nodes, kMostHubs))) {
+    return BadDegree(hubs, fmt::format("a number of hubs from 1 to {}", std::min(nodes, kMostHubs)));
+  }
+  std::vector<Edge> edges;
+  for (Count i = 0; i < hubs; ++i) {
+    for (Count j = i + 1; j < hubs; ++j) edges.push_back({NodeAt(i), NodeAt(j)});
+  }
+  for (Count i = hubs; i < nodes; ++i) edges.push_back({NodeAt(i % hubs), NodeAt(i)});
+  return Graph::Create(nodes, edges);
+}
+
 absl::StatusOr<Graph> RingGraph(Count nodes) {
   BANDANA_RETURN_IF_ERROR(CheckNodes(nodes, 3, Graph::kMostNodes));
   std::vector<Edge> edges;

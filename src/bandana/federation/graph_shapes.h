@@ -14,6 +14,10 @@ absl::StatusOr<Graph> CompleteGraph(Count nodes);
 /// Node 1 is everybody's neighbour, and nobody else is anybody's.
 absl::StatusOr<Graph> StarGraph(Count nodes);
 
+/// Nodes 1 .. hubs are all neighbours, and each other node is a neighbour of one hub, dealt to them in turn;
+/// 1 <= hubs <= nodes, 2^12 at most. federation.degree is the number of hubs.
+absl::StatusOr<Graph> MultiStarGraph(Count nodes, Count hubs);
+
 /// Three nodes and more.
 absl::StatusOr<Graph> RingGraph(Count nodes);
 

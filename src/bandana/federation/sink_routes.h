@@ -14,14 +14,6 @@ struct SinkRoutes {
   int hops = 0;                  ///< of the longest way
 };
 
-/// The node of least eccentricity among `part`, the smallest of equals, with paths inside it; `part` is
-/// connected. Algorithm 4.
-struct Sink {
-  NodeId node;
-  int eccentricity = 0;
-};
-Sink FindSink(const Graph& graph, const NodeSet& part);
-
 /// A sink for every connected part of each of the sets, which are disjoint and cover the graph, and the
 /// shortest ways to it, by the smallest of equal neighbours.
 SinkRoutes FindRoutes(const Graph& graph, const std::vector<NodeSet>& sets);

@@ -19,6 +19,7 @@ struct Algorithm {
   bool elimination = true;     ///< made of EliminationRules
   bool client_a_round = true;  ///< every round has a new client; otherwise clients watch whole phases
   bool federated = false;      ///< agents with decision sets of their own: lab/federated.h
+  bool arms = false;           ///< agents with arms in common: lab/arms.h
 };
 
 std::span<const Algorithm> Algorithms();

@@ -6,7 +6,6 @@
 
 #include "bandana/algorithms/noise_norms.h"
 #include "bandana/core/status.h"
-#include "bandana/federation/graph_shapes.h"
 #include "bandana/lab/probe.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/privacy/calibration/prefix_sum.h"
@@ -26,6 +25,8 @@ bool HasPaperNoise(const Settings& settings) {
 int GammaOf(const Settings& settings) {
   return IsPeers(settings) ? static_cast<int>(settings.Integer("algorithm.gamma")) : 1;
 }
+
+double FailureOf(const Settings& settings) { return settings.NumberOrAuto("algorithm.failure").value_or(0.05); }
 
 Sync SyncOf(const Settings& settings) {
   for (const Sync sync :
@@ -60,7 +61,7 @@ absl::StatusOr<PrefixSumMechanism> MechanismOf(const Settings& settings, std::in
 double RewardWeightOf(const Settings& settings) {
   if (!IsPrivate(settings) || HasPaperNoise(settings)) return 1;
   return BestRewardWeight(settings.Integer("environment.dimension"), kContextNorm, kRewardBound, kThetaNorm,
-                          settings.Number("algorithm.failure"), 2);
+                          FailureOf(settings), 2);
 }
 
 // The noise of several silos together: in a value that they release, and by how much the sum of scales is
@@ -90,8 +91,6 @@ bool IsPeers(const Settings& settings) { return settings.Text("algorithm.name") 
 bool IsAlone(const Settings& settings) { return settings.Text("algorithm.name") == "private-lin-ucb"; }
 bool ActsOnRaw(const Settings& settings) { return settings.Text("algorithm.local") == "raw"; }
 bool HasTrigger(const Settings& settings) { return settings.Text("algorithm.sync") == "determinant"; }
-Count AgentsOf(const Settings& settings) { return settings.Integer("federation.agents"); }
-
 std::vector<double> BudgetsOf(const Settings& settings) {
   if (settings.Has("privacy.budgets")) {
     if (const auto* list = std::get_if<std::vector<double>>(settings.Find("privacy.budgets"))) return *list;
@@ -168,35 +167,6 @@ absl::StatusOr<RoundContexts> MakeRoundContexts(const Settings& settings, std::u
   return RoundContexts::Create(params);
 }
 
-absl::StatusOr<Graph> MakeGraph(const Settings& settings) {
-  const Count agents = AgentsOf(settings);
-  const std::string& topology = settings.Text("federation.topology");
-  PhiloxSource bits(
-      {.seed = static_cast<std::uint64_t>(settings.Integer("seed")), .stream = Stream::kInstance});
-  CoinGen coin(bits);
-  const auto make = [&]() -> absl::StatusOr<Graph> {
-    if (topology == "complete") return CompleteGraph(agents);
-    if (topology == "star") return StarGraph(agents);
-    if (topology == "ring") return RingGraph(agents);
-    if (topology == "line") return LineGraph(agents);
-    if (topology == "grid") return GridGraph(agents);
-    if (topology == "regular") return RegularGraph(agents, settings.Integer("federation.degree"), coin);
-    if (topology == "erdos-renyi") {
-      return ErdosRenyiGraph(agents, settings.Number("federation.edge_probability"), coin);
-    }
-    if (topology == "watts-strogatz") {
-      return WattsStrogatzGraph(agents, settings.Integer("federation.degree"),
-                                settings.Number("federation.edge_probability"), coin);
-    }
-    if (topology == "barabasi-albert")
-      return BarabasiAlbertGraph(agents, settings.Integer("federation.degree"), coin);
-    return ReadGraph(settings.Text("federation.file"), agents);
-  };
-  BANDANA_ASSIGN_OR_RETURN(Graph graph, make());
-  BANDANA_RETURN_IF_ERROR(CheckConnected(graph));
-  return graph;
-}
-
 absl::StatusOr<std::unique_ptr<const FederatedParts>> FederatedParts::Create(const Settings& settings) {
   BANDANA_ASSIGN_OR_RETURN(const SyncSchedule schedule, MakeSchedule(settings));
   BANDANA_ASSIGN_OR_RETURN(std::vector<RegressionPrefixSum> privatizers, MakePrivatizers(settings));
@@ -259,7 +229,7 @@ absl::StatusOr<FedUcbWidth> FederatedParts::MakeWidth(std::span<const NodeId> gr
       .context_norm = kContextNorm,
       .theta_norm = kThetaNorm,
       .reward_proxy = settings_.Text("environment.reward") == "bernoulli" ? 0.5 : 1,
-      .failure = settings_.Number("algorithm.failure"),
+      .failure = FailureOf(settings_),
       .shift = settings_.Text("algorithm.shift") == "agent" ? Shift::kAgent : Shift::kGroup,
       .width =
           settings_.Text("algorithm.width") == "paper" ? RegressionWidth::kPaper : RegressionWidth::kExact,

@@ -14,6 +14,7 @@
 #include "bandana/bandit/round_environment.h"
 #include "bandana/federation/clique_cover.h"
 #include "bandana/federation/graph.h"
+#include "bandana/lab/graphs.h"
 #include "bandana/lab/settings.h"
 #include "bandana/privacy/shuffled_regression.h"
 
@@ -27,7 +28,6 @@ bool IsPeers(const Settings& settings);     ///< fed-ucb-p2p
 bool IsAlone(const Settings& settings);     ///< private-lin-ucb: every agent is a group of its own
 bool ActsOnRaw(const Settings& settings);   ///< algorithm.local = raw
 bool HasTrigger(const Settings& settings);  ///< algorithm.sync = determinant
-Count AgentsOf(const Settings& settings);
 std::vector<double> BudgetsOf(const Settings& settings);  ///< epsilons, which the agents take in turn
 
 /// One for each budget; without a shuffler.
@@ -38,9 +38,6 @@ absl::StatusOr<ShuffledRegressionSum> MakeShuffledPrivatizer(const Settings& set
 
 /// The decision sets of a replicate.
 absl::StatusOr<RoundContexts> MakeRoundContexts(const Settings& settings, std::uint32_t replicate);
-
-/// The graph of peers, the same for every replicate; an error if it is not connected.
-absl::StatusOr<Graph> MakeGraph(const Settings& settings);
 
 /// What the roles of one run share, and what they are made from. It must outlive them.
 class FederatedParts {

@@ -334,13 +334,14 @@ class Reader {
     for (const Option& option : Vocabulary()) {
       if (!option.applies(point.settings)) continue;
       const auto given = givens.find(option.key);
-      if (given == givens.end() && !option.fallback.has_value()) {
+      const std::optional<Value> fallback = option.FallbackFor(point.settings);
+      if (given == givens.end() && !fallback.has_value()) {
         return InvalidInput(
             {.message = "missing", .file = Source(), .key = option.key, .accepted = option.accepted});
       }
       const bool checkpoints = option.key == "checkpoints" && given != givens.end();
       if (checkpoints) BANDANA_RETURN_IF_ERROR(CheckCheckpoints(point.settings, given->second));
-      point.settings.Set(option.key, given == givens.end() ? *option.fallback : given->second.value);
+      point.settings.Set(option.key, given == givens.end() ? *fallback : given->second.value);
     }
     for (const Point& other : spec.points) {
       if (other.settings == point.settings) return absl::OkStatus();  // differs in ignored keys alone
@@ -387,15 +388,17 @@ class Reader {
     std::string text;
     std::string table;
     for (const Option& option : Vocabulary()) {
-      const bool used = std::any_of(points.begin(), points.end(),
-                                    [&](const Point& p) { return p.settings.Has(option.key); });
+      const auto user = std::find_if(points.begin(), points.end(),
+                                     [&](const Point& p) { return p.settings.Has(option.key); });
+      if (user == points.end()) continue;
       const auto given = base_.find(option.key);
-      if (!used || (given == base_.end() && !option.fallback.has_value())) continue;
+      const std::optional<Value> fallback = option.FallbackFor(user->settings);
+      if (given == base_.end() && !fallback.has_value()) continue;
       const std::size_t dot = option.key.find('.');
       const std::string section = dot == std::string::npos ? "" : option.key.substr(0, dot);
       if (section != table) text += fmt::format("\n[{}]\n", table = section);
       text += fmt::format("{} = {}\n", option.key.substr(dot == std::string::npos ? 0 : dot + 1),
-                          lab::ToToml(given == base_.end() ? *option.fallback : given->second.value));
+                          lab::ToToml(given == base_.end() ? *fallback : given->second.value));
     }
     for (const Variant& variant : variants_) {
       text += fmt::format("\n[[variant]]\nlabel = {}\n", lab::ToToml(Value(variant.label)));

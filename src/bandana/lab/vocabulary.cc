@@ -103,12 +103,22 @@ Option ListOrAuto(std::string key, OptionType type, double least, std::string he
           std::move(applies)};
 }
 
+// Of the whole graph, or of its components.
+Condition InTopology(const std::vector<std::string>& shapes) {
+  return Either(When("federation.topology", shapes), When("federation.component_topology", shapes));
+}
+
 std::vector<std::string> NamesWhere(bool Algorithm::* is) {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : Algorithms()) {
     if (algorithm.*is) names.push_back(algorithm.name);
   }
   return names;
+}
+
+Option Except(Option option, Option::Exception exception) {
+  option.exception = std::move(exception);
+  return option;
 }
 
 bool Positive(double value) { return value > 0 && std::isnormal(value); }
@@ -127,7 +137,14 @@ std::vector<Option> MakeVocabulary() {
   const auto elimination = When("algorithm.name", NamesWhere(&Algorithm::elimination));
   const auto federated = When("algorithm.name", NamesWhere(&Algorithm::federated));
   const auto peers = When("algorithm.name", {"fed-ucb-p2p"});
+  const auto arms = When("algorithm.name", NamesWhere(&Algorithm::arms));
   const auto by_policies = Both(contextual, Not(federated));
+  const auto mab = When("environment.kind", {"mab"});
+  const auto cdp = When("algorithm.name", {"cdp-mab"});
+  const auto ddp = When("algorithm.name", {"ddp-mab"});
+  const auto hdp = When("algorithm.name", {"hdp-mab"});
+  const auto rounds_of_arms = Either(Either(cdp, ddp), Either(hdp, When("algorithm.name", {"single-mab"})));
+  const auto networked = Either(ddp, hdp);
   const auto gap = When("environment.contexts", {"gap"});
   const auto growing = When("algorithm.clients", {"growing"});
   const auto alone = When("privacy.model", {"central", "local"});  // without a shuffler
@@ -150,9 +167,9 @@ std::vector<Option> MakeVocabulary() {
        Always},
 
       Choice(
-          "environment.kind", {"linear", "glm", "contextual-linear"}, "linear",
-          "mean reward <theta, x> of an action x; that through a link; or of the actions of a client's own "
-          "context, whose distribution is known"),
+          "environment.kind", {"linear", "glm", "contextual-linear", "mab"}, "linear",
+          "mean reward <theta, x> of an action x; that through a link; of the actions of a client's own "
+          "context, whose distribution is known; or arms with a mean each"),
       Choice("environment.link", {"logistic"}, "logistic",
              "mean reward of x: 1 / (1 + exp(-<theta, x>)); rewards are bernoulli, client_sd is 0",
              When("environment.kind", {"glm"})),
@@ -173,8 +190,16 @@ std::vector<Option> MakeVocabulary() {
            "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by action",
            When("environment.contexts", {"file"})),
       Integer("environment.dimension", 1, std::nullopt, "d", Either(drawn, Either(infinite, contextual))),
-      Integer("environment.actions", 1, std::nullopt, "number of actions k, or K of one context",
-              Either(drawn, contextual)),
+      Option{"environment.means",
+             OptionType::kNumbersOrAuto,
+             Value(std::string("auto")),
+             {},
+             "\"auto\" or a list of numbers in [0, 1]",
+             [](double v) { return v >= 0 && v <= 1; },
+             "mean reward of each arm, over all agents; auto: drawn uniformly from [0, 1]",
+             mab},
+      Integer("environment.actions", 1, std::nullopt, "number of actions k, of arms K, or K of one context",
+              Either(Either(drawn, contextual), Both(mab, When("environment.means", {"auto"})))),
       IntegerOrAuto(
           "environment.policies", 1,
           "parameters theta_j to play by, of which g(theta_j) are the actions of the linear bandit; auto: "
@@ -185,10 +210,16 @@ std::vector<Option> MakeVocabulary() {
               "widths; 0: "
               "exactly",
               by_policies),
+      Except(Number(
+                 "environment.gap", [](double v) { return v >= 0 && v <= 1; },
+                 "a number in [0, 0.3]; in [0, 1] with kind = \"mab\"", 0.1,
+                 "by how much the best arm's mean, in [0.6 + gap, 0.7 + gap], is above the others', in [0.5, 0.6]; "
+                 "mab: at least, of means that are drawn",
+                 Either(gap, Both(mab, When("environment.means", {"auto"})))),
+             {mab, 0.0, "with environment.kind = \"mab\""}),
       Number(
-          "environment.gap", [](double v) { return v >= 0 && v <= 0.3; }, "a number in [0, 0.3]", 0.1,
-          "by how much the best arm's mean, in [0.6 + gap, 0.7 + gap], is above the others', in [0.5, 0.6]",
-          gap),
+          "environment.heterogeneous", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.0,
+          "how far agents' own means are from mu, their average: this times min(mu, 1 - mu) for the farthest", mab),
       Choice("environment.world", {"a", "b"}, "a",
              "the neighbour: agent 1's first record is there, or it is 0",
              When("environment.contexts", {"probe"})),
@@ -196,9 +227,10 @@ std::vector<Option> MakeVocabulary() {
              "of decision sets and of what is computed with them", federated),
       Number(
           "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
-          "norm of theta", Not(gap)),
-      Choice("environment.reward", {"gaussian", "rademacher", "bernoulli", "uniform"}, "gaussian",
-             "law of a reward given its mean"),
+          "norm of theta", Both(Not(gap), Not(mab))),
+      Except(Choice("environment.reward", {"gaussian", "rademacher", "bernoulli", "uniform"}, "gaussian",
+                    "law of a reward given its mean"),
+             {mab, Value(std::string("bernoulli")), "with environment.kind = \"mab\""}),
       Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0,
              "standard deviation of a reward", gaussian_reward),
       Number(
@@ -214,7 +246,7 @@ std::vector<Option> MakeVocabulary() {
       IntegerOrAuto("environment.population", 1,
                     "clients there are; each takes part at most once; auto: 100000, or the horizon where "
                     "every round has a new client",
-                    Not(federated)),
+                    Both(Not(federated), Not(arms))),
 
       Choice("algorithm.name", AlgorithmNames(), std::nullopt, "see: bandana list algorithms"),
       Choice("algorithm.clients", {"growing", "fixed"}, "growing",
@@ -232,7 +264,7 @@ std::vector<Option> MakeVocabulary() {
              "theta, which has fewer numbers (models none, central, local; Gaussian noise; exact widths)",
              dp_dpe),
       Choice("algorithm.width", {"exact", "paper"}, "exact", "confidence width: a pair's own, or the paper's",
-             Either(elimination, federated)),
+             Either(elimination, Either(federated, rounds_of_arms))),
       Boolean("algorithm.warm_start", false,
               "whether a phase's design starts from the one before; saves steps and widens the support",
               elimination),
@@ -242,7 +274,7 @@ std::vector<Option> MakeVocabulary() {
       Choice("algorithm.net", {"auto", "none", "sampled"}, "auto",
              "finitely many actions for many: auto covers an infinite set and leaves a finite one as it is; "
              "sampled thins out a finite set, or draws from an infinite one",
-             Not(federated)),
+             Both(Not(federated), Not(arms))),
       Number(
           "algorithm.net_radius", [](double v) { return v > 0 && v <= kMostNetRadius; },
           "\"auto\" or a number in (0, sqrt(2)]", "auto",
@@ -271,8 +303,9 @@ std::vector<Option> MakeVocabulary() {
       Choice("algorithm.local", {"released", "raw"}, "released",
              "what an agent decides by between synchronisations: what all know, or its own records since, "
              "too, as "
-             "printed: the claim is then for logged streams alone",
-             federated),
+             "printed: the claim is then for logged streams alone; with arms: what it pulls while messages are on their way, "
+             "which whoever sees its actions then learns from",
+             Either(federated, networked)),
       Choice("algorithm.prefix_sum", {"auto", "tree", "honaker", "toeplitz"}, "auto",
              "how running sums are released; auto: the least noise", federated),
       Choice("algorithm.shift", {"group", "agent"}, "group",
@@ -280,24 +313,73 @@ std::vector<Option> MakeVocabulary() {
              "agent, as in "
              "the paper",
              federated),
-      Number("algorithm.failure", Probability, "a number in (0, 1)", 0.05,
-             "alpha: probability that some confidence set of the run fails", federated),
+      Except(Number("algorithm.failure", Probability, "\"auto\" or a number in (0, 1)", 0.05,
+                    "alpha: probability that some confidence set of the run fails; auto: 1/T, 0.05 for fed-ucb",
+                    Either(federated, rounds_of_arms)),
+             {arms, Value(std::string("auto")), "with environment.kind = \"mab\""}),
       Integer("algorithm.gamma", 1, std::int64_t{1},
               "time to live of messages, in hops; estimators that take turns", peers),
 
-      Integer("federation.agents", 1, std::nullopt, "M", federated),
+      Number(
+          "algorithm.participation", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
+          "p: share of the agents that report in a round", cdp),
+      IntegerOrAuto("algorithm.rounds", 1, "R: rounds of communication at most; auto: as many as there are",
+                    rounds_of_arms),
+      Option{"algorithm.gap",
+             OptionType::kNumberOrChoice,
+             Value(std::string("auto")),
+             {"auto", "known"},
+             "\"auto\", \"known\", or a number in (0, 1]",
+             [](double v) { return v > 0 && v <= 1; },
+             "smallest gap, by which R rounds are spread; auto: spread over all gaps that the horizon can tell; known: "
+             "the instance's own, which only a simulation has",
+             Both(rounds_of_arms, Not(When("algorithm.rounds", {"auto"})))},
+      Choice("algorithm.protocol", {"gis", "flooding", "gossip"}, "gis",
+             "how peers come to hold everybody's sums: told, asked and sent (P4's GIS); sent to all; or to one drawn by a "
+             "public coin",
+             ddp),
+      Integer("algorithm.slack", 0, std::int64_t{0},
+              "slots of a round beyond what the graph takes, for ways that losses have made longer", ddp),
+      Choice("algorithm.aggregation", {"weighted", "unweighted"}, "weighted",
+             "components count by their agents, or all alike, as in the paper", hdp),
+      Choice("algorithm.cost_rule", {"paths", "edges"}, "paths",
+             "the paper's cost of a component: the sum of ways to its sink (Theorem 4), or its edges (Fig. 11)", hdp),
+
+      Integer("federation.agents", 1, std::nullopt, "M", Either(federated, arms)),
+      ListOrAuto("federation.components", OptionType::kIntegersOrAuto, 1,
+                 "sizes of the components, which add up to the agents; auto: those that the graph has", hdp),
       Choice("federation.topology",
-             {"complete", "star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
+             {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
               "barabasi-albert", "file"},
-             "complete", "who is whose neighbour", peers),
-      Integer("federation.degree", 1, std::int64_t{4}, "neighbours of a node, or edges that a new one brings",
-              When("federation.topology", {"regular", "watts-strogatz", "barabasi-albert"})),
+             "complete", "who is whose neighbour", Either(peers, ddp)),
+      Choice("federation.component_topology",
+             {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
+              "barabasi-albert", "file"},
+             "complete", "who is whose neighbour inside a component; file: all of them, with components = auto", hdp),
+      Integer("federation.degree", 1, std::int64_t{4},
+              "neighbours of a node, edges that a new one brings, or hubs of the multi-star",
+              InTopology({"multi-star", "regular", "watts-strogatz", "barabasi-albert"})),
       Number(
           "federation.edge_probability", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.2,
           "that a pair is joined, or that an edge is moved",
-          When("federation.topology", {"erdos-renyi", "watts-strogatz"})),
+          InTopology({"erdos-renyi", "watts-strogatz"})),
       Text("federation.file", "a path, relative to the spec", "edges, two node numbers a line",
-           When("federation.topology", {"file"})),
+           InTopology({"file"})),
+      Number("federation.cost_server", NonNegative, "a finite number >= 0", 25.0,
+             "c1: of a link between an agent and the server", Either(cdp, hdp)),
+      Number("federation.cost_peer", NonNegative, "a finite number >= 0", 1.0, "c2: of a link between agents", networked),
+      Number(
+          "federation.dropout", [](double v) { return v >= 0 && v < 1; }, "a number in [0, 1)", 0.0,
+          "probability that nothing an agent sends in a round gets through", Either(cdp, networked)),
+      Option{"federation.failures",
+             OptionType::kText,
+             Value(std::string("none")),
+             {},
+             "\"none\", or some of \"agent 3 @ 2\", \"link 4-5 @ 1\", \"miss 7 @ 3\", with commas between",
+             nullptr,
+             "what goes wrong: agent 3 is gone after round 2; the link is cut after round 1 (0: the server); what 7 sends "
+             "in round 3 is lost",
+             Either(cdp, networked)},
       ListOrAuto("federation.paces", OptionType::kIntegersOrAuto, 1,
                  "agents play every pace-th round and take these paces in turn; auto: every round",
                  federated),
@@ -314,7 +396,7 @@ std::vector<Option> MakeVocabulary() {
       Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client",
              is_private),
       Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
-             Either(silos, Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"}))))),
+             Either(Both(silos, Not(arms)), Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"}))))),
       ListOrAuto("privacy.budgets", OptionType::kNumbersOrAuto, 0,
                  "epsilons that the agents take in turn; auto: privacy.epsilon for all",
                  Both(federated, is_private)),
@@ -395,6 +477,10 @@ absl::StatusOr<Value> CheckCheckpoints(const Option& option, const Value& value)
 
 }  // namespace
 
+std::optional<Value> Option::FallbackFor(const Settings& settings) const {
+  return exception.has_value() && exception->when(settings) ? exception->fallback : fallback;
+}
+
 absl::StatusOr<Value> Option::Check(const Value& value) const {
   const auto refuse = [&] { return InvalidOption(key, ToText(value), accepted); };
   switch (type) {
@@ -407,6 +493,15 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
       if (word == nullptr || std::find(choices.begin(), choices.end(), *word) == choices.end())
         return refuse();
       return value;
+    }
+    case OptionType::kNumberOrChoice: {
+      if (const auto* word = std::get_if<std::string>(&value)) {
+        return std::find(choices.begin(), choices.end(), *word) != choices.end() ? absl::StatusOr<Value>(value) : refuse();
+      }
+      double number = std::numeric_limits<double>::quiet_NaN();
+      if (const auto* integer = std::get_if<std::int64_t>(&value)) number = static_cast<double>(*integer);
+      if (const auto* real = std::get_if<double>(&value)) number = *real;
+      return in_range(number) ? absl::StatusOr<Value>(number) : refuse();
     }
     case OptionType::kBoolean:
       return std::holds_alternative<bool>(value) ? absl::StatusOr<Value>(value) : refuse();

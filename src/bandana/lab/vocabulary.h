@@ -20,6 +20,7 @@ enum class OptionType {
   kNumberOrAuto,
   kNumbersOrAuto,   ///< "auto" or a list
   kIntegersOrAuto,  ///< the same of whole numbers
+  kNumberOrChoice,  ///< a number, or one of some words
   kChoice,
   kText,
   kCheckpoints
@@ -35,6 +36,16 @@ struct Option {
   std::function<bool(double)> in_range;
   std::string help;
   std::function<bool(const Settings&)> applies;  ///< looks at earlier options, and at algorithm.name, alone
+
+  /// Another default, where the settings before it are such.
+  struct Exception {
+    std::function<bool(const Settings&)> when;
+    Value fallback;
+    std::string words;  ///< for lists: "with environment.kind = mab"
+  };
+  std::optional<Exception> exception = std::nullopt;
+
+  std::optional<Value> FallbackFor(const Settings& settings) const;
 
   /// The value as this option keeps it (a whole number becomes a number where one is wanted), or what is
   /// wrong.

@@ -123,6 +123,9 @@ class SiloArmSums : public Mechanism {
   absl::StatusOr<std::vector<double>> RevealMeans(const ArmStream& stream, std::span<const ArmId> arms,
                                                   const Declassify&) const;
 
+  /// Rewards as they are, for an agent that hides nothing: a baseline.
+  static RewardSums RevealRewards(const Raw<RewardSums>& rewards, const Declassify&) { return Reveal(rewards); }
+
  private:
   friend class ArmStream;
   friend class ArmHistory;

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "bandana/federation/network_player.h"
+#include "bandana/privacy/declassify.h"
+#include "bandana/privacy/silo_arm_sums.h"
+
+namespace bandana {
+
+/// An agent by itself that learns from every reward and hides none of it: a baseline, by Ucb1 or
+/// SuccessiveElimination.
+template <class Policy>
+class AlonePlayer final : public NetworkPlayer {
+ public:
+  AlonePlayer(Policy policy, Count horizon, const Declassify& leak)
+      : policy_(std::move(policy)), left_(horizon), leak_(leak) {}
+
+  absl::Status OnMessage(Context&, const Message&) override {
+    return absl::InvalidArgumentError("an agent by itself takes no messages");
+  }
+  std::span<const Pull> Act(Context&) override {
+    if (left_ == 0) return {};
+    Count due = 1;
+    if constexpr (requires { policy_.Due(); }) due = std::min(left_, policy_.Due());
+    pull_ = {policy_.Choose(), due};
+    return {&pull_, 1};
+  }
+  absl::Status Observe(Context&, const Raw<RewardSums>& rewards) override {
+    left_ -= pull_.count;
+    policy_.Learn(pull_.arm, SiloArmSums::RevealRewards(rewards, leak_).front().sum, pull_.count);
+    return absl::OkStatus();
+  }
+  absl::Status EndTick(Context&) override { return absl::OkStatus(); }
+  void OnSilence(Context&) override {}
+  bool finished() const override { return left_ == 0; }
+
+ private:
+  Policy policy_;
+  Count left_;
+  Declassify leak_;
+  Pull pull_;
+};
+
+}  // namespace bandana

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "bandana/federation/graph.h"
+#include "bandana/federation/messages.h"
+
+namespace bandana {
+
+/// What was sent in a network, counted from the messages. A link is built for a slot by whatever goes through
+/// it then, in either direction. A server's plans are broadcast: they are messages, and build no link.
+struct TrafficCounts {
+  Count messages = 0;
+  Count links_server = 0;  ///< between an agent and the server
+  Count links_peer = 0;    ///< between agents
+  Count slots = 0;         ///< in which something was sent
+  Count reals = 0;
+  Count bytes = 0;
+  Count rounds = 0;  ///< of communication
+};
+
+class Traffic {
+ public:
+  /// `graph` must outlive it: agents are its nodes.
+  explicit Traffic(const Graph& graph);
+
+  /// `clock`: slots that the sender has played. Clocks of one sender never go back.
+  void Send(NodeId from, NodeId to, Count clock, const Payload& payload);
+
+  const TrafficCounts& total() const { return total_; }
+
+  /// Of what was sent before slot `clock` was over.
+  TrafficCounts Until(Count clock) const;
+
+  /// Messages over each of the graph's Edges(), and between each agent and the server.
+  std::vector<Count> over_edges() const;
+  const std::vector<Count>& over_uplinks() const { return uplinks_; }
+
+ private:
+  std::size_t PlaceOf(NodeId from, NodeId to) const;
+
+  const Graph* graph_;
+  std::vector<std::size_t> first_;       // of a node's neighbours in the lists below
+  std::vector<Count> messages_;          // by sender and neighbour
+  std::vector<Count> last_used_;         // clock, at the place of the smaller node
+  std::vector<Count> uplinks_;           // by agent
+  std::vector<Count> uplink_last_used_;  // clock
+  TrafficCounts total_;
+  std::vector<std::pair<Count, TrafficCounts>> log_;  // by clock: totals up to it
+  std::size_t slots_seen_ = 0;                        // of log_, with more than plans
+  Epoch last_epoch_ = 0;
+};
+
+/// The round that a message of a network belongs to; 0: none.
+Epoch EpochOf(const Payload& payload);
+
+}  // namespace bandana

@@ -1,0 +1,217 @@
+#include "bandana/lab/arms.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "bandana/bandit/round_recorder.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/traffic.h"
+#include "bandana/lab/arm_parts.h"
+#include "bandana/lab/federated_parts.h"
+#include "bandana/lab/spec.h"
+#include "bandana/sim/network_simulator.h"
+#include "fmt/format.h"
+
+namespace bandana::lab {
+namespace {
+
+absl::StatusOr<std::vector<Failure>> FailuresOf(const Settings& settings) {
+  std::vector<Failure> failures;
+  const std::string text = settings.Has("federation.failures") ? settings.Text("federation.failures") : "none";
+  if (text == "none") return failures;
+  for (const auto word : absl::StrSplit(text, ',')) {
+    BANDANA_ASSIGN_OR_RETURN(const Failure failure, ParseFailure(std::string(absl::StripAsciiWhitespace(word))));
+    const auto known = [&](NodeId node) { return node.value <= AgentsOf(settings); };
+    if (!known(failure.a) || !known(failure.b)) {
+      return InvalidOption("federation.failures", std::string(word),
+                           fmt::format("agents from 1 to {}", AgentsOf(settings)));
+    }
+    failures.push_back(failure);
+  }
+  return failures;
+}
+
+absl::Status CheckLinks(const Graph& graph, bool server, const std::vector<Failure>& failures) {
+  for (const Failure& failure : failures) {
+    if (failure.kind != Failure::Kind::kLink) continue;
+    const bool there = failure.a == kServerNode ? server : graph.adjacent(failure.a, failure.b);
+    if (there) continue;
+    return InvalidOption("federation.failures", fmt::format("link {}-{}", failure.a.value, failure.b.value),
+                         "a link that the network has");
+  }
+  return absl::OkStatus();
+}
+
+// Tells of what an agent pulls.
+class WatchedPlayer final : public NetworkPlayer {
+ public:
+  WatchedPlayer(std::unique_ptr<NetworkPlayer> role, std::vector<Pull>* pulls) : role_(std::move(role)), pulls_(pulls) {}
+
+  absl::Status OnStart(Context& context) override { return role_->OnStart(context); }
+  absl::Status OnMessage(Context& context, const Message& message) override { return role_->OnMessage(context, message); }
+  std::span<const Pull> Act(Context& context) override {
+    const std::span<const Pull> pulls = role_->Act(context);
+    if (pulls_ != nullptr) pulls_->insert(pulls_->end(), pulls.begin(), pulls.end());
+    return pulls;
+  }
+  absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) override {
+    return role_->Observe(context, rewards);
+  }
+  absl::Status EndTick(Context& context) override { return role_->EndTick(context); }
+  void OnSilence(Context& context) override { role_->OnSilence(context); }
+  bool finished() const override { return role_->finished(); }
+
+  NetworkPlayer& role() const { return *role_; }
+
+ private:
+  std::unique_ptr<NetworkPlayer> role_;
+  std::vector<Pull>* pulls_;
+};
+
+struct Tallied {
+  Count lost = 0;
+  Count disagreements = 0;
+  Count waited = 0;
+};
+
+// What roles know of the run afterwards.
+Tallied TallyUp(const HdpMabServer* server, const std::vector<std::unique_ptr<WatchedPlayer>>& agents, Count reporting) {
+  Tallied tallied;
+  if (server != nullptr) {
+    for (const ArmRound& round : server->history()) tallied.lost += reporting - round.agents;
+  }
+  std::map<Epoch, std::set<std::vector<ArmId>>> left;
+  for (const auto& agent : agents) {
+    if (const auto* worker = dynamic_cast<const HdpMabAgent*>(&agent->role())) tallied.waited += worker->agent().waited();
+    const auto* peer = dynamic_cast<const DdpMabPeer*>(&agent->role());
+    if (peer == nullptr) continue;
+    tallied.waited += peer->agent().waited();
+    for (const ArmRound& round : peer->history()) {
+      tallied.lost += reporting - round.agents;
+      if (reporting > 1) left[round.epoch].insert(round.arms);
+    }
+  }
+  for (const auto& [epoch, sets] : left) tallied.disagreements += sets.size() > 1 ? 1 : 0;
+  return tallied;
+}
+
+void AddTraffic(const Settings& settings, const Traffic& traffic, double round_cost, const Tallied& tallied,
+                std::vector<Checkpoint>& checkpoints) {
+  const auto cost = [&](const char* key) { return settings.Has(key) ? settings.Number(key) : 0; };
+  for (Checkpoint& checkpoint : checkpoints) {
+    const TrafficCounts counts = traffic.Until(checkpoint.t);
+    checkpoint.messages = counts.messages;
+    checkpoint.links_server = counts.links_server;
+    checkpoint.links_peer = counts.links_peer;
+    checkpoint.slots = counts.slots;
+    checkpoint.reals = counts.reals;
+    checkpoint.bytes = counts.bytes;
+    checkpoint.bits = 8 * counts.bytes;
+    checkpoint.rounds = counts.rounds;
+    checkpoint.cost = cost("federation.cost_server") * static_cast<double>(counts.links_server) +
+                      cost("federation.cost_peer") * static_cast<double>(counts.links_peer);
+    checkpoint.paper_cost = round_cost * static_cast<double>(counts.rounds);
+    checkpoint.waiting = static_cast<double>(tallied.waited) / static_cast<double>(checkpoint.agents);
+    checkpoint.lost_tallies = tallied.lost;
+    checkpoint.disagreements = tallied.disagreements;
+  }
+}
+
+}  // namespace
+
+absl::Status CheckArms(const Settings& settings) {
+  const std::string& name = settings.Text("algorithm.name");
+  if (const std::string& kind = settings.Text("environment.kind"); kind != "mab") {
+    return InvalidOption("environment.kind", kind, fmt::format("mab with algorithm.name = \"{}\"", name));
+  }
+  const std::string& model = settings.Text("privacy.model");
+  const std::string wanted = name == "ddp-mab"                                    ? "peer"
+                             : name == "ucb1" || name == "successive-elimination" ? "none"
+                                                                                  : "silo";
+  if (model != "none" && model != wanted) {
+    return InvalidOption("privacy.model", model,
+                         fmt::format("{} with algorithm.name = \"{}\"", wanted == "none" ? wanted : "none, " + wanted, name));
+  }
+  BANDANA_ASSIGN_OR_RETURN(const auto parts, ArmParts::Create(settings));
+  BANDANA_RETURN_IF_ERROR(parts->MakeWorld().status());
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<Failure> failures, FailuresOf(settings));
+  return CheckLinks(parts->graph(), parts->has_server(), failures);
+}
+
+absl::StatusOr<std::vector<Claim>> ArmsClaims(const Settings& settings) {
+  if (!IsPrivate(settings)) return std::vector<Claim>{};
+  BANDANA_ASSIGN_OR_RETURN(const SiloArmSums privatizer, MakeArmPrivatizer(settings));
+  std::vector<Claim> claims = privatizer.claims();
+  const bool raw = settings.Has("algorithm.local") && settings.Text("algorithm.local") == "raw";
+  const Count agents = AgentsOf(settings);
+  if (claims.empty()) return claims;
+  if (settings.Text("algorithm.name") == "single-mab") {
+    for (Claim& claim : claims) claim.adversary = "all later users of the agent, colluding: they see what it pulls";
+    return claims;
+  }
+  for (Claim& claim : claims) {
+    if (raw) claim.adversary += "; not whoever sees what the agent pulls while it waits (local = raw)";
+  }
+  // Whoever meets several agents has a reward at each: pure guarantees add up.
+  if (agents > 1) {
+    Claim composed = claims.front();
+    composed.guarantee.epsilon *= static_cast<double>(agents);
+    composed.unit = fmt::format("one person who has a reward at each of the {} agents", agents);
+    claims.push_back(composed);
+  }
+  return claims;
+}
+
+absl::StatusOr<ArmsOutcome> RunArms(const Settings& settings, std::uint32_t replicate, bool pulls,
+                                    const std::atomic<bool>& stop) {
+  BANDANA_ASSIGN_OR_RETURN(const auto parts, ArmParts::Create(settings, replicate));
+  BANDANA_ASSIGN_OR_RETURN(ArmWorld world, parts->MakeWorld());
+  BANDANA_ASSIGN_OR_RETURN(std::vector<Failure> failures, FailuresOf(settings));
+  const Graph& graph = parts->graph();
+  ArmsOutcome outcome;
+  if (pulls) outcome.pulls.resize(static_cast<std::size_t>(graph.nodes()));
+  const std::unique_ptr<HdpMabServer> server = parts->has_server() ? parts->MakeServer() : nullptr;
+  if (server != nullptr) outcome.picture.sinks = server->routes().sinks;
+  std::vector<std::unique_ptr<WatchedPlayer>> agents;
+  std::vector<NetworkPlayer*> players;
+  for (std::uint32_t i = 1; i <= graph.nodes(); ++i) {
+    agents.push_back(std::make_unique<WatchedPlayer>(parts->MakeAgent(NodeId{i}), pulls ? &outcome.pulls[i - 1] : nullptr));
+    players.push_back(agents.back().get());
+  }
+  RoundRecorder recorder(graph.nodes(), Checkpoints(settings));
+  Traffic traffic(graph);
+  const sim::NetworkSimParams params{
+      .seed = static_cast<std::uint64_t>(settings.Integer("seed")),
+      .replicate = replicate,
+      .budget_per_agent = parts->privatizer().guarantee(),
+      .failures = std::move(failures),
+      .dropout = settings.Has("federation.dropout") ? settings.Number("federation.dropout") : 0,
+      .stop = &stop};
+  BANDANA_ASSIGN_OR_RETURN(const sim::NetworkLosses losses,
+                           sim::RunNetwork(params, graph, server.get(), players, world, *parts->problem(), recorder, traffic));
+  outcome.checkpoints = recorder.Checkpoints();
+  AddTraffic(settings, traffic, parts->PaperCost(), TallyUp(server.get(), agents, ReportingOf(settings)),
+             outcome.checkpoints);
+  NetworkPicture& picture = outcome.picture;
+  picture.nodes = graph.nodes();
+  picture.server = server != nullptr;
+  picture.edges = graph.Edges();
+  picture.edge_messages = traffic.over_edges();
+  picture.uplink_messages = traffic.over_uplinks();
+  picture.components = Components(graph);
+  picture.lost_agents = losses.agents;
+  picture.lost_links = losses.links;
+  if (server != nullptr) {  // those of the beginning, and those that took their place
+    picture.sinks.insert(picture.sinks.end(), server->routes().sinks.begin(), server->routes().sinks.end());
+    std::sort(picture.sinks.begin(), picture.sinks.end());
+    picture.sinks.erase(std::unique(picture.sinks.begin(), picture.sinks.end()), picture.sinks.end());
+  }
+  return outcome;
+}
+
+}  // namespace bandana::lab
