@@ -62,7 +62,9 @@ component_topology = \"$topology\"" ;;
   nodes "$name" $role --insecure-seed
   for ((i = 1; i <= agents; ++i)); do well "$name" "$i"; done
   [[ $role == peer ]] || ends "$server" 0 "$name: server"
-  "$BANDANA" run "$name.toml" --out "$name.sim" --trace "$name.trace" --quiet >/dev/null
+  sampler=()
+  [[ $model == none ]] || sampler=(--set privacy.sampler=exact)
+  "$BANDANA" run "$name.toml" --out "$name.sim" --trace "$name.trace" --quiet "${sampler[@]}" >/dev/null
   python3 - "$name" "$agents" "$model" <<'PY' || fail "$name: the processes and the simulator differ"
 import json, sys
 name, agents, model = sys.argv[1], int(sys.argv[2]), sys.argv[3]

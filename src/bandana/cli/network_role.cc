@@ -13,7 +13,7 @@
 #include "bandana/core/status.h"
 #include "bandana/lab/arm_parts.h"
 #include "bandana/lab/experiment.h"
-#include "bandana/lab/graphs.h"
+#include "bandana/lab/federated_parts.h"
 #include "bandana/service/network_node.h"
 #include "fmt/format.h"
 
@@ -123,7 +123,8 @@ absl::StatusOr<lab::Json> RunNetworkRole(const RoleConfig& config, NetworkRole r
   std::unique_ptr<Environment> world = std::make_unique<NoWorld>();
   if (plays) {
     BANDANA_ASSIGN_OR_RETURN(ledger, OpenLedger(config, claims, params.budget, Ledger::Durability::kGrouped));
-    BANDANA_ASSIGN_OR_RETURN(world, lab::MakeArmWorld(config.settings, 0));
+    BANDANA_ASSIGN_OR_RETURN(ArmWorld arms, parts->MakeWorld());
+    world = std::make_unique<ArmWorld>(std::move(arms));
   }
   params.ledger = ledger.get();
   params.stop = stop;
@@ -132,8 +133,13 @@ absl::StatusOr<lab::Json> RunNetworkRole(const RoleConfig& config, NetworkRole r
     events.Write("listening", {{"address", address}});
     if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
   };
-  std::optional<TellingNetworkPlayer> telling(
-      std::in_place, plays ? parts->MakeAgent(params.self) : parts->MakeServer(), params.self, events);
+  std::unique_ptr<NetworkPlayer> player;
+  if (plays) {
+    player = parts->MakeAgent(params.self);
+  } else {
+    player = parts->MakeServer();
+  }
+  std::optional<TellingNetworkPlayer> telling(std::in_place, std::move(player), params.self, events);
   BANDANA_ASSIGN_OR_RETURN(const service::PeerReport report,
                            service::RunNetworkNode(params, *telling, *world));
   telling.reset();  // tells the rest

@@ -270,6 +270,10 @@ absl::Status PeerLinks::TakePacket(Link& link, const v1::Packet& packet) {
 }
 
 void PeerLinks::Send(Slot slot, const std::map<NodeId, std::vector<Message>>& messages, bool last) {
+  if (last) {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
   for (const auto& [id, link] : links_) {
     v1::ToPeer packet;
     packet.mutable_packet()->set_slot(slot);
