@@ -105,7 +105,8 @@ std::span<const Algorithm> Algorithms() {
        .elimination = false,
        .arms = true},
       {.name = "ddp-mab",
-       .summary = "P4, Algorithm 3: the same among peers on a graph, by GIS, flooding or gossip; models none, peer",
+       .summary =
+           "P4, Algorithm 3: the same among peers on a graph, by GIS, flooding or gossip; models none, peer",
        .elimination = false,
        .arms = true},
       {.name = "hdp-mab",

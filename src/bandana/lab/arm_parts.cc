@@ -20,10 +20,6 @@ constexpr Interval kRewards{0, 1};
 
 const std::string& NameOf(const Settings& settings) { return settings.Text("algorithm.name"); }
 
-bool Talks(const Settings& settings) {
-  return NameOf(settings) == "cdp-mab" || NameOf(settings) == "ddp-mab" || NameOf(settings) == "hdp-mab";
-}
-
 Protocol ProtocolOf(const Settings& settings) {
   const std::string name = settings.Has("algorithm.protocol") ? settings.Text("algorithm.protocol") : "gis";
   return name == "gis" ? Protocol::kGis : name == "flooding" ? Protocol::kFlooding : Protocol::kGossip;
@@ -35,7 +31,8 @@ absl::StatusOr<Graph> MakeNetwork(const Settings& settings) {
   return Graph::Create(AgentsOf(settings), {});
 }
 
-absl::StatusOr<ArmSchedule> MakeArmSchedule(const Settings& settings, const ArmProblem& problem, double noise_scale) {
+absl::StatusOr<ArmSchedule> MakeArmSchedule(const Settings& settings, const ArmProblem& problem,
+                                            double noise_scale) {
   const bool rounds = settings.Has("algorithm.rounds");
   ArmScheduleParams params{.horizon = settings.Integer("horizon"),
                            .arms = problem.arms(),
@@ -43,7 +40,8 @@ absl::StatusOr<ArmSchedule> MakeArmSchedule(const Settings& settings, const ArmP
                            .rewards = kRewards,
                            .noise_scale = noise_scale,
                            .rounds = rounds ? settings.IntegerOrAuto("algorithm.rounds") : std::nullopt};
-  if (settings.Has("algorithm.width") && settings.Text("algorithm.width") == "paper") params.width = Width::kPaper;
+  if (settings.Has("algorithm.width") && settings.Text("algorithm.width") == "paper")
+    params.width = Width::kPaper;
   if (settings.Has("algorithm.failure")) params.failure = settings.NumberOrAuto("algorithm.failure");
   if (settings.Has("algorithm.gap")) {
     const Value& gap = *settings.Find("algorithm.gap");
@@ -54,6 +52,10 @@ absl::StatusOr<ArmSchedule> MakeArmSchedule(const Settings& settings, const ArmP
 }
 
 }  // namespace
+
+bool Talks(const Settings& settings) {
+  return NameOf(settings) == "cdp-mab" || NameOf(settings) == "ddp-mab" || NameOf(settings) == "hdp-mab";
+}
 
 Count ReportingOf(const Settings& settings) {
   if (!Talks(settings)) return 1;
@@ -70,7 +72,8 @@ absl::StatusOr<SiloArmSums> MakeArmPrivatizer(const Settings& settings) {
   }
   return SiloArmSums::Create(
       {.epsilon = settings.Number("privacy.epsilon"),
-       .calibration = settings.Text("privacy.calibration") == "paper" ? Calibration::kPaper : Calibration::kTight,
+       .calibration =
+           settings.Text("privacy.calibration") == "paper" ? Calibration::kPaper : Calibration::kTight,
        .sampler = settings.Text("privacy.sampler") == "exact" ? Sampler::kExact : Sampler::kFast,
        .rewards = kRewards,
        .reporting = ReportingOf(settings)});
@@ -92,19 +95,21 @@ absl::StatusOr<ArmProblem> MakeArmProblem(const Settings& settings, std::uint32_
   return ArmProblem::Draw(draw, coin);
 }
 
-absl::StatusOr<std::unique_ptr<const ArmParts>> ArmParts::Create(const Settings& settings, std::uint32_t replicate) {
+absl::StatusOr<std::unique_ptr<const ArmParts>> ArmParts::Create(const Settings& settings,
+                                                                 std::uint32_t replicate) {
   BANDANA_ASSIGN_OR_RETURN(ArmProblem drawn, MakeArmProblem(settings, replicate));
   auto problem = std::make_shared<const ArmProblem>(std::move(drawn));
   BANDANA_ASSIGN_OR_RETURN(SiloArmSums privatizer, MakeArmPrivatizer(settings));
   BANDANA_ASSIGN_OR_RETURN(const ArmSchedule schedule,
                            MakeArmSchedule(settings, *problem, privatizer.noise_scale()));
   BANDANA_ASSIGN_OR_RETURN(Graph graph, MakeNetwork(settings));
-  return std::unique_ptr<const ArmParts>(
-      new ArmParts(settings, replicate, std::move(problem), std::move(privatizer), schedule, std::move(graph)));
+  return std::unique_ptr<const ArmParts>(new ArmParts(settings, replicate, std::move(problem),
+                                                      std::move(privatizer), schedule, std::move(graph)));
 }
 
-ArmParts::ArmParts(const Settings& settings, std::uint32_t replicate, std::shared_ptr<const ArmProblem> problem,
-                   SiloArmSums privatizer, const ArmSchedule& schedule, Graph graph)
+ArmParts::ArmParts(const Settings& settings, std::uint32_t replicate,
+                   std::shared_ptr<const ArmProblem> problem, SiloArmSums privatizer,
+                   const ArmSchedule& schedule, Graph graph)
     : settings_(settings),
       replicate_(replicate),
       problem_(std::move(problem)),
@@ -112,7 +117,8 @@ ArmParts::ArmParts(const Settings& settings, std::uint32_t replicate, std::share
       schedule_(schedule),
       graph_(std::move(graph)) {
   if (has_server()) return;
-  const int slack = settings.Has("algorithm.slack") ? static_cast<int>(settings.Integer("algorithm.slack")) : 0;
+  const int slack =
+      settings.Has("algorithm.slack") ? static_cast<int>(settings.Integer("algorithm.slack")) : 0;
   clock_.emplace(graph_, ProtocolOf(settings), slack, static_cast<std::uint64_t>(settings.Integer("seed")));
 }
 
@@ -145,14 +151,15 @@ std::unique_ptr<NetworkPlayer> ArmParts::MakeAgent(NodeId self) const {
   const auto alone = [&](auto policy) -> std::unique_ptr<NetworkPlayer> {
     BANDANA_CHECK(policy.ok());  // as ArmProblem has checked
     return std::make_unique<AlonePlayer<typename decltype(policy)::value_type>>(*std::move(policy), horizon,
-                                                                               Declassify("a baseline"));
+                                                                                Declassify("a baseline"));
   };
   if (name == "ucb1") return alone(Ucb1::Create(problem_->arms()));
   if (name == "successive-elimination") {
     return alone(SuccessiveElimination::Create({.arms = problem_->arms(), .horizon = horizon}));
   }
   if (has_server()) {
-    return std::make_unique<HdpMabAgent>(self, problem_->agents(), problem_->arms(), horizon, privatizer_, leak());
+    return std::make_unique<HdpMabAgent>(self, problem_->agents(), problem_->arms(), horizon, privatizer_,
+                                         leak());
   }
   return std::make_unique<DdpMabPeer>(self, schedule_, *clock_, privatizer_, leak());
 }

@@ -14,9 +14,12 @@
 #include "bandana/lab/graphs.h"
 #include "bandana/lab/settings.h"
 
-/// From resolved settings to the roles of cdp-mab, ddp-mab, hdp-mab and of agents by themselves, for the simulator and for
-/// processes.
+/// From resolved settings to the roles of cdp-mab, ddp-mab, hdp-mab and of agents by themselves, for the
+/// simulator and for processes.
 namespace bandana::lab {
+
+/// Whether agents exchange anything.
+bool Talks(const Settings& settings);
 
 /// Agents that report in a round: ceil(p M), or one where nobody talks.
 Count ReportingOf(const Settings& settings);
@@ -24,11 +27,12 @@ Count ReportingOf(const Settings& settings);
 absl::StatusOr<SiloArmSums> MakeArmPrivatizer(const Settings& settings);
 absl::StatusOr<ArmProblem> MakeArmProblem(const Settings& settings, std::uint32_t replicate);
 
-/// What the roles of one run share, and what they are made from. It must outlive them. Roles of one of these are for one
-/// thread.
+/// What the roles of one run share, and what they are made from. It must outlive them. Roles of one of these
+/// are for one thread.
 class ArmParts {
  public:
-  static absl::StatusOr<std::unique_ptr<const ArmParts>> Create(const Settings& settings, std::uint32_t replicate = 0);
+  static absl::StatusOr<std::unique_ptr<const ArmParts>> Create(const Settings& settings,
+                                                                std::uint32_t replicate = 0);
 
   ArmParts(const ArmParts&) = delete;
   ArmParts& operator=(const ArmParts&) = delete;

@@ -22,10 +22,12 @@ namespace {
 
 absl::StatusOr<std::vector<Failure>> FailuresOf(const Settings& settings) {
   std::vector<Failure> failures;
-  const std::string text = settings.Has("federation.failures") ? settings.Text("federation.failures") : "none";
+  const std::string text =
+      settings.Has("federation.failures") ? settings.Text("federation.failures") : "none";
   if (text == "none") return failures;
   for (const auto word : absl::StrSplit(text, ',')) {
-    BANDANA_ASSIGN_OR_RETURN(const Failure failure, ParseFailure(std::string(absl::StripAsciiWhitespace(word))));
+    BANDANA_ASSIGN_OR_RETURN(const Failure failure,
+                             ParseFailure(std::string(absl::StripAsciiWhitespace(word))));
     const auto known = [&](NodeId node) { return node.value <= AgentsOf(settings); };
     if (!known(failure.a) || !known(failure.b)) {
       return InvalidOption("federation.failures", std::string(word),
@@ -50,10 +52,13 @@ absl::Status CheckLinks(const Graph& graph, bool server, const std::vector<Failu
 // Tells of what an agent pulls.
 class WatchedPlayer final : public NetworkPlayer {
  public:
-  WatchedPlayer(std::unique_ptr<NetworkPlayer> role, std::vector<Pull>* pulls) : role_(std::move(role)), pulls_(pulls) {}
+  WatchedPlayer(std::unique_ptr<NetworkPlayer> role, std::vector<Pull>* pulls)
+      : role_(std::move(role)), pulls_(pulls) {}
 
   absl::Status OnStart(Context& context) override { return role_->OnStart(context); }
-  absl::Status OnMessage(Context& context, const Message& message) override { return role_->OnMessage(context, message); }
+  absl::Status OnMessage(Context& context, const Message& message) override {
+    return role_->OnMessage(context, message);
+  }
   std::span<const Pull> Act(Context& context) override {
     const std::span<const Pull> pulls = role_->Act(context);
     if (pulls_ != nullptr) pulls_->insert(pulls_->end(), pulls.begin(), pulls.end());
@@ -80,14 +85,16 @@ struct Tallied {
 };
 
 // What roles know of the run afterwards.
-Tallied TallyUp(const HdpMabServer* server, const std::vector<std::unique_ptr<WatchedPlayer>>& agents, Count reporting) {
+Tallied TallyUp(const HdpMabServer* server, const std::vector<std::unique_ptr<WatchedPlayer>>& agents,
+                Count reporting) {
   Tallied tallied;
   if (server != nullptr) {
     for (const ArmRound& round : server->history()) tallied.lost += reporting - round.agents;
   }
   std::map<Epoch, std::set<std::vector<ArmId>>> left;
   for (const auto& agent : agents) {
-    if (const auto* worker = dynamic_cast<const HdpMabAgent*>(&agent->role())) tallied.waited += worker->agent().waited();
+    if (const auto* worker = dynamic_cast<const HdpMabAgent*>(&agent->role()))
+      tallied.waited += worker->agent().waited();
     const auto* peer = dynamic_cast<const DdpMabPeer*>(&agent->role());
     if (peer == nullptr) continue;
     tallied.waited += peer->agent().waited();
@@ -134,8 +141,9 @@ absl::Status CheckArms(const Settings& settings) {
                              : name == "ucb1" || name == "successive-elimination" ? "none"
                                                                                   : "silo";
   if (model != "none" && model != wanted) {
-    return InvalidOption("privacy.model", model,
-                         fmt::format("{} with algorithm.name = \"{}\"", wanted == "none" ? wanted : "none, " + wanted, name));
+    return InvalidOption(
+        "privacy.model", model,
+        fmt::format("{} with algorithm.name = \"{}\"", wanted == "none" ? wanted : "none, " + wanted, name));
   }
   BANDANA_ASSIGN_OR_RETURN(const auto parts, ArmParts::Create(settings));
   BANDANA_RETURN_IF_ERROR(parts->MakeWorld().status());
@@ -151,7 +159,8 @@ absl::StatusOr<std::vector<Claim>> ArmsClaims(const Settings& settings) {
   const Count agents = AgentsOf(settings);
   if (claims.empty()) return claims;
   if (settings.Text("algorithm.name") == "single-mab") {
-    for (Claim& claim : claims) claim.adversary = "all later users of the agent, colluding: they see what it pulls";
+    for (Claim& claim : claims)
+      claim.adversary = "all later users of the agent, colluding: they see what it pulls";
     return claims;
   }
   for (Claim& claim : claims) {
@@ -180,7 +189,8 @@ absl::StatusOr<ArmsOutcome> RunArms(const Settings& settings, std::uint32_t repl
   std::vector<std::unique_ptr<WatchedPlayer>> agents;
   std::vector<NetworkPlayer*> players;
   for (std::uint32_t i = 1; i <= graph.nodes(); ++i) {
-    agents.push_back(std::make_unique<WatchedPlayer>(parts->MakeAgent(NodeId{i}), pulls ? &outcome.pulls[i - 1] : nullptr));
+    agents.push_back(std::make_unique<WatchedPlayer>(parts->MakeAgent(NodeId{i}),
+                                                     pulls ? &outcome.pulls[i - 1] : nullptr));
     players.push_back(agents.back().get());
   }
   RoundRecorder recorder(graph.nodes(), Checkpoints(settings));
@@ -192,8 +202,9 @@ absl::StatusOr<ArmsOutcome> RunArms(const Settings& settings, std::uint32_t repl
       .failures = std::move(failures),
       .dropout = settings.Has("federation.dropout") ? settings.Number("federation.dropout") : 0,
       .stop = &stop};
-  BANDANA_ASSIGN_OR_RETURN(const sim::NetworkLosses losses,
-                           sim::RunNetwork(params, graph, server.get(), players, world, *parts->problem(), recorder, traffic));
+  BANDANA_ASSIGN_OR_RETURN(
+      const sim::NetworkLosses losses,
+      sim::RunNetwork(params, graph, server.get(), players, world, *parts->problem(), recorder, traffic));
   outcome.checkpoints = recorder.Checkpoints();
   AddTraffic(settings, traffic, parts->PaperCost(), TallyUp(server.get(), agents, ReportingOf(settings)),
              outcome.checkpoints);

@@ -7,6 +7,7 @@
 #include "bandana/bandit/linear_population.h"
 #include "bandana/bandit/net_problem.h"
 #include "bandana/lab/algorithms.h"
+#include "bandana/lab/arms.h"
 #include "bandana/lab/contexts.h"
 #include "bandana/lab/federated.h"
 #include "bandana/lab/nets.h"
@@ -131,6 +132,7 @@ ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
 
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
   if (AlgorithmOf(settings).federated) return FederatedClaims(settings);
+  if (AlgorithmOf(settings).arms) return ArmsClaims(settings);
   return WithPrivatizer(settings, [&](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
     if (HasContexts(settings)) return AsJoint(DealtClaims(privatizer));
     return AlgorithmOf(settings).client_a_round ? DealtClaims(privatizer) : privatizer.claims();
@@ -145,6 +147,16 @@ absl::Status CheckPoint(const Settings& settings) {
   if (AlgorithmOf(settings).federated) {
     BANDANA_RETURN_IF_ERROR(CheckFederated(settings));
     return ClaimsOf(settings).status();
+  }
+  if (AlgorithmOf(settings).arms) {
+    BANDANA_RETURN_IF_ERROR(CheckArms(settings));
+    return ClaimsOf(settings).status();
+  }
+  if (settings.Text("environment.kind") == "mab") {
+    return InvalidOption("environment.kind", "mab",
+                         fmt::format("another one with algorithm.name = \"{}\"; this is of {}",
+                                     settings.Text("algorithm.name"),
+                                     "cdp-mab, ddp-mab, hdp-mab, single-mab, ucb1, successive-elimination"));
   }
   for (const char* key : {"environment.contexts", "privacy.model"}) {
     const std::string* word = settings.Has(key) ? &settings.Text(key) : nullptr;
@@ -169,6 +181,10 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
     BANDANA_ASSIGN_OR_RETURN(FederatedOutcome outcome,
                              RunFederated(settings, replicate, threads, decisions, stop));
     return Outcome{std::move(outcome.checkpoints), {}, std::move(outcome.decisions)};
+  }
+  if (AlgorithmOf(settings).arms) {
+    BANDANA_ASSIGN_OR_RETURN(ArmsOutcome outcome, RunArms(settings, replicate, decisions, stop));
+    return Outcome{.checkpoints = std::move(outcome.checkpoints), .pulls = std::move(outcome.pulls)};
   }
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
   BANDANA_ASSIGN_OR_RETURN(const auto population, MakePopulation(settings, replicate, problem));

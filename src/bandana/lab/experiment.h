@@ -67,7 +67,8 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings);
 struct Outcome {
   std::vector<Checkpoint> checkpoints;
   std::vector<PhaseRecord> phases;
-  std::vector<std::vector<ArmId>> decisions;  ///< of each agent of a federation, if asked for
+  std::vector<std::vector<ArmId>> decisions = {};  ///< of each agent of a federation, if asked for
+  std::vector<std::vector<Pull>> pulls = {};       ///< the same of agents with arms in common
 };
 
 /// Runs a replicate in the simulator, on `threads` threads where that helps. `decisions`: keeps those of a

@@ -26,7 +26,9 @@ int GammaOf(const Settings& settings) {
   return IsPeers(settings) ? static_cast<int>(settings.Integer("algorithm.gamma")) : 1;
 }
 
-double FailureOf(const Settings& settings) { return settings.NumberOrAuto("algorithm.failure").value_or(0.05); }
+double FailureOf(const Settings& settings) {
+  return settings.NumberOrAuto("algorithm.failure").value_or(0.05);
+}
 
 Sync SyncOf(const Settings& settings) {
   for (const Sync sync :

@@ -11,7 +11,8 @@
 namespace bandana::lab {
 namespace {
 
-absl::StatusOr<Graph> MakeShape(const Settings& settings, const std::string& shape, Count nodes, CoinGen& coin) {
+absl::StatusOr<Graph> MakeShape(const Settings& settings, const std::string& shape, Count nodes,
+                                CoinGen& coin) {
   const auto degree = [&] { return settings.Integer("federation.degree"); };
   const auto probability = [&] { return settings.Number("federation.edge_probability"); };
   if (shape == "complete") return CompleteGraph(nodes);
@@ -28,7 +29,8 @@ absl::StatusOr<Graph> MakeShape(const Settings& settings, const std::string& sha
 }
 
 PhiloxSource BitsOf(const Settings& settings) {
-  return PhiloxSource({.seed = static_cast<std::uint64_t>(settings.Integer("seed")), .stream = Stream::kInstance});
+  return PhiloxSource(
+      {.seed = static_cast<std::uint64_t>(settings.Integer("seed")), .stream = Stream::kInstance});
 }
 
 }  // namespace
@@ -38,8 +40,8 @@ Count AgentsOf(const Settings& settings) { return settings.Integer("federation.a
 absl::StatusOr<Graph> MakeGraph(const Settings& settings) {
   PhiloxSource bits = BitsOf(settings);
   CoinGen coin(bits);
-  BANDANA_ASSIGN_OR_RETURN(Graph graph,
-                           MakeShape(settings, settings.Text("federation.topology"), AgentsOf(settings), coin));
+  BANDANA_ASSIGN_OR_RETURN(
+      Graph graph, MakeShape(settings, settings.Text("federation.topology"), AgentsOf(settings), coin));
   BANDANA_RETURN_IF_ERROR(CheckConnected(graph));
   return graph;
 }

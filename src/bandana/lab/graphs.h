@@ -12,8 +12,8 @@ Count AgentsOf(const Settings& settings);
 /// Of peers (federation.topology); an error if it is not connected.
 absl::StatusOr<Graph> MakeGraph(const Settings& settings);
 
-/// Of components (federation.components, federation.component_topology), side by side; an error if one of them is not
-/// connected, or if they do not add up to federation.agents.
+/// Of components (federation.components, federation.component_topology), side by side; an error if one of
+/// them is not connected, or if they do not add up to federation.agents.
 absl::StatusOr<Graph> MakeComponents(const Settings& settings);
 
 }  // namespace bandana::lab

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 constexpr char kResults[] = "results.csv";
 constexpr char kSpec[] = "spec.toml";
 
-std::string Header(bool federated) {
-  return fmt::format("point,label,replicate,t,{}\n", fmt::join(MetricNames(federated), ","));
+std::string Header(Metrics metrics) {
+  return fmt::format("point,label,replicate,t,{}\n", fmt::join(MetricNames(metrics), ","));
 }
 
 std::string CsvField(const std::string& text) {
@@ -44,40 +44,56 @@ std::string ReadAll(const std::string& path) {
 
 }  // namespace
 
-const std::vector<std::string>& MetricNames(bool federated) {
+const std::vector<std::string>& MetricNames(Metrics metrics) {
   static const std::vector<std::string> plain = {
       "regret", "clients", "communication_reals", "communication_bits", "rounds", "best_action_rate"};
-  static const std::vector<std::string> with_agents = [] {
-    std::vector<std::string> names = plain;
-    for (const char* name : {"regret_per_agent", "syncs", "first_sync", "repairs"}) names.emplace_back(name);
+  const auto with = [](std::vector<std::string> names, std::initializer_list<const char*> more) {
+    names.insert(names.end(), more.begin(), more.end());
     return names;
-  }();
-  return federated ? with_agents : plain;
+  };
+  static const std::vector<std::string> agents =
+      with(plain, {"regret_per_agent", "syncs", "first_sync", "repairs"});
+  static const std::vector<std::string> network =
+      with(agents, {"communication_cost", "paper_cost", "links_server", "links_peer", "slots", "messages",
+                    "bytes_on_wire", "waiting_pulls", "lost_tallies", "disagreements"});
+  return metrics == Metrics::kPlain ? plain : metrics == Metrics::kAgents ? agents : network;
 }
 
-std::vector<double> MetricValues(const Checkpoint& checkpoint, bool federated) {
+std::vector<double> MetricValues(const Checkpoint& checkpoint, Metrics metrics) {
   std::vector<double> values = {checkpoint.regret,
                                 static_cast<double>(checkpoint.clients),
                                 static_cast<double>(checkpoint.reals),
                                 static_cast<double>(checkpoint.bits),
                                 static_cast<double>(checkpoint.rounds),
                                 checkpoint.best_action_rate};
-  if (federated) {
-    values.push_back(checkpoint.regret / static_cast<double>(checkpoint.agents));
-    values.push_back(static_cast<double>(checkpoint.rounds));
-    values.push_back(static_cast<double>(checkpoint.first_sync));
-    values.push_back(static_cast<double>(checkpoint.repairs));
-  }
+  if (metrics == Metrics::kPlain) return values;
+  values.insert(
+      values.end(),
+      {checkpoint.regret / static_cast<double>(checkpoint.agents), static_cast<double>(checkpoint.rounds),
+       static_cast<double>(checkpoint.first_sync), static_cast<double>(checkpoint.repairs)});
+  if (metrics == Metrics::kAgents) return values;
+  values.insert(
+      values.end(),
+      {checkpoint.cost, checkpoint.paper_cost, static_cast<double>(checkpoint.links_server),
+       static_cast<double>(checkpoint.links_peer), static_cast<double>(checkpoint.slots),
+       static_cast<double>(checkpoint.messages), static_cast<double>(checkpoint.bytes), checkpoint.waiting,
+       static_cast<double>(checkpoint.lost_tallies), static_cast<double>(checkpoint.disagreements)});
   return values;
 }
 
-bool IsFederated(const Spec& spec) {
-  return std::any_of(spec.points.begin(), spec.points.end(),
-                     [](const Point& point) { return AlgorithmOf(point.settings).federated; });
+Metrics MetricsOf(const Spec& spec) {
+  Metrics metrics = Metrics::kPlain;
+  for (const Point& point : spec.points) {
+    const Algorithm& algorithm = AlgorithmOf(point.settings);
+    metrics = std::max(metrics, algorithm.arms        ? Metrics::kNetwork
+                                : algorithm.federated ? Metrics::kAgents
+                                                      : Metrics::kPlain);
+  }
+  return metrics;
 }
 
 ResultsFile::ResultsFile(std::string path, const Spec& spec)
-    : path_(std::move(path)), spec_(&spec), federated_(IsFederated(spec)), values_(spec.points.size()) {
+    : path_(std::move(path)), spec_(&spec), metrics_(MetricsOf(spec)), values_(spec.points.size()) {
   for (const Point& point : spec.points) times_.push_back(Checkpoints(point.settings));
 }
 
@@ -113,7 +129,7 @@ absl::StatusOr<ResultsFile> ResultsFile::Resume(const std::string& folder, const
 
 absl::Status ResultsFile::Append(const std::vector<Checkpoint>& checkpoints) {
   std::vector<std::vector<double>> replicate;
-  for (const Checkpoint& checkpoint : checkpoints) replicate.push_back(MetricValues(checkpoint, federated_));
+  for (const Checkpoint& checkpoint : checkpoints) replicate.push_back(MetricValues(checkpoint, metrics_));
   out_ << Rows(replicate) << std::flush;
   if (!out_)
     return FolderError(path_, "cannot be written", "room on the disk and a folder that can be written");
@@ -139,7 +155,7 @@ absl::Status ResultsFile::ReadRows() {
   std::string line;
   std::error_code error;
   if (!fs::exists(path_, error)) return absl::OkStatus();  // stopped before the first row
-  if (!std::getline(in, line) || line + "\n" != Header(federated_)) {
+  if (!std::getline(in, line) || line + "\n" != Header(metrics_)) {
     return FolderError(path_, "is no results.csv of this version",
                        "an unchanged results.csv, or another folder");
   }
@@ -153,7 +169,7 @@ absl::Status ResultsFile::ReadRows() {
       if (!std::getline(in, line) || in.eof()) return absl::OkStatus();  // a torn replicate ends the file
       text += line + "\n";
       const std::vector<std::string> fields = absl::StrSplit(line, ',');
-      const std::size_t count = MetricNames(federated_).size();
+      const std::size_t count = MetricNames(metrics_).size();
       if (fields.size() < count) break;
       std::vector<double> row(count);
       bool numbers = true;
@@ -181,7 +197,7 @@ absl::Status ResultsFile::ReadRows() {
 }
 
 absl::Status ResultsFile::Rewrite() {
-  std::string text = Header(federated_);
+  std::string text = Header(metrics_);
   const std::size_t done = std::exchange(done_, 0);
   for (const auto& point : values_) {
     for (const auto& replicate : point) {

@@ -11,13 +11,19 @@
 
 namespace bandana::lab {
 
-/// Names of the metrics in a row of results.csv, in order, and a checkpoint's values under them. A
-/// federation's agents have some of their own.
-const std::vector<std::string>& MetricNames(bool federated = false);
-std::vector<double> MetricValues(const Checkpoint& checkpoint, bool federated = false);
+/// Which metrics a run has. Each kind has those before it, too.
+enum class Metrics {
+  kPlain,
+  kAgents,   ///< of a federation of agents
+  kNetwork,  ///< of a network of them, by its messages
+};
 
-/// Whether some point of the spec is a federation of agents.
-bool IsFederated(const Spec& spec);
+/// Names of the metrics in a row of results.csv, in order, and a checkpoint's values under them.
+const std::vector<std::string>& MetricNames(Metrics metrics = Metrics::kPlain);
+std::vector<double> MetricValues(const Checkpoint& checkpoint, Metrics metrics = Metrics::kPlain);
+
+/// What some point of the spec needs.
+Metrics MetricsOf(const Spec& spec);
 
 /// results.csv: one row a (point, replicate, checkpoint), in that order. Replicates are appended whole and in
 /// order, so whatever is in the file is a prefix of the final one and an interrupted run goes on from it.
@@ -48,7 +54,7 @@ class ResultsFile {
 
   std::string path_;
   const Spec* spec_;
-  bool federated_;
+  Metrics metrics_;
   std::vector<std::vector<Count>> times_;  // of each point
   std::ofstream out_;
   std::size_t done_ = 0;

@@ -90,6 +90,13 @@ class Pool {
       line.update(Json{{"agent", i + 1}, {"arms", outcome.decisions[i]}});
       trace_ << line.dump() << "\n";
     }
+    for (std::size_t i = 0; i < outcome.pulls.size(); ++i) {
+      Json pulls = Json::array();
+      for (const Pull& pull : outcome.pulls[i]) pulls.push_back({pull.arm, pull.count});
+      Json line = place;
+      line.update(Json{{"agent", i + 1}, {"pulls", pulls}});
+      trace_ << line.dump() << "\n";
+    }
     trace_.flush();
   }
 

@@ -8,6 +8,8 @@
 #include "bandana/core/status.h"
 #include "bandana/federation/clique_cover.h"
 #include "bandana/lab/algorithms.h"
+#include "bandana/lab/arm_parts.h"
+#include "bandana/lab/arms.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/federated_parts.h"
 #include "bandana/lab/nets.h"
@@ -111,6 +113,41 @@ static absl::StatusOr<Json> GraphStatement(const Settings& settings) {
               {"cliques", CliqueCover(graph.Power(gamma)).size()}};
 }
 
+/// What went over the network in the first replicate, which is run again for it: the results do not keep
+/// that. Null if there is none, or too large a one to look at.
+static absl::StatusOr<Json> NetworkStatement(const Settings& settings) {
+  constexpr Count kMostNodes = 500;
+  if (!AlgorithmOf(settings).arms || AgentsOf(settings) > kMostNodes || !Talks(settings))
+    return Json(nullptr);
+  const std::atomic<bool> stop = false;
+  BANDANA_ASSIGN_OR_RETURN(const ArmsOutcome outcome, RunArms(settings, 0, false, stop));
+  const NetworkPicture& picture = outcome.picture;
+  const auto ids = [](const std::vector<NodeId>& nodes) {
+    Json list = Json::array();
+    for (const NodeId node : nodes) list.push_back(node.value);
+    return list;
+  };
+  Json edges = Json::array();
+  for (std::size_t i = 0; i < picture.edges.size(); ++i) {
+    edges.push_back({picture.edges[i].a.value, picture.edges[i].b.value, picture.edge_messages[i]});
+  }
+  Json uplinks = Json::array();
+  for (std::size_t i = 0; i < picture.uplink_messages.size(); ++i) {
+    if (picture.uplink_messages[i] > 0) uplinks.push_back({i + 1, picture.uplink_messages[i]});
+  }
+  Json components = Json::array();
+  for (const auto& component : picture.components) components.push_back(ids(component));
+  Json links = Json::array();
+  for (const Edge& edge : picture.lost_links) links.push_back({edge.a.value, edge.b.value});
+  return Json{{"nodes", picture.nodes},
+              {"server", picture.server},
+              {"edges", edges},
+              {"uplinks", uplinks},
+              {"sinks", ids(picture.sinks)},
+              {"components", components},
+              {"lost", {{"agents", ids(picture.lost_agents)}, {"links", links}}}};
+}
+
 absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason) {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, ClaimsOf(settings));
   Json statement;
@@ -144,15 +181,16 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
                              PrivacyStatement(point.settings, VoidReason(point.settings)));
     BANDANA_ASSIGN_OR_RETURN(const Json net, NetStatement(point.settings));
     BANDANA_ASSIGN_OR_RETURN(const Json graph, GraphStatement(point.settings));
-    summary["points"].push_back(
-        {{"point", varied},
-         {"label", point.label},
-         {"algorithm", point.settings.Text("algorithm.name")},
-         {"replicates", spec.replicates()},
-         {"metrics", MetricsAtEnd(results.values()[i], MetricNames(IsFederated(spec)))},
-         {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
-         {"privacy", privacy}});
+    BANDANA_ASSIGN_OR_RETURN(const Json network, NetworkStatement(point.settings));
+    summary["points"].push_back({{"point", varied},
+                                 {"label", point.label},
+                                 {"algorithm", point.settings.Text("algorithm.name")},
+                                 {"replicates", spec.replicates()},
+                                 {"metrics", MetricsAtEnd(results.values()[i], MetricNames(MetricsOf(spec)))},
+                                 {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
+                                 {"privacy", privacy}});
     if (!net.is_null()) summary["points"].back()["net"] = net;
+    if (!network.is_null()) summary["points"].back()["network"] = network;
     if (!graph.is_null()) summary["points"].back()["graph"] = graph;
   }
   return summary;

@@ -166,10 +166,9 @@ std::vector<Option> MakeVocabulary() {
        "rounds at which results are written: log-spaced, so many evenly spaced, or these",
        Always},
 
-      Choice(
-          "environment.kind", {"linear", "glm", "contextual-linear", "mab"}, "linear",
-          "mean reward <theta, x> of an action x; that through a link; of the actions of a client's own "
-          "context, whose distribution is known; or arms with a mean each"),
+      Choice("environment.kind", {"linear", "glm", "contextual-linear", "mab"}, "linear",
+             "mean reward <theta, x> of an action x; that through a link; of the actions of a client's own "
+             "context, whose distribution is known; or arms with a mean each"),
       Choice("environment.link", {"logistic"}, "logistic",
              "mean reward of x: 1 / (1 + exp(-<theta, x>)); rewards are bernoulli, client_sd is 0",
              When("environment.kind", {"glm"})),
@@ -213,13 +212,15 @@ std::vector<Option> MakeVocabulary() {
       Except(Number(
                  "environment.gap", [](double v) { return v >= 0 && v <= 1; },
                  "a number in [0, 0.3]; in [0, 1] with kind = \"mab\"", 0.1,
-                 "by how much the best arm's mean, in [0.6 + gap, 0.7 + gap], is above the others', in [0.5, 0.6]; "
+                 "by how much the best arm's mean, in [0.6 + gap, 0.7 + gap], is above the others', in [0.5, "
+                 "0.6]; "
                  "mab: at least, of means that are drawn",
                  Either(gap, Both(mab, When("environment.means", {"auto"})))),
              {mab, 0.0, "with environment.kind = \"mab\""}),
       Number(
           "environment.heterogeneous", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.0,
-          "how far agents' own means are from mu, their average: this times min(mu, 1 - mu) for the farthest", mab),
+          "how far agents' own means are from mu, their average: this times min(mu, 1 - mu) for the farthest",
+          mab),
       Choice("environment.world", {"a", "b"}, "a",
              "the neighbour: agent 1's first record is there, or it is 0",
              When("environment.contexts", {"probe"})),
@@ -303,7 +304,8 @@ std::vector<Option> MakeVocabulary() {
       Choice("algorithm.local", {"released", "raw"}, "released",
              "what an agent decides by between synchronisations: what all know, or its own records since, "
              "too, as "
-             "printed: the claim is then for logged streams alone; with arms: what it pulls while messages are on their way, "
+             "printed: the claim is then for logged streams alone; with arms: what it pulls while messages "
+             "are on their way, "
              "which whoever sees its actions then learns from",
              Either(federated, networked)),
       Choice("algorithm.prefix_sum", {"auto", "tree", "honaker", "toeplitz"}, "auto",
@@ -313,10 +315,11 @@ std::vector<Option> MakeVocabulary() {
              "agent, as in "
              "the paper",
              federated),
-      Except(Number("algorithm.failure", Probability, "\"auto\" or a number in (0, 1)", 0.05,
-                    "alpha: probability that some confidence set of the run fails; auto: 1/T, 0.05 for fed-ucb",
-                    Either(federated, rounds_of_arms)),
-             {arms, Value(std::string("auto")), "with environment.kind = \"mab\""}),
+      Except(
+          Number("algorithm.failure", Probability, "\"auto\" or a number in (0, 1)", 0.05,
+                 "alpha: probability that some confidence set of the run fails; auto: 1/T, 0.05 for fed-ucb",
+                 Either(federated, rounds_of_arms)),
+          {arms, Value(std::string("auto")), "with environment.kind = \"mab\""}),
       Integer("algorithm.gamma", 1, std::int64_t{1},
               "time to live of messages, in hops; estimators that take turns", peers),
 
@@ -331,43 +334,48 @@ std::vector<Option> MakeVocabulary() {
              {"auto", "known"},
              "\"auto\", \"known\", or a number in (0, 1]",
              [](double v) { return v > 0 && v <= 1; },
-             "smallest gap, by which R rounds are spread; auto: spread over all gaps that the horizon can tell; known: "
+             "smallest gap, by which R rounds are spread; auto: spread over all gaps that the horizon can "
+             "tell; known: "
              "the instance's own, which only a simulation has",
              Both(rounds_of_arms, Not(When("algorithm.rounds", {"auto"})))},
       Choice("algorithm.protocol", {"gis", "flooding", "gossip"}, "gis",
-             "how peers come to hold everybody's sums: told, asked and sent (P4's GIS); sent to all; or to one drawn by a "
+             "how peers come to hold everybody's sums: told, asked and sent (P4's GIS); sent to all; or to "
+             "one drawn by a "
              "public coin",
              ddp),
       Integer("algorithm.slack", 0, std::int64_t{0},
               "slots of a round beyond what the graph takes, for ways that losses have made longer", ddp),
       Choice("algorithm.aggregation", {"weighted", "unweighted"}, "weighted",
              "components count by their agents, or all alike, as in the paper", hdp),
-      Choice("algorithm.cost_rule", {"paths", "edges"}, "paths",
-             "the paper's cost of a component: the sum of ways to its sink (Theorem 4), or its edges (Fig. 11)", hdp),
+      Choice(
+          "algorithm.cost_rule", {"paths", "edges"}, "paths",
+          "the paper's cost of a component: the sum of ways to its sink (Theorem 4), or its edges (Fig. 11)",
+          hdp),
 
       Integer("federation.agents", 1, std::nullopt, "M", Either(federated, arms)),
       ListOrAuto("federation.components", OptionType::kIntegersOrAuto, 1,
                  "sizes of the components, which add up to the agents; auto: those that the graph has", hdp),
       Choice("federation.topology",
-             {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
-              "barabasi-albert", "file"},
+             {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi",
+              "watts-strogatz", "barabasi-albert", "file"},
              "complete", "who is whose neighbour", Either(peers, ddp)),
       Choice("federation.component_topology",
-             {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi", "watts-strogatz",
-              "barabasi-albert", "file"},
-             "complete", "who is whose neighbour inside a component; file: all of them, with components = auto", hdp),
+             {"complete", "star", "multi-star", "ring", "line", "grid", "regular", "erdos-renyi",
+              "watts-strogatz", "barabasi-albert", "file"},
+             "complete",
+             "who is whose neighbour inside a component; file: all of them, with components = auto", hdp),
       Integer("federation.degree", 1, std::int64_t{4},
               "neighbours of a node, edges that a new one brings, or hubs of the multi-star",
               InTopology({"multi-star", "regular", "watts-strogatz", "barabasi-albert"})),
       Number(
           "federation.edge_probability", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.2,
-          "that a pair is joined, or that an edge is moved",
-          InTopology({"erdos-renyi", "watts-strogatz"})),
+          "that a pair is joined, or that an edge is moved", InTopology({"erdos-renyi", "watts-strogatz"})),
       Text("federation.file", "a path, relative to the spec", "edges, two node numbers a line",
            InTopology({"file"})),
       Number("federation.cost_server", NonNegative, "a finite number >= 0", 25.0,
              "c1: of a link between an agent and the server", Either(cdp, hdp)),
-      Number("federation.cost_peer", NonNegative, "a finite number >= 0", 1.0, "c2: of a link between agents", networked),
+      Number("federation.cost_peer", NonNegative, "a finite number >= 0", 1.0, "c2: of a link between agents",
+             networked),
       Number(
           "federation.dropout", [](double v) { return v >= 0 && v < 1; }, "a number in [0, 1)", 0.0,
           "probability that nothing an agent sends in a round gets through", Either(cdp, networked)),
@@ -377,7 +385,8 @@ std::vector<Option> MakeVocabulary() {
              {},
              "\"none\", or some of \"agent 3 @ 2\", \"link 4-5 @ 1\", \"miss 7 @ 3\", with commas between",
              nullptr,
-             "what goes wrong: agent 3 is gone after round 2; the link is cut after round 1 (0: the server); what 7 sends "
+             "what goes wrong: agent 3 is gone after round 2; the link is cut after round 1 (0: the server); "
+             "what 7 sends "
              "in round 3 is lost",
              Either(cdp, networked)},
       ListOrAuto("federation.paces", OptionType::kIntegersOrAuto, 1,
@@ -395,8 +404,9 @@ std::vector<Option> MakeVocabulary() {
              Both(shuffled, Not(federated))),
       Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client",
              is_private),
-      Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
-             Either(Both(silos, Not(arms)), Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"}))))),
+      Number(
+          "privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
+          Either(Both(silos, Not(arms)), Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"}))))),
       ListOrAuto("privacy.budgets", OptionType::kNumbersOrAuto, 0,
                  "epsilons that the agents take in turn; auto: privacy.epsilon for all",
                  Both(federated, is_private)),
@@ -496,7 +506,9 @@ absl::StatusOr<Value> Option::Check(const Value& value) const {
     }
     case OptionType::kNumberOrChoice: {
       if (const auto* word = std::get_if<std::string>(&value)) {
-        return std::find(choices.begin(), choices.end(), *word) != choices.end() ? absl::StatusOr<Value>(value) : refuse();
+        return std::find(choices.begin(), choices.end(), *word) != choices.end()
+                   ? absl::StatusOr<Value>(value)
+                   : refuse();
       }
       double number = std::numeric_limits<double>::quiet_NaN();
       if (const auto* integer = std::get_if<std::int64_t>(&value)) number = static_cast<double>(*integer);

@@ -124,7 +124,9 @@ class SiloArmSums : public Mechanism {
                                                   const Declassify&) const;
 
   /// Rewards as they are, for an agent that hides nothing: a baseline.
-  static RewardSums RevealRewards(const Raw<RewardSums>& rewards, const Declassify&) { return Reveal(rewards); }
+  static RewardSums RevealRewards(const Raw<RewardSums>& rewards, const Declassify&) {
+    return Reveal(rewards);
+  }
 
  private:
   friend class ArmStream;
