@@ -78,10 +78,6 @@ void DdpMabPeer::BeginRound() {
 absl::Status DdpMabPeer::Decide() {
   std::vector<const Released<ArmSums>*> tallies;
   spreading_.have().ForEach([&](NodeId origin) { tallies.push_back(spreading_.SumsOf(origin).get()); });
-  if (tallies.size() > 1 && !spreading_.heard()) {
-    const Released<ArmSums>* own = spreading_.SumsOf(spreading_.self()).get();
-    tallies.erase(std::find(tallies.begin(), tallies.end(), own));
-  }
   for (const auto* tally : tallies) {
     const std::vector<ArmId>& theirs = tally->value().arms;
     if (theirs == active_) continue;
