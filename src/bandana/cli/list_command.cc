@@ -13,11 +13,11 @@ int ListCommand(const std::string& what, const Global& global) {
     for (const lab::Entry& entry : *entries) {
       lab::Json options = lab::Json::array();
       for (const lab::Option* option : entry.options) {
-        options.push_back(
-            {{"key", option->key},
-             {"default", option->fallback ? lab::ToJson(*option->fallback) : lab::Json(nullptr)},
-             {"accepted", option->accepted},
-             {"help", option->help}});
+        const std::optional<lab::Value> fallback = option->FallbackFor(entry.settings);
+        options.push_back({{"key", option->key},
+                           {"default", fallback ? lab::ToJson(*fallback) : lab::Json(nullptr)},
+                           {"accepted", option->accepted},
+                           {"help", option->help}});
       }
       json.push_back({{"name", entry.name}, {"summary", entry.summary}, {"options", options}});
     }
@@ -28,8 +28,9 @@ int ListCommand(const std::string& what, const Global& global) {
   for (const lab::Entry& entry : *entries) {
     fmt::print("{}\n    {}\n", entry.name, entry.summary);
     for (const lab::Option* option : entry.options) {
+      const std::optional<lab::Value> fallback = option->FallbackFor(entry.settings);
       fmt::print("    {:<26} {}\n    {:<26}   {}; {}\n", option->key, option->help, "", option->accepted,
-                 option->fallback ? "default " + lab::ToText(*option->fallback) : "no default");
+                 fallback ? "default " + lab::ToText(*fallback) : "no default");
     }
     fmt::print("\n");
   }

@@ -136,6 +136,10 @@ absl::Status CheckArms(const Settings& settings) {
   if (const std::string& kind = settings.Text("environment.kind"); kind != "mab") {
     return InvalidOption("environment.kind", kind, fmt::format("mab with algorithm.name = \"{}\"", name));
   }
+  if (const std::string& reward = settings.Text("environment.reward");
+      reward != "bernoulli" && reward != "uniform") {
+    return InvalidOption("environment.reward", reward, "bernoulli, or uniform where no mean is below 0.5");
+  }
   const std::string& model = settings.Text("privacy.model");
   const std::string wanted = name == "ddp-mab"                                    ? "peer"
                              : name == "ucb1" || name == "successive-elimination" ? "none"

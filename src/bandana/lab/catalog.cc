@@ -1,5 +1,6 @@
 #include "bandana/lab/catalog.h"
 
+#include <algorithm>
 #include <map>
 
 #include "bandana/core/status.h"
@@ -9,26 +10,37 @@
 namespace bandana::lab {
 namespace {
 
-// Options of a table that apply once its deciding key has this value.
-std::vector<const Option*> OptionsUnder(const std::string& table, const std::string& key,
-                                        const std::string& value) {
-  Settings settings;
-  settings.Set(key, Value(value));
-  std::vector<const Option*> options;
+// What can be said beside this: options of the tables that apply once the deciding key has this value.
+Entry EntryOf(const std::string& name, const std::string& summary, const std::string& key,
+              const std::vector<std::string>& tables) {
+  Entry entry{.name = name, .summary = summary};
+  entry.settings.Set(key, Value(name));
   for (const Option& option : Vocabulary()) {
-    // Whatever else decides, show it: a choice that has a default is taken at each of its values.
-    bool applies = option.applies(settings);
+    // Whatever else decides, show it: choices are taken at each of their values, the rest at their defaults.
+    bool applies = option.applies(entry.settings);
     for (const Option& decider : Vocabulary()) {
-      if (decider.type != OptionType::kChoice || decider.key == key || !decider.applies(settings)) continue;
-      for (const std::string& choice : decider.choices) {
-        Settings other = settings;
-        other.Set(decider.key, Value(choice));
+      if (decider.key == key || !decider.applies(entry.settings)) continue;
+      std::vector<Value> values(decider.choices.begin(), decider.choices.end());
+      if (const auto fallback = decider.FallbackFor(entry.settings)) values.push_back(*fallback);
+      for (const Value& value : values) {
+        Settings other = entry.settings;
+        other.Set(decider.key, value);
         applies = applies || option.applies(other);
       }
     }
-    if (applies && option.key.starts_with(table + ".") && option.key != key) options.push_back(&option);
+    const std::string table = option.key.substr(0, option.key.find('.'));
+    const bool shown = option.key != key && std::find(tables.begin(), tables.end(), table) != tables.end();
+    if (applies && shown) entry.options.push_back(&option);
   }
-  return options;
+  return entry;
+}
+
+Entry Environment(const std::string& kind, const std::string& summary) {
+  return EntryOf(kind, summary, "environment.kind", {"environment"});
+}
+
+Entry Privatizer(const std::string& model, const std::string& summary) {
+  return EntryOf(model, summary, "privacy.model", {"privacy"});
 }
 
 std::vector<Entry> ExhibitEntries() {
@@ -41,7 +53,7 @@ std::vector<Entry> AlgorithmEntries() {
   std::vector<Entry> entries;
   for (const Algorithm& algorithm : Algorithms()) {
     entries.push_back(
-        {algorithm.name, algorithm.summary, OptionsUnder("algorithm", "algorithm.name", algorithm.name)});
+        EntryOf(algorithm.name, algorithm.summary, "algorithm.name", {"algorithm", "federation"}));
   }
   return entries;
 }
@@ -52,33 +64,32 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
   static const std::map<std::string, std::vector<Entry>> catalog = {
       {"algorithms", AlgorithmEntries()},
       {"environments",
-       {{"linear", "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi",
-         OptionsUnder("environment", "environment.kind", "linear")},
-        {"glm", "the same with mean reward mu(<theta, x>), mu logistic, rewards 1 or 0, clients all alike",
-         OptionsUnder("environment", "environment.kind", "glm")},
-        {"contextual-linear",
-         "a context of K actions a client, of a known distribution, played by policies (P2, Section III-A); "
-         "or K arms "
-         "an agent and round (P3: contexts gap, sphere)",
-         OptionsUnder("environment", "environment.kind", "contextual-linear")}}},
+       {Environment("linear",
+                    "finitely many actions with mean reward <theta, x>; clients with theta_u = theta + xi"),
+        Environment(
+            "glm",
+            "the same with mean reward mu(<theta, x>), mu logistic, rewards 1 or 0, clients all alike"),
+        Environment(
+            "contextual-linear",
+            "a context of K actions a client, of a known distribution, played by policies (P2, Section "
+            "III-A); or K arms an agent and round (P3: contexts gap, sphere)"),
+        Environment("mab", "K arms with a mean each, which agents share or which differ between them (P4)")}},
       {"privatizers",
-       {{"none", "averages as they are: no privacy is claimed",
-         OptionsUnder("privacy", "privacy.model", "none")},
-        {"central",
-         "a trusted server adds noise to the clients' sum; (epsilon, delta) per client, replace-one",
-         OptionsUnder("privacy", "privacy.model", "central")},
-        {"local",
-         "every client adds noise to its own averages; (epsilon, delta) per client against the server",
-         OptionsUnder("privacy", "privacy.model", "local")},
-        {"shuffle",
-         "a shuffler mixes the clients' noisy reports; (epsilon, delta) per client against the server",
-         OptionsUnder("privacy", "privacy.model", "shuffle")},
-        {"silo",
-         "each agent adds noise to running sums of its own records; (epsilon, delta) per record against all "
-         "others",
-         OptionsUnder("privacy", "privacy.model", "silo")},
-        {"peer", "the same among peers, without a controller",
-         OptionsUnder("privacy", "privacy.model", "peer")}}},
+       {Privatizer("none", "averages as they are: no privacy is claimed"),
+        Privatizer(
+            "central",
+            "a trusted server adds noise to the clients' sum; (epsilon, delta) per client, replace-one"),
+        Privatizer(
+            "local",
+            "every client adds noise to its own averages; (epsilon, delta) per client against the server"),
+        Privatizer(
+            "shuffle",
+            "a shuffler mixes the clients' noisy reports; (epsilon, delta) per client against the server"),
+        Privatizer(
+            "silo",
+            "each agent adds noise to running sums of its own records; (epsilon, delta) per record against "
+            "all others; with arms to sums of rewards, epsilon per reward"),
+        Privatizer("peer", "the same among peers, without a controller")}},
       {"exhibits", ExhibitEntries()},
   };
   const auto it = catalog.find(kind);

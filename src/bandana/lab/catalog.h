@@ -13,6 +13,7 @@ struct Entry {
   std::string name;
   std::string summary;
   std::vector<const Option*> options;  ///< its own, beside those that every experiment has
+  Settings settings = {};              ///< what is asked for: options may have defaults of their own there
 };
 
 /// What there is of a kind: "algorithms", "environments", "privatizers" or "exhibits".

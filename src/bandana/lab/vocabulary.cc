@@ -216,7 +216,7 @@ std::vector<Option> MakeVocabulary() {
                  "0.6]; "
                  "mab: at least, of means that are drawn",
                  Either(gap, Both(mab, When("environment.means", {"auto"})))),
-             {mab, 0.0, "with environment.kind = \"mab\""}),
+             {mab, 0.0}),
       Number(
           "environment.heterogeneous", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.0,
           "how far agents' own means are from mu, their average: this times min(mu, 1 - mu) for the farthest",
@@ -225,29 +225,29 @@ std::vector<Option> MakeVocabulary() {
              "the neighbour: agent 1's first record is there, or it is 0",
              When("environment.contexts", {"probe"})),
       Choice("environment.precision", {"double", "float"}, "double",
-             "of decision sets and of what is computed with them", federated),
+             "of decision sets and of what is computed with them", Both(federated, Not(mab))),
       Number(
           "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
           "norm of theta", Both(Not(gap), Not(mab))),
       Except(Choice("environment.reward", {"gaussian", "rademacher", "bernoulli", "uniform"}, "gaussian",
                     "law of a reward given its mean"),
-             {mab, Value(std::string("bernoulli")), "with environment.kind = \"mab\""}),
+             {mab, Value(std::string("bernoulli"))}),
       Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0,
-             "standard deviation of a reward", gaussian_reward),
+             "standard deviation of a reward", Both(gaussian_reward, Not(mab))),
       Number(
           "environment.reward_bound", [](double v) { return v >= 1 && std::isfinite(v); },
           "\"auto\" or a finite number >= 1", "auto",
           "B, to which a client clips its average; auto: an interval of each phase's own, chosen for its "
           "noise "
           "(1 + 3 spreads under width = paper), or 1 under calibration = paper",
-          gaussian_reward),
+          Both(gaussian_reward, Not(mab))),
       Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
              "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)",
              When("environment.kind", {"linear", "glm"})),
       IntegerOrAuto("environment.population", 1,
                     "clients there are; each takes part at most once; auto: 100000, or the horizon where "
                     "every round has a new client",
-                    Both(Not(federated), Not(arms))),
+                    Both(Not(mab), Both(Not(federated), Not(arms)))),
 
       Choice("algorithm.name", AlgorithmNames(), std::nullopt, "see: bandana list algorithms"),
       Choice("algorithm.clients", {"growing", "fixed"}, "growing",
@@ -319,7 +319,7 @@ std::vector<Option> MakeVocabulary() {
           Number("algorithm.failure", Probability, "\"auto\" or a number in (0, 1)", 0.05,
                  "alpha: probability that some confidence set of the run fails; auto: 1/T, 0.05 for fed-ucb",
                  Either(federated, rounds_of_arms)),
-          {arms, Value(std::string("auto")), "with environment.kind = \"mab\""}),
+          {arms, Value(std::string("auto"))}),
       Integer("algorithm.gamma", 1, std::int64_t{1},
               "time to live of messages, in hops; estimators that take turns", peers),
 
@@ -436,9 +436,10 @@ std::vector<Option> MakeVocabulary() {
       Number(
           "service.deployment_delta", [](double v) { return v >= 0 && v < 1; }, "a number in [0, 1)",
           std::nullopt, "see deployment_epsilon", Never),
-      Integer("service.node", 1, std::nullopt, "which peer, or which agent with arms, this process is", Never),
-      Text("service.peers", "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...", "where peers, and agents with arms that have neighbours, listen",
-           Never),
+      Integer("service.node", 1, std::nullopt, "which peer, or which agent with arms, this process is",
+              Never),
+      Text("service.peers", "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...",
+           "where peers, and agents with arms that have neighbours, listen", Never),
       Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
   };
   for (Option& option : options) {

@@ -41,7 +41,6 @@ struct Option {
   struct Exception {
     std::function<bool(const Settings&)> when;
     Value fallback;
-    std::string words;  ///< for lists: "with environment.kind = mab"
   };
   std::optional<Exception> exception = std::nullopt;
 
