@@ -15,7 +15,6 @@ namespace {
 using test::ArmRun;
 using test::ArmSetting;
 using testing::ElementsAre;
-using testing::SizeIs;
 
 Count RoundsOf(const ArmRun& run) { return static_cast<Count>(run.peers.front()->role.history().size()); }
 

@@ -14,8 +14,6 @@ namespace bandana::sim {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 // Sends a request to all neighbours in each of some ticks, plays once, and writes down who it hears from, and
 // when.

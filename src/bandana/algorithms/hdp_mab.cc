@@ -190,7 +190,7 @@ absl::Status HdpMabAgent::OnMessage(Context&, const Message& message) {
 
 absl::Status HdpMabAgent::TakePlan(const std::shared_ptr<const ArmPlan>& plan) {
   if (plan_ != nullptr && plan->epoch <= plan_->epoch) return absl::OkStatus();  // a repeat
-  const auto malformed = [](std::string what) {
+  const auto malformed = [](const std::string& what) {
     return absl::InvalidArgumentError("malformed message: " + what);
   };
   if (plan->arms.empty() || plan->arms.front() < 0 || plan->arms.back() >= arms_ ||
