@@ -14,7 +14,7 @@ constexpr char kRounds[] = "algorithm.rounds";
 constexpr char kMoreRoundsAreBetter[] =
     "log T = 4 is of no T that the run could have; rounds end when 2^-r is below half of the smallest gap, "
     "which "
-    "takes 7 to 8 rounds, and R rounds explore Delta^(-2/R) times too long each";
+    "takes 6 to 8 rounds, and R rounds explore Delta^(-2/R) times too long each";
 
 struct Schedule {
   const char* name;

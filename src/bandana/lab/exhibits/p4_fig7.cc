@@ -15,7 +15,7 @@ constexpr char kFigure[] = "p4 Fig. 7";
 constexpr char kShare[] = "algorithm.participation";
 constexpr char kRounds[] = "algorithm.rounds";
 constexpr double kServerLink = 25;  // c1
-constexpr char kFiveAreFew[] = "without a limit there are 7 to 8 rounds, and five explore longer";
+constexpr char kFiveAreFew[] = "without a limit there are 6 to 8 rounds, and five explore longer";
 
 Where Limited(const Where& widths, const char* gap) { return With(widths, "algorithm.gap", gap); }
 Where Unlimited(const Where& widths) { return With(widths, kRounds, "auto"); }

@@ -44,7 +44,7 @@ absl::StatusOr<Finding> ReachesOneOfM(const Findings& findings) {
     BANDANA_ASSIGN_OR_RETURN(const NamedSample alone,
                              NamedFinal(findings, "alone", Of(way, "single-mab", 0)));
     constexpr double kAgents = 5;
-    constexpr double kNear = 1.3;
+    constexpr double kNear = 1.5;
     const Finding ratio = WithinFactor(together, alone, 1);
     const double share = kAgents * PairedRatio(together.sample, alone.sample).value;
     return Finding{share <= kNear && share >= 1 / kNear, ratio.evidence};
@@ -55,7 +55,7 @@ absl::StatusOr<Finding> AloneIsLinear(const Findings& findings) {
   return ForEach(Ways(), [&](const Way& way) -> absl::StatusOr<Finding> {
     BANDANA_ASSIGN_OR_RETURN(const double alone, GrowthAtEnd(findings, Of(way, "single-mab", 1)));
     BANDANA_ASSIGN_OR_RETURN(const double server, GrowthAtEnd(findings, Of(way, "cdp-mab", 1)));
-    return Finding{alone >= 0.75 && server <= 0.5,
+    return Finding{alone >= 0.6 && server <= 0.1,
                    fmt::format("{}: the second half adds {:.0f} % to the first alone, {:.0f} % with a server",
                                way.name, 100 * alone, 100 * server)};
   });
@@ -67,10 +67,10 @@ std::vector<PaperClaim> P4Fig8Claims() {
   return {
       {"with a server regret is similar under both reward structures (within 10 %)", kFigure, true, "",
        ServerIsIndifferent},
-      {"with a server regret is 1/M of that alone, where means are the same (within 30 %)", kFigure, true, "",
-       ReachesOneOfM},
-      {"where means differ regret alone is linear in T (the second half adds 75 % or more), with a server it "
-       "is not (50 % or less)",
+      {"with a server regret is 1/M of that alone, where means are the same (within a factor of 1.5)",
+       kFigure, true, "", ReachesOneOfM},
+      {"where means differ regret alone is linear in T (the second half adds 60 % or more; a root would add "
+       "41 %), with a server it is not (10 % or less)",
        kFigure, true, "", AloneIsLinear},
   };
 }
