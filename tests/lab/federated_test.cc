@@ -133,7 +133,8 @@ TEST(FederatedTest, ValuesOutOfRangeAreRefused) {
        {"federation.agents=0", "federation.paces=[0]", "federation.paces=[1.5]", "privacy.budgets=[]",
         "privacy.budgets=[1, 0]", "privacy.budgets=[nan]", "algorithm.failure=0", "algorithm.failure=1",
         "environment.gap=0.4", "algorithm.sync=sometimes"}) {
-    EXPECT_FALSE(With({bad}).ok()) << bad;
+    const auto settings = With({bad});
+    EXPECT_FALSE(settings.ok() && CheckPoint(*settings).ok()) << bad;
   }
   EXPECT_FALSE(With({"algorithm.sync=batch"}).ok()) << "a batch must be given";
 }

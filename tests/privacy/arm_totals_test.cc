@@ -5,8 +5,12 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <map>
-#include <random>
+#include <utility>
 #include <vector>
 
 #include "bandana/privacy/wire.h"

@@ -65,3 +65,13 @@ ends() {
   wait "$1" || status=$?
   [[ $status == "$2" ]] || fail "$3: exit $status, not $2"
 }
+
+# A free port for each of so many nodes.
+addresses() {
+  python3 - "$1" <<'PY'
+import socket, sys
+sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
+for each in sockets: each.bind(("127.0.0.1", 0))
+print(",".join("127.0.0.1:%d" % each.getsockname()[1] for each in sockets))
+PY
+}

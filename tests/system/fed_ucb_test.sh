@@ -73,3 +73,5 @@ refuses algorithm.sync server --set algorithm.sync=determinant
 refuses 'bandana peer' server --set algorithm.name=fed-ucb-p2p --set privacy.model=peer
 refuses 'LAST <= 5' agent --set service.server=127.0.0.1:9 --set service.clients=1-6
 refuses 'algorithm.name' shuffler
+
+if ((failures)); then echo "$failures failures"; exit 1; fi

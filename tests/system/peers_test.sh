@@ -8,16 +8,6 @@ source "$here/lib.sh"
 # shellcheck source=tests/system/deployment.sh
 source "$here/deployment.sh"
 
-# A free port for each of so many nodes.
-addresses() {
-  python3 - "$1" <<'PY'
-import socket, sys
-sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
-for each in sockets: each.bind(("127.0.0.1", 0))
-print(",".join("127.0.0.1:%d" % each.getsockname()[1] for each in sockets))
-PY
-}
-
 peer_spec() { # MODEL TOPOLOGY GAMMA ROUNDS AGENTS
   cat <<TOML
 horizon = $4
@@ -104,3 +94,5 @@ refuses 'a whole number from 1 to 3' --set "service.node=4" --set "service.peers
 refuses '3 addresses' --set "service.node=1" --set "service.peers=127.0.0.1:1"
 refuses 'algorithm.sync' --set algorithm.sync=determinant --set "service.node=1" --set "service.peers=a,b,c"
 refuses 'fed-ucb-p2p' --set algorithm.name=fed-ucb --set privacy.model=silo --set "service.node=1" --set "service.peers=a,b,c"
+
+if ((failures)); then echo "$failures failures"; exit 1; fi

@@ -1,10 +1,10 @@
 // One chart on the page: uPlot gives canvas, axes and cursor; figure.js the marks. `make()` returns the figure to show.
 import uPlot from 'uplot';
-import { h, replace, save } from './dom.js';
-import { png, svg } from './export.js';
+import { h, replace } from './dom.js';
+import { outputs } from './export.js';
 import { fontFamily, fontSize, layout, marker, paint, shapes } from './figure.js';
-import { number, slug } from './format.js';
-import { onPrint, onTheme, theme } from './palette.js';
+import { number } from './format.js';
+import { onTheme, theme } from './palette.js';
 
 export function chart({ id, make, height = 400, readout = 'x', file, sentence, keys = 'never' }) {
   const host = h('div', { class: 'canvas', tabindex: 0, role: 'img', 'data-chart': id });
@@ -150,15 +150,6 @@ export function chart({ id, make, height = 400, readout = 'x', file, sentence, k
     if (now && now !== width) { width = now; draw(); }
   }).observe(host);
   onTheme(draw);
-  // On paper the chart is the SVG, at the page's width.
-  const paper = h('div', { class: 'paper' });
-  onPrint((on) => replace(paper, on && document.importNode(new DOMParser().parseFromString(svg(figure, `plot-${id}`), 'image/svg+xml').documentElement, true)));
-
-  const name = () => `${slug(file || 'bandana')}-${id}`;
-  const downloads = h('span', { class: 'downloads' },
-    h('button', { type: 'button', class: 'quiet', 'data-save': 'svg', 'aria-label': `Download ${figure.title} as SVG`,
-      onclick: () => save(new Blob([svg(figure)], { type: 'image/svg+xml' }), `${name()}.svg`) }, 'SVG'),
-    h('button', { type: 'button', class: 'quiet', 'data-save': 'png', 'aria-label': `Download ${figure.title} as PNG`,
-      onclick: () => png(figure, (blob) => save(blob, `${name()}.png`)) }, 'PNG'));
+  const { downloads, paper } = outputs(id, file, () => figure);
   return { host: h('div', { class: 'plot' }, host, key, paper), downloads, draw, light };
 }

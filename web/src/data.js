@@ -10,7 +10,7 @@ export function read(raw) {
   const summary = raw.summary || {};
   const points = (summary.points || []).map((p, id) => ({
     id, point: p.point || {}, algorithm: p.algorithm || '', label: p.label || '', replicates: p.replicates,
-    metrics: p.metrics || {}, curve: p.curve && p.curve.t && p.curve.t.length && p.curve.regret ? p.curve : null, privacy: p.privacy || null,
+    metrics: p.metrics || {}, curve: p.curve && p.curve.t && p.curve.t.length && p.curve.regret ? p.curve : null, privacy: p.privacy || null, network: p.network || null,
   }));
   const data = { ...raw, summary, points };
   data.keys = sweptKeys(raw, points);

@@ -1,9 +1,9 @@
 // Okabe and Ito's hues, which readers with any colour vision can tell apart; darkened or lightened for the ground.
 // `fade` is how far a group's last step goes towards the paper: on the dark one all steps keep a contrast of 3:1.
 const themes = {
-  light: { dark: false, paper: '#ffffff', ink: '#1c1f23', muted: '#626a73', grid: '#eceef0', axis: '#c3c8cd',
+  light: { dark: false, paper: '#ffffff', ink: '#1c1f23', muted: '#626a73', grid: '#eceef0', axis: '#c3c8cd', node: '#e3eaf1',
     fade: 0.55, hues: ['#0072b2', '#d55e00', '#009e73', '#b8578c', '#c98a00', '#3a9bd6', '#7a5c3e', '#6f5bb5'], neutral: '#3b4046' },
-  dark: { dark: true, paper: '#16191d', ink: '#e8eaed', muted: '#9aa3ad', grid: '#262b31', axis: '#454c55',
+  dark: { dark: true, paper: '#16191d', ink: '#e8eaed', muted: '#9aa3ad', grid: '#262b31', axis: '#454c55', node: '#39424c',
     fade: 0.38, hues: ['#4aa8e8', '#f5823c', '#2fc49a', '#e08ab8', '#e9b23a', '#8fd0f7', '#c29b76', '#a795ee'], neutral: '#c9ced4' },
 };
 const viridis = { light: ['#440154', '#3b528b', '#21918c', '#46b368', '#a8b820'], dark: ['#7d5fc4', '#5a86d6', '#2fb5ad', '#73d067', '#f0e04a'] };

@@ -78,10 +78,6 @@ void DdpMabPeer::BeginRound() {
 absl::Status DdpMabPeer::Decide() {
   std::vector<const Released<ArmSums>*> tallies;
   spreading_.have().ForEach([&](NodeId origin) { tallies.push_back(spreading_.SumsOf(origin).get()); });
-  if (tallies.size() > 1 && !spreading_.heard()) {
-    const Released<ArmSums>* own = spreading_.SumsOf(spreading_.self()).get();
-    tallies.erase(std::find(tallies.begin(), tallies.end(), own));
-  }
   for (const auto* tally : tallies) {
     const std::vector<ArmId>& theirs = tally->value().arms;
     if (theirs == active_) continue;
@@ -92,8 +88,8 @@ absl::Status DdpMabPeer::Decide() {
   }
   ArmTotal total(active_);
   for (const auto* tally : tallies) {
-    if (std::includes(tally->value().arms.begin(), tally->value().arms.end(), active_.begin(),
-                      active_.end())) {
+    const std::vector<ArmId>& theirs = tally->value().arms;
+    if (theirs == active_ || std::includes(theirs.begin(), theirs.end(), active_.begin(), active_.end())) {
       BANDANA_RETURN_IF_ERROR(total.Add(*tally));
     }
   }

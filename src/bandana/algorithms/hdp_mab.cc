@@ -17,21 +17,30 @@ HdpMabServer::HdpMabServer(const HdpMabParams& params, const ArmSchedule& schedu
       active_(static_cast<std::size_t>(schedule.params().arms)),
       unheard_(graph.nodes()),
       silent_sinks_(graph.nodes()),
+      missed_(graph.nodes()),
       heard_(graph.nodes()) {
   std::iota(active_.begin(), active_.end(), 0);
   BANDANA_CHECK(params.participants == graph.nodes() || graph.edges() == 0);
   FindWays();
 }
 
-// Sinks for those who are heard, others for those who are not; sinks that are not heard stay by themselves.
+// Those who were heard and those who were not get sinks of their own; sinks that are not heard stay by
+// themselves.
 void HdpMabServer::FindWays() {
-  NodeSet heard(agents());
-  NodeSet unheard(agents());
-  for (std::uint32_t i = 1; i <= agents(); ++i) {
-    if (silent_sinks_.Contains(NodeId{i})) continue;
-    (unheard_.Contains(NodeId{i}) ? unheard : heard).Insert(NodeId{i});
+  NodeSet together(agents());
+  for (std::uint32_t i = 1; i <= agents(); ++i) together.Insert(NodeId{i});
+  for (const NodeSet& group : apart_) together.Remove(group);
+  std::vector<NodeSet> groups = apart_;
+  groups.push_back(std::move(together));
+  std::vector<NodeSet> sets;
+  for (NodeSet& group : groups) {
+    group.Remove(silent_sinks_);
+    NodeSet unheard = group;
+    unheard.Keep(unheard_);
+    group.Remove(unheard_);
+    sets.push_back(std::move(group));
+    sets.push_back(std::move(unheard));
   }
-  std::vector<NodeSet> sets = {std::move(heard), std::move(unheard)};
   silent_sinks_.ForEach([&](NodeId sink) {
     NodeSet alone(agents());
     alone.Insert(sink);
@@ -87,25 +96,42 @@ absl::Status HdpMabServer::Decide() {
     best_ = decision.best;
     history_.push_back({round_, clock_, heard_.size(), active_, best_, decision.half_width});
   }
+  NoteSilence();
+  return absl::OkStatus();
+}
+
+void HdpMabServer::NoteSilence() {
   NodeSet unheard(agents());
   NodeSet silent = silent_sinks_;
   silent.Remove(heard_);
   for (std::uint32_t i = 1; i <= agents(); ++i) {
     const NodeId node{i};
     const bool asked = plan_->upstream[i - 1] != node;
-    if (asked && !heard_.Contains(node)) {
-      unheard.Insert(node);
-      if (plan_->upstream[i - 1] == kServerNode) silent.Insert(node);
-    }
+    if (!asked || heard_.Contains(node)) continue;
+    unheard.Insert(node);
+    if (plan_->upstream[i - 1] == kServerNode) silent.Insert(node);
   }
-  if (unheard != unheard_ || silent != silent_sinks_) {
-    const std::vector<NodeId> before = routes_.upstream;
-    unheard_ = std::move(unheard);
-    silent_sinks_ = std::move(silent);
-    FindWays();
-    if (routes_.upstream != before) ++new_sinks_;
+  if (unheard == unheard_ && silent == silent_sinks_) return;
+  NodeSet again = unheard;
+  again.Keep(missed_);
+  again.Remove(silent);
+  std::vector<NodeSet> split;
+  for (NodeSet& group : apart_) {
+    NodeSet gone = group;
+    gone.Keep(again);
+    group.Remove(gone);
+    again.Remove(gone);
+    if (!gone.empty() && !group.empty()) split.push_back(gone);
+    if (group.empty()) group = gone;
   }
-  return absl::OkStatus();
+  apart_.insert(apart_.end(), split.begin(), split.end());
+  if (!again.empty()) apart_.push_back(again);
+  missed_.Add(unheard);
+  unheard_ = std::move(unheard);
+  silent_sinks_ = std::move(silent);
+  const std::vector<NodeId> before = routes_.upstream;
+  FindWays();
+  if (routes_.upstream != before) ++new_sinks_;
 }
 
 void HdpMabServer::Announce(Context& context) {

@@ -59,6 +59,7 @@ class HdpMabServer final : public NetworkPlayer {
 
  private:
   absl::Status Decide();
+  void NoteSilence();
   void Announce(Context& context);
   void FindWays();
   Count agents() const { return graph_->nodes(); }
@@ -74,8 +75,10 @@ class HdpMabServer final : public NetworkPlayer {
   int ticks_left_ = 0;  // until sums of the round are all here
   bool over_ = false;
   SinkRoutes routes_;
-  NodeSet unheard_;       // in the last round, of those who were asked
-  NodeSet silent_sinks_;  // that were asked and have not been heard since
+  NodeSet unheard_;             // in the last round, of those who were asked
+  NodeSet silent_sinks_;        // that were asked and have not been heard since
+  NodeSet missed_;              // unheard in some round
+  std::vector<NodeSet> apart_;  // unheard together for a second time: they get sinks of their own for good
   Count new_sinks_ = 0;
   std::shared_ptr<const ArmPlan> plan_;
   std::vector<Collected> collected_;  // in this round, by sink

@@ -57,8 +57,9 @@ absl::Status ArmWorld::Answer(NodeId agent, Epoch, std::span<const Pull> pulls,
     if (!(count >= 0 && count <= kMostPulls)) {
       return absl::InvalidArgumentError(fmt::format("{} pulls of arm {}", count, arm));
     }
+    const double mean = problem().Mean(agent, arm);
+    const double sum = count == 1 ? model.Draw(mean, coin) : model.DrawSum(mean, count, coin);
     // A sum of uniform rewards may be rounded out of its range.
-    const double sum = model.DrawSum(problem().Mean(agent, arm), count, coin);
     rewards[i] = {count, std::clamp(sum, 0.0, static_cast<double>(count))};
   }
   return absl::OkStatus();

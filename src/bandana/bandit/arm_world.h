@@ -16,8 +16,8 @@ namespace bandana {
 
 /// What the agents of an ArmProblem meet: rewards in [0, 1]. An agent's rewards come out of one generator of
 /// its own, in the order of its pulls, however they are put together into calls: an agent alone in a process
-/// meets what it meets among all. A pull costs one draw (sixteen if uniform), whatever its count.
-/// Different agents may be answered by different threads.
+/// meets what it meets among all. A pull costs one draw whatever its count (sixteen of uniform rewards, if
+/// more than one). Different agents may be answered by different threads.
 class ArmWorld final : public Environment {
  public:
   struct Params {

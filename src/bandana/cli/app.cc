@@ -245,10 +245,10 @@ int Main(int argc, char** argv) {
   agent_command->add_option("--events", agent.events,
                             "file, or - for stdout, for a federation's decisions as lines of JSON");
   RoleArguments peer;
-  CLI::App* peer_command = AddRole(
-      app, "peer",
-      "a peer of a deployment without a server (fed-ucb-p2p): node service.node of those at service.peers",
-      peer);
+  CLI::App* peer_command = AddRole(app, "peer",
+                                   "a peer of a deployment without a server (fed-ucb-p2p, ddp-mab): node "
+                                   "service.node of those at service.peers",
+                                   peer);
   peer_command->add_option("--events", peer.events, "file, or - for stdout, for events as lines of JSON");
 
   for (CLI::App* command : app.get_subcommands(nullptr)) {

@@ -6,11 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_split.h"
 #include "bandana/cli/commands.h"
+#include "bandana/cli/network_role.h"
+#include "bandana/cli/place.h"
 #include "bandana/cli/role.h"
 #include "bandana/cli/telling_player.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/algorithms.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/federated.h"
 #include "bandana/lab/federated_parts.h"
@@ -23,44 +25,14 @@ namespace {
 constexpr absl::Duration kConnectTimeout = absl::Minutes(1);
 constexpr absl::Duration kSilenceTimeout = absl::Minutes(1);
 
-absl::Status BadService(const RoleConfig& config, const std::string& key, const std::string& value,
-                        std::string accepted) {
-  return InvalidInput({.message = "not accepted",
-                       .file = config.spec.file,
-                       .key = key,
-                       .value = value,
-                       .accepted = std::move(accepted)});
-}
-
-struct Place {
-  NodeId self;
-  std::vector<std::string> addresses;  // of all nodes
-};
-
-absl::StatusOr<Place> PlaceOf(const RoleConfig& config) {
-  const Count agents = lab::AgentsOf(config.settings);
-  const lab::Settings& service = config.spec.service;
-  const Count node = service.Has("service.node") ? service.Integer("service.node") : 0;
-  if (node < 1 || node > agents) {
-    return BadService(config, "service.node", node == 0 ? "" : fmt::format("{}", node),
-                      fmt::format("a whole number from 1 to {}", agents));
-  }
-  BANDANA_ASSIGN_OR_RETURN(const std::string peers, config.Service("peers"));
-  Place place{.self = NodeId{static_cast<std::uint32_t>(node)}};
-  for (const auto& address : absl::StrSplit(peers, ',')) {
-    place.addresses.emplace_back(absl::StripAsciiWhitespace(address));
-  }
-  if (static_cast<Count>(place.addresses.size()) != agents) {
-    return BadService(config, "service.peers", peers, fmt::format("{} addresses, one a node", agents));
-  }
-  return place;
-}
-
 absl::StatusOr<lab::Json> Play(const RoleConfig& config, Events& events, const Global& global,
                                const std::stop_token& stop) {
+  if (lab::AlgorithmOf(config.settings).arms) {
+    return RunNetworkRole(config, NetworkRole::kPeer, events, global, stop);
+  }
   if (!lab::IsPeers(config.settings)) {
     return BadService(config, "algorithm.name", config.settings.Text("algorithm.name"),
-                      "fed-ucb-p2p for a peer");
+                      "fed-ucb-p2p, ddp-mab for a peer");
   }
   if (lab::HasTrigger(config.settings)) {
     return BadService(
@@ -68,15 +40,17 @@ absl::StatusOr<lab::Json> Play(const RoleConfig& config, Events& events, const G
         "a public schedule: no guarantee survives synchronisation times that depend on unreleased data");
   }
   BANDANA_RETURN_IF_ERROR(lab::CheckPoint(config.settings));
-  BANDANA_ASSIGN_OR_RETURN(const Place place, PlaceOf(config));
+  const Count agents = lab::AgentsOf(config.settings);
+  BANDANA_ASSIGN_OR_RETURN(const NodeId self, NodeOf(config, agents));
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, AddressesOf(config, agents));
   BANDANA_ASSIGN_OR_RETURN(const auto parts, lab::FederatedParts::Create(config.settings));
   BANDANA_ASSIGN_OR_RETURN(const RoundContexts contexts, lab::MakeRoundContexts(config.settings, 0));
   BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, lab::ClaimsOf(config.settings));
-  const DpGuarantee budget = parts->PrivatizerOf(place.self).guarantee();
+  const DpGuarantee budget = parts->PrivatizerOf(self).guarantee();
   BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Ledger> ledger,
                            OpenLedger(config, claims, budget, Ledger::Durability::kGrouped));
-  service::PeerParams params{.self = place.self,
-                             .listen = place.addresses[place.self.value - 1],
+  service::PeerParams params{.self = self,
+                             .listen = addresses[self.value - 1],
                              .rounds = config.settings.Integer("horizon"),
                              .spec_digest = config.Digest(),
                              .budget = budget,
@@ -85,17 +59,17 @@ absl::StatusOr<lab::Json> Play(const RoleConfig& config, Events& events, const G
                              .connect_timeout = kConnectTimeout,
                              .silence_timeout = kSilenceTimeout,
                              .stop = stop};
-  for (const NodeId neighbour : parts->graph().neighbours(place.self)) {
-    params.neighbours[neighbour] = place.addresses[neighbour.value - 1];
+  for (const NodeId neighbour : parts->graph().neighbours(self)) {
+    params.neighbours[neighbour] = addresses[neighbour.value - 1];
   }
   params.on_listening = [&](const std::string& address) {
     events.Write("listening", {{"address", address}});
     if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
   };
   lab::RoundContextsWorld world(contexts, params.rounds);
-  auto made = parts->MakePeer<double>(place.self);
+  auto made = parts->MakePeer<double>(self);
   const auto& role = *made;
-  std::optional<TellingPlayer> telling(std::in_place, std::move(made), place.self, events);
+  std::optional<TellingPlayer> telling(std::in_place, std::move(made), self, events);
   BANDANA_ASSIGN_OR_RETURN(const service::PeerReport report, service::RunPeer(params, *telling, world));
   const Count repairs = role.repairs();
   telling.reset();  // tells the rest
@@ -107,7 +81,7 @@ absl::StatusOr<lab::Json> Play(const RoleConfig& config, Events& events, const G
     }
   }
   lab::Json done = {{"role", "peer"},
-                    {"node", place.self.value},
+                    {"node", self.value},
                     {"rounds", report.rounds},
                     {"messages_in", report.messages_in},
                     {"messages_out", report.messages_out},

@@ -3,6 +3,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "bandana/cli/commands.h"
+#include "bandana/cli/network_role.h"
 #include "bandana/cli/role.h"
 #include "bandana/cli/telling_player.h"
 #include "bandana/core/status.h"
@@ -294,9 +295,18 @@ absl::StatusOr<lab::Json> PlayRounds(const RoleConfig& config, Events& events, c
   return done;
 }
 
+absl::Status NeedsNoShuffler(const RoleConfig& config) {
+  return InvalidInput({.message = "needs no shuffler",
+                       .file = config.spec.file,
+                       .key = "algorithm.name",
+                       .value = config.settings.Text("algorithm.name"),
+                       .accepted = "an elimination algorithm under privacy.model = \"shuffle\""});
+}
+
 // What every role has around it: its configuration, its events, an end by Ctrl-C, its exit code.
-template <class Play, class PlayRounds>
-int RunRole(const RoleArguments& arguments, const Global& global, Play play, PlayRounds play_rounds) {
+template <class Play, class PlayRounds, class PlayTicks>
+int RunRole(const RoleArguments& arguments, const Global& global, Play play, PlayRounds play_rounds,
+            PlayTicks play_ticks) {
   const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
   if (!config.ok()) return Fail(config.status(), global);
   NoteKeysWithoutEffect(config->spec, global);
@@ -305,6 +315,9 @@ int RunRole(const RoleArguments& arguments, const Global& global, Play play, Pla
   const StopOnInterrupt stop;
   if (lab::AlgorithmOf(config->settings).federated) {
     return Finish(play_rounds(*config, events, stop.token()), *config, global);
+  }
+  if (lab::AlgorithmOf(config->settings).arms) {
+    return Finish(play_ticks(*config, events, stop.token()), *config, global);
   }
   return Finish(lab::WithPrivatizer(
                     config->settings,
@@ -322,6 +335,9 @@ int ServerCommand(const RoleArguments& arguments, const Global& global) {
       },
       [&](const auto& config, auto& events, const auto& stop) {
         return ServeRounds(config, events, global, stop);
+      },
+      [&](const auto& config, auto& events, const auto& stop) {
+        return RunNetworkRole(config, NetworkRole::kServer, events, global, stop);
       });
 }
 
@@ -333,11 +349,10 @@ int ShufflerCommand(const RoleArguments& arguments, const Global& global) {
       },
       [](const auto& config, auto&, const auto&) -> absl::StatusOr<lab::Json> {
         BANDANA_RETURN_IF_ERROR(CheckFederatedRole(config));
-        return InvalidInput({.message = "needs no shuffler",
-                             .file = config.spec.file,
-                             .key = "algorithm.name",
-                             .value = config.settings.Text("algorithm.name"),
-                             .accepted = "an elimination algorithm under privacy.model = \"shuffle\""});
+        return NeedsNoShuffler(config);
+      },
+      [](const auto& config, auto&, const auto&) -> absl::StatusOr<lab::Json> {
+        return NeedsNoShuffler(config);
       });
 }
 
@@ -347,7 +362,10 @@ int AgentCommand(const RoleArguments& arguments, const Global& global) {
       [](const auto& config, const auto& privatizer, auto&, const auto& stop) {
         return Participate(config, privatizer, stop);
       },
-      [](const auto& config, auto& events, const auto& stop) { return PlayRounds(config, events, stop); });
+      [](const auto& config, auto& events, const auto& stop) { return PlayRounds(config, events, stop); },
+      [&](const auto& config, auto& events, const auto& stop) {
+        return RunNetworkRole(config, NetworkRole::kAgent, events, global, stop);
+      });
 }
 
 }  // namespace bandana::cli

@@ -67,7 +67,6 @@ Dissemination::Dissemination(const DisseminationClock& clock, NodeId self)
 
 void Dissemination::Begin(Epoch epoch, ReleasedArms own) {
   epoch_ = epoch;
-  heard_ = clock_->protocol() != Protocol::kGis;  // only a request tells
   latest_clock_ = 0;
   have_.Clear();
   news_.Clear();
@@ -90,7 +89,7 @@ absl::Status Dissemination::OnMessage(const Message& message) {
     if (malformed(*advert->has)) return error();
     if (advert->epoch != epoch_) return absl::OkStatus();
     latest_clock_ = std::max(latest_clock_, advert->clock);
-    offers_.emplace_back(message.from, advert->has);
+    offers_.push_back({message.from, advert->has, {}});
     return absl::OkStatus();
   }
   if (const auto* request = std::get_if<Request>(&message.body)) {
@@ -143,22 +142,28 @@ void Dissemination::Advertise(Context& context, Count now) {
   news_.Clear();
 }
 
-// Each tally of the first who offers it. What was asked for and did not come is asked of the next.
+// Each tally of the first who offers it. Whoever did not send what it was asked for is not asked again.
 void Dissemination::Ask(Context& context) {
+  std::erase_if(offers_, [&](Offer& offer) {
+    NodeSet missing = *offer.has;
+    missing.Remove(have_);
+    if (missing.empty()) return true;
+    missing.Keep(offer.asked);
+    return !missing.empty();
+  });
   asked_ = have_;
-  for (const auto& [from, has] : offers_) {
-    NodeSet wants = *has;
-    wants.Remove(asked_);
-    if (wants.empty()) continue;
-    asked_.Add(wants);
-    context.Send(from, Request{epoch_, std::move(wants)});
+  for (Offer& offer : offers_) {
+    offer.asked = *offer.has;
+    offer.asked.Remove(asked_);
+    if (offer.asked.empty()) continue;
+    asked_.Add(offer.asked);
+    context.Send(offer.from, Request{epoch_, offer.asked});
   }
 }
 
 void Dissemination::Serve(Context& context, Count now) {
   for (auto& [from, wants] : requests_) {
     wants.Keep(have_);
-    heard_ = heard_ || wants.Contains(self_);
     if (!wants.empty()) context.Send(from, Pack(wants, now));
   }
   requests_.clear();

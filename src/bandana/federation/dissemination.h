@@ -68,11 +68,15 @@ class Dissemination {
   const NodeSet& have() const { return have_; }
   const ReleasedArms& SumsOf(NodeId origin) const { return sums_[origin.value - 1]; }
 
-  /// Whether somebody has its own tally, as far as it can tell.
-  bool heard() const { return heard_; }
   Count latest_clock() const { return latest_clock_; }  ///< of any message of this round
 
  private:
+  struct Offer {
+    NodeId from;
+    std::shared_ptr<const NodeSet> has;
+    NodeSet asked;  // of it in the last slot; empty: nothing
+  };
+
   void Take(const Message& message, const Tallies& data);
   void Advertise(Context& context, Count now);
   void Ask(Context& context);
@@ -84,16 +88,15 @@ class Dissemination {
   const DisseminationClock* clock_;
   NodeId self_;
   Epoch epoch_ = 0;
-  bool heard_ = false;
   Count latest_clock_ = 0;
   NodeSet have_;
-  NodeSet news_;                                                           // since it last told
-  std::vector<ReleasedArms> sums_;                                         // by origin
-  std::vector<NodeId> source_;                                             // flooding: who sent it first
-  std::vector<std::pair<NodeId, std::shared_ptr<const NodeSet>>> offers_;  // of this round
-  std::vector<std::pair<NodeId, NodeSet>> requests_;                       // to be served
-  NodeSet asked_;                                                          // in this slot
-  std::map<NodeId, NodeSet> sent_;                                         // gossip
+  NodeSet news_;                                      // since it last told
+  std::vector<ReleasedArms> sums_;                    // by origin
+  std::vector<NodeId> source_;                        // flooding: who sent it first
+  std::vector<Offer> offers_;                         // that may still be of use
+  std::vector<std::pair<NodeId, NodeSet>> requests_;  // to be served
+  NodeSet asked_;                                     // in this slot
+  std::map<NodeId, NodeSet> sent_;                    // gossip
 };
 
 }  // namespace bandana

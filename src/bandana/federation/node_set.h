@@ -9,7 +9,8 @@
 
 namespace bandana {
 
-/// Some of nodes 1 .. nodes(), as bits. Sets that meet have the same nodes().
+/// Some of nodes 1 .. nodes(), as bits. Sets that meet have the same nodes(); one without nodes may be kept
+/// by others, who are empty then.
 class NodeSet {
  public:
   NodeSet() = default;
@@ -39,6 +40,7 @@ class NodeSet {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= ~other.words_[i];
   }
   void Keep(const NodeSet& other) {
+    if (other.words_.empty()) return Clear();
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
   }
 

@@ -30,6 +30,7 @@ Count SetField(const NodeSet& set) { return RepeatedField((set.nodes() + 7) / 8)
 // They ascend: those of one length lie together.
 Count ArmsField(const std::vector<ArmId>& arms) {
   auto bytes = static_cast<Count>(arms.size());
+  if (arms.empty() || arms.back() < 128) return RepeatedField(bytes);
   for (int bits = 7; bits < 31; bits += 7) {
     bytes += arms.end() - std::lower_bound(arms.begin(), arms.end(), ArmId{1} << bits);
   }

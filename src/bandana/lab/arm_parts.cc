@@ -90,6 +90,7 @@ absl::StatusOr<ArmProblem> MakeArmProblem(const Settings& settings, std::uint32_
   }
   PhiloxSource bits({.seed = static_cast<std::uint64_t>(settings.Integer("seed")),
                      .replicate = replicate,
+                     .epoch = 1,  // graphs have 0
                      .stream = Stream::kInstance});
   CoinGen coin(bits);
   return ArmProblem::Draw(draw, coin);

@@ -202,7 +202,8 @@ absl::StatusOr<ArmsOutcome> RunArms(const Settings& settings, std::uint32_t repl
   ArmsOutcome outcome;
   if (pulls) outcome.pulls.resize(static_cast<std::size_t>(graph.nodes()));
   const std::unique_ptr<HdpMabServer> server = parts->has_server() ? parts->MakeServer() : nullptr;
-  if (server != nullptr) outcome.picture.sinks = server->routes().sinks;
+  const bool sinks = graph.edges() > 0 && server != nullptr;  // where every agent is one, nobody looks for it
+  if (sinks) outcome.picture.sinks = server->routes().sinks;
   std::vector<std::unique_ptr<WatchedPlayer>> agents;
   std::vector<NetworkPlayer*> players;
   for (std::uint32_t i = 1; i <= graph.nodes(); ++i) {
@@ -234,7 +235,7 @@ absl::StatusOr<ArmsOutcome> RunArms(const Settings& settings, std::uint32_t repl
   picture.components = Components(graph);
   picture.lost_agents = losses.agents;
   picture.lost_links = losses.links;
-  if (server != nullptr) {  // those of the beginning, and those that took their place
+  if (sinks) {  // those of the beginning, and those that took their place
     picture.sinks.insert(picture.sinks.end(), server->routes().sinks.begin(), server->routes().sinks.end());
     std::sort(picture.sinks.begin(), picture.sinks.end());
     picture.sinks.erase(std::unique(picture.sinks.begin(), picture.sinks.end()), picture.sinks.end());

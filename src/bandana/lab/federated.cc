@@ -93,6 +93,9 @@ absl::Status CheckChoices(const Settings& settings) {
                          fmt::format("gap, sphere, probe with algorithm.name = \"{}\"", name));
   }
   const bool gap = settings.Text("environment.contexts") == "gap";
+  if (gap && !(settings.Number("environment.gap") <= 0.3)) {
+    return InvalidOption("environment.gap", ToText(*settings.Find("environment.gap")), "a number in [0, 0.3]");
+  }
   if (const std::string& reward = settings.Text("environment.reward");
       reward != "bernoulli" && (gap || reward != "rademacher")) {
     return InvalidOption(

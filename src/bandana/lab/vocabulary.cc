@@ -436,8 +436,8 @@ std::vector<Option> MakeVocabulary() {
       Number(
           "service.deployment_delta", [](double v) { return v >= 0 && v < 1; }, "a number in [0, 1)",
           std::nullopt, "see deployment_epsilon", Never),
-      Integer("service.node", 1, std::nullopt, "which peer this process is", Never),
-      Text("service.peers", "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...", "where peers listen",
+      Integer("service.node", 1, std::nullopt, "which peer, or which agent with arms, this process is", Never),
+      Text("service.peers", "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...", "where peers, and agents with arms that have neighbours, listen",
            Never),
       Text("service.clients", "FIRST-LAST, for example 1-500", "the clients that an agent holds", Never),
   };

@@ -10,6 +10,7 @@
 #include "bandana/core/status.h"
 #include "bandana/federation/drive.h"
 #include "bandana/privacy/wire.h"
+#include "bandana/service/arm_codec.h"
 #include "bandana/service/sealed_bit.h"
 #include "fmt/format.h"
 #include "proto/federation.pb.h"
@@ -268,12 +269,22 @@ void Encode(const Message& message, v1::Message& out) {
     EncodeBody(*bulletin, *out.mutable_bulletin());
   } else if (const auto* request = std::get_if<SyncRequest>(&message.body)) {
     EncodeBody(*request, *out.mutable_sync_request());
+  } else if (const auto* advert = std::get_if<Advert>(&message.body)) {
+    EncodeBody(*advert, *out.mutable_advert());
+  } else if (const auto* wanted = std::get_if<Request>(&message.body)) {
+    EncodeBody(*wanted, *out.mutable_request());
+  } else if (const auto* tallies = std::get_if<Tallies>(&message.body)) {
+    EncodeBody(*tallies, *out.mutable_tallies());
+  } else if (const auto* collected = std::get_if<Collected>(&message.body)) {
+    EncodeBody(*collected, *out.mutable_collected());
+  } else if (const auto* arm_plan = std::get_if<std::shared_ptr<const ArmPlan>>(&message.body)) {
+    EncodeBody(**arm_plan, *out.mutable_arm_plan());
   } else {
     EncodeBody(std::get<Mixed>(message.body), *out.mutable_mixed());
   }
 }
 
-absl::StatusOr<Message> Decode(const v1::Message& in) {
+absl::StatusOr<Message> Decode(const v1::Message& in, Count nodes) {
   if (in.slot() < 0) return Malformed(fmt::format("slot {}", in.slot()));
   Message message{NodeId{in.from()}, NodeId{in.origin()}, in.slot(), in.seq(), {}};
   switch (in.body_case()) {
@@ -308,6 +319,26 @@ absl::StatusOr<Message> Decode(const v1::Message& in) {
     }
     case v1::Message::kSyncRequest: {
       BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.sync_request()));
+      return message;
+    }
+    case v1::Message::kAdvert: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.advert(), nodes));
+      return message;
+    }
+    case v1::Message::kRequest: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.request(), nodes));
+      return message;
+    }
+    case v1::Message::kTallies: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.tallies(), nodes));
+      return message;
+    }
+    case v1::Message::kCollected: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.collected(), nodes));
+      return message;
+    }
+    case v1::Message::kArmPlan: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.arm_plan(), nodes));
       return message;
     }
     case v1::Message::kSealedShare:

@@ -26,13 +26,19 @@
 /// bulletin's or request's own.
 namespace bandana::service {
 
+/// Which end of an edge opens its stream: the smaller number, but everybody comes to the server.
+inline bool Dials(NodeId self, NodeId neighbour) {
+  return neighbour == kServerNode || (self != kServerNode && neighbour > self);
+}
+
 struct PeerParams {
   NodeId self;
   std::string listen;  ///< host:port on this machine's loopback; port 0: any
-  /// host:port of each neighbour's `listen`. This peer connects to those with larger numbers and waits for
-  /// the others, whose addresses are not looked at.
+  /// host:port of each neighbour's `listen`. This peer connects to those that it Dials and waits for the
+  /// others, whose addresses are not looked at.
   std::map<NodeId, std::string> neighbours;
-  Count rounds = 0;
+  Count rounds = 0;  ///< RunPeer alone
+  Count nodes = 0;   ///< of the whole network, without its server; RunNetworkNode alone
   std::string spec_digest;
   DpGuarantee budget;
   Ledger* ledger = nullptr;  ///< where charges are kept, durable before packets leave; none: in memory
@@ -48,12 +54,12 @@ struct PeerParams {
 /// A neighbour that died. What it sent before that round was delivered.
 struct LostNeighbour {
   NodeId node;
-  Count round = 0;  ///< the first whose packet did not come
+  Count round = 0;  ///< the first, or the first tick, whose packet did not come
   std::string why;  ///< about its stream; never about data
 };
 
 struct PeerReport {
-  Count rounds = 0;
+  Count rounds = 0;  ///< or ticks
   Count messages_in = 0;
   Count messages_out = 0;      ///< one for each neighbour that it was sent to
   std::uint64_t bytes_in = 0;  ///< serialized messages, without HTTP/2's framing

@@ -25,8 +25,8 @@ std::chrono::nanoseconds ToChrono(absl::Duration duration) {
   return absl::ToChronoNanoseconds(std::min(duration, absl::Hours(24 * 365)));
 }
 
-bool IsForPeers(const Payload& body) {
-  return std::holds_alternative<Bulletin>(body) || std::holds_alternative<SyncRequest>(body);
+std::string NameOf(NodeId neighbour) {
+  return neighbour == kServerNode ? "server" : fmt::format("neighbour {}", neighbour.value);
 }
 
 absl::Status CheckHello(const v1::PeerHello& hello, const PeerParams& params) {
@@ -68,19 +68,21 @@ class PeerLinks::Service final : public v1::Peers::Service {
   PeerLinks& links_;
 };
 
-PeerLinks::PeerLinks(const PeerParams& params)
-    : params_(params), cut_on_stop_(params.stop, [this] {
+PeerLinks::PeerLinks(const PeerParams& params, const Manner& manner)
+    : params_(params), manner_(manner), cut_on_stop_(params.stop, [this] {
         const std::lock_guard lock(mutex_);
         Cut();
       }) {
   for (const auto& [id, address] : params.neighbours) {
     links_[id] = std::make_unique<Link>();
     links_[id]->id = id;
+    links_[id]->complete = manner.first - 1;
   }
 }
 
-absl::StatusOr<std::unique_ptr<PeerLinks>> PeerLinks::Open(const PeerParams& params) {
-  std::unique_ptr<PeerLinks> links(new PeerLinks(params));
+absl::StatusOr<std::unique_ptr<PeerLinks>> PeerLinks::Open(const PeerParams& params, const Manner& manner) {
+  std::unique_ptr<PeerLinks> links(new PeerLinks(params, manner));
+  if (params.listen.empty()) return links;
   links->service_ = std::make_unique<Service>(*links);
   BANDANA_ASSIGN_OR_RETURN(links->server_, OpenServer(params.listen, *links->service_, links->address_));
   return links;
@@ -97,7 +99,7 @@ PeerLinks::~PeerLinks() {
 
 absl::Status PeerLinks::Join() {
   for (const auto& [id, link] : links_) {
-    if (id > params_.self) dialing_.emplace_back([this, to = link.get()] { Dial(*to); });
+    if (Dials(params_.self, id)) dialing_.emplace_back([this, to = link.get()] { Dial(*to); });
   }
   std::unique_lock lock(mutex_);
   const auto all_here = [&] {
@@ -107,10 +109,10 @@ absl::Status PeerLinks::Join() {
   if (absl::IsDeadlineExceeded(status)) {
     std::string missing;
     for (const auto& [id, link] : links_) {
-      if (!link->joined) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", id.value);
+      if (!link->joined) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", NameOf(id));
     }
     Fail(absl::UnavailableError(
-        fmt::format("no neighbour {} after {}", missing, absl::FormatDuration(params_.connect_timeout))));
+        fmt::format("no {} after {}", missing, absl::FormatDuration(params_.connect_timeout))));
     return failure_;
   }
   begun_ = status.ok();
@@ -118,14 +120,15 @@ absl::Status PeerLinks::Join() {
 }
 
 void PeerLinks::Dial(Link& link) {
-  const Destination to{"peer", fmt::format("neighbour {}", link.id.value), params_.neighbours.at(link.id),
-                       params_.connect_timeout, ending_.get_token()};
+  const Destination to{"peer", NameOf(link.id), params_.neighbours.at(link.id), params_.connect_timeout,
+                       ending_.get_token()};
   const auto fail = [&](absl::Status why) {
     const std::lock_guard lock(mutex_);
     Fail(std::move(why));
     Close(link);
   };
-  const absl::StatusOr<Address> address = ParseLoopback("service.peers", to.address);
+  const absl::StatusOr<Address> address =
+      ParseLoopback(link.id == kServerNode ? "service.server" : "service.peers", to.address);
   if (!address.ok()) return fail(address.status());
   const std::shared_ptr<grpc::Channel> channel = MakeChannel(*address);
   if (const absl::Status status = WaitForConnection(*channel, to); !status.ok()) return fail(status);
@@ -169,7 +172,7 @@ absl::StatusOr<PeerLinks::Link*> PeerLinks::Admit(const v1::ToPeer& first, std::
   const std::lock_guard lock(mutex_);
   if (ending_.stop_requested()) return absl::FailedPreconditionError("the run is over");
   const auto found = links_.find(from);
-  if (found == links_.end() || from > params_.self) {
+  if (found == links_.end() || Dials(params_.self, from)) {
     return absl::PermissionDeniedError(
         fmt::format("peer {} has no edge from peer {}", params_.self.value, from.value));
   }
@@ -206,7 +209,7 @@ absl::Status PeerLinks::Converse(Link& link, Stream& stream) {
   for (v1::ToPeer message; status.ok() && stream.Read(&message);) status = Take(link, message);
   {
     const std::lock_guard lock(mutex_);
-    if (link.complete < params_.rounds) {
+    if (!link.finished && !finishing_ && link.complete < manner_.last) {
       Lose(link, status.ok() ? "its stream ended" : std::string(status.message()));
     }
   }
@@ -226,9 +229,9 @@ absl::Status PeerLinks::Take(Link& link, const v1::ToPeer& message) {
   if (message.leave().never_began()) {
     const std::lock_guard lock(mutex_);
     never_began_ = true;
-    Fail(absl::UnavailableError(
-        fmt::format("neighbour {} says that the run has not begun ({}); its own report says why",
-                    link.id.value, message.leave().reason())));
+    Fail(
+        absl::UnavailableError(fmt::format("{} says that the run has not begun ({}); its own report says why",
+                                           NameOf(link.id), message.leave().reason())));
   }
   return absl::AbortedError(
       fmt::format("it cannot go on ({}); its own report says why", message.leave().reason()));
@@ -238,14 +241,15 @@ absl::Status PeerLinks::TakePacket(Link& link, const v1::Packet& packet) {
   std::vector<Message> messages;
   messages.reserve(static_cast<std::size_t>(packet.messages_size()));
   for (const v1::Message& encoded : packet.messages()) {
-    BANDANA_ASSIGN_OR_RETURN(Message message, Decode(encoded));
-    if (message.from != link.id || message.slot != packet.slot() || !IsForPeers(message.body)) {
-      return absl::InvalidArgumentError("it sent something other than bulletins and requests of its own");
+    BANDANA_ASSIGN_OR_RETURN(Message message, Decode(encoded, params_.nodes));
+    if (message.from != link.id || message.slot != packet.slot() || !manner_.carries(message.body)) {
+      return absl::InvalidArgumentError(
+          fmt::format("it sent something other than {} of its own", manner_.kinds));
     }
     messages.push_back(std::move(message));
   }
   const std::lock_guard lock(mutex_);
-  if (packet.slot() != link.complete + 1 || packet.slot() > params_.rounds) {
+  if (packet.slot() != link.complete + 1 || packet.slot() > manner_.last || link.finished) {
     return absl::InvalidArgumentError(
         fmt::format("it sent a packet of slot {} after {}", packet.slot(), link.complete));
   }
@@ -258,12 +262,18 @@ absl::Status PeerLinks::TakePacket(Link& link, const v1::Packet& packet) {
   }
   if (!packet.more()) {
     link.packets[++link.complete] = std::exchange(link.partial, {});
+    link.finished = packet.last();
+    if (link.finished) link.outbox.Close();  // which lets it go
     changed_.notify_all();
   }
   return absl::OkStatus();
 }
 
-void PeerLinks::Send(Slot slot, const std::map<NodeId, std::vector<Message>>& messages) {
+void PeerLinks::Send(Slot slot, const std::map<NodeId, std::vector<Message>>& messages, bool last) {
+  if (last) {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
   for (const auto& [id, link] : links_) {
     v1::ToPeer packet;
     packet.mutable_packet()->set_slot(slot);
@@ -281,13 +291,16 @@ void PeerLinks::Send(Slot slot, const std::map<NodeId, std::vector<Message>>& me
       Encode(found->second[i], added);
       bytes += added.ByteSizeLong();
     }
-    link->outbox.Push(std::move(packet));  // dropped if the neighbour is lost
+    packet.mutable_packet()->set_last(last);
+    link->outbox.Push(std::move(packet));  // dropped if the neighbour is lost or finished
   }
 }
 
 absl::StatusOr<std::vector<Message>> PeerLinks::Receive(Slot slot) {
   std::unique_lock lock(mutex_);
-  const auto here = [&](const auto& each) { return each.second->lost || each.second->complete >= slot; };
+  const auto here = [&](const auto& each) {
+    return each.second->lost || each.second->finished || each.second->complete >= slot;
+  };
   const auto all_here = [&] { return std::all_of(links_.begin(), links_.end(), here); };
   BANDANA_RETURN_IF_ERROR(Wait(lock, all_here, slot, Clock::time_point::max()));
   std::vector<Message> messages;
@@ -310,7 +323,7 @@ absl::Status PeerLinks::Wait(std::unique_lock<std::mutex>& lock, const std::func
     if (ending_.stop_requested()) return absl::CancelledError("the peer was stopped");
     if (Clock::now() >= deadline) return absl::DeadlineExceededError("");
     for (const auto& [id, link] : links_) {
-      if (!link->joined || link->lost) continue;
+      if (!link->joined || link->lost || link->finished) continue;
       if (link->complete < awaited && Clock::now() - link->heard > silence) {
         Lose(*link, fmt::format("it was silent for {}", absl::FormatDuration(params_.silence_timeout)));
         if (link->cancel) link->cancel();
@@ -329,8 +342,7 @@ void PeerLinks::Lose(Link& link, const std::string& why) {
   link.lost = LostNeighbour{link.id, link.complete + 1, why};
   link.outbox.Discard();
   if (!begun_) {
-    Fail(absl::UnavailableError(
-        fmt::format("neighbour {} was lost before the run began: {}", link.id.value, why)));
+    Fail(absl::UnavailableError(fmt::format("{} was lost before the run began: {}", NameOf(link.id), why)));
   }
   changed_.notify_all();
 }
@@ -366,6 +378,7 @@ void PeerLinks::AwaitClosing(std::unique_lock<std::mutex>& lock, std::chrono::mi
 
 void PeerLinks::Finish() {
   std::unique_lock lock(mutex_);
+  finishing_ = true;
   for (const auto& [id, link] : links_) link->outbox.Close();
   AwaitClosing(lock, std::chrono::seconds(5));
 }

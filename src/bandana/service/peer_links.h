@@ -26,12 +26,21 @@ class Server;
 
 namespace bandana::service {
 
+/// What travels between neighbours, and when.
+struct Manner {
+  Slot first = 1;
+  Slot last = 0;  ///< the largest: a node goes on until it says that it is finished
+  bool (*carries)(const Payload& body) = nullptr;
+  const char* kinds = "";  ///< of what it carries, for errors
+};
+
 /// A peer's streams to its neighbours: who is there, what they have sent, who is lost. Calls come from one
 /// thread; every stream has two threads of its own.
 class PeerLinks {
  public:
-  /// Listens. `params` must outlive the links.
-  static absl::StatusOr<std::unique_ptr<PeerLinks>> Open(const PeerParams& params);
+  /// Listens, unless params.listen is empty: then nobody may dial this peer. `params` must outlive the
+  /// links.
+  static absl::StatusOr<std::unique_ptr<PeerLinks>> Open(const PeerParams& params, const Manner& manner);
 
   /// Cuts off what is still there.
   ~PeerLinks();
@@ -41,11 +50,11 @@ class PeerLinks {
   /// Connects to neighbours and waits for neighbours until all are here.
   absl::Status Join();
 
-  /// One packet to each neighbour that is not lost.
-  void Send(Slot slot, const std::map<NodeId, std::vector<Message>>& messages);
+  /// One packet to each neighbour that is neither lost nor finished. `last`: this peer is finished.
+  void Send(Slot slot, const std::map<NodeId, std::vector<Message>>& messages, bool last = false);
 
-  /// Waits until no neighbour's packet of the slot is missing but for those that are lost. What they hold, in
-  /// (from, seq) order. Slots come one after the other.
+  /// Waits until no neighbour's packet of the slot is missing but for those that are lost or finished. What
+  /// they hold, in (from, seq) order. Slots come one after the other.
   absl::StatusOr<std::vector<Message>> Receive(Slot slot);
 
   /// All is sent and received: ends the streams.
@@ -65,18 +74,19 @@ class PeerLinks {
   struct Link {
     NodeId id;
     bool joined = false;
-    bool closed = false;  // nothing more happens on its stream
+    bool closed = false;    // nothing more happens on its stream
+    bool finished = false;  // its last packet is here
     std::optional<LostNeighbour> lost;
     std::map<Slot, std::vector<Message>> packets;  // not yet taken
     std::vector<Message> partial;                  // of the slot after `complete`
-    Slot complete = 0;                             // the last whose packet is here
+    Slot complete = 0;  // the last whose packet is here, before Manner::first: none
     std::optional<Seq> last_seq;
     Clock::time_point heard;
     BasicOutbox<v1::ToPeer> outbox;
     std::function<void()> cancel;  // empty: there is no stream
   };
 
-  explicit PeerLinks(const PeerParams& params);
+  PeerLinks(const PeerParams& params, const Manner& manner);
 
   void Dial(Link& link);
   absl::StatusOr<Link*> Admit(const v1::ToPeer& first, std::function<void()> cancel);
@@ -96,12 +106,14 @@ class PeerLinks {
   void AwaitClosing(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds grace);
 
   const PeerParams& params_;
+  const Manner manner_;
   std::string address_;
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<NodeId, std::unique_ptr<Link>> links_;
   bool begun_ = false;
+  bool finishing_ = false;    // whoever ends now is not missed
   bool never_began_ = false;  // somebody far away is missing
   absl::Status failure_;
   std::uint64_t bytes_in_ = 0;

@@ -6,7 +6,7 @@
 namespace bandana::service {
 
 /// Both ends must speak the same one: raised whenever federation.proto changes its meaning.
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 
 /// Clients of one Delivery, and messages of one batch of shares: large enough to make a message cheap, small
 /// enough for both ends to work at the same time.

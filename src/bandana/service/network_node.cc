@@ -1,0 +1,93 @@
+#include "bandana/service/network_node.h"
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bandana/core/status.h"
+#include "bandana/service/lock_step.h"
+#include "fmt/format.h"
+
+namespace bandana::service {
+namespace {
+
+bool IsForNetwork(const Payload& body) {
+  return std::holds_alternative<Advert>(body) || std::holds_alternative<Request>(body) ||
+         std::holds_alternative<Tallies>(body) || std::holds_alternative<Collected>(body) ||
+         std::holds_alternative<std::shared_ptr<const ArmPlan>>(body);
+}
+
+constexpr Manner kTicks{.first = 0,
+                        .last = std::numeric_limits<Slot>::max(),
+                        .carries = IsForNetwork,
+                        .kinds = "messages of a network with arms"};
+
+// Ticks after which a node that hears and does nothing waits in vain, as in a simulator: more than any
+// message takes from end to end and back.
+Count PatienceOf(Count nodes) { return 3 * nodes + 16; }
+
+// A node's side of a run: slots are ticks.
+class NetworkRun : public LockStep {
+ public:
+  NetworkRun(const PeerParams& params, const Manner& manner, PeerLinks& links, NetworkPlayer& player,
+             Environment& environment)
+      : LockStep(params, manner, links), player_(player), environment_(environment) {}
+
+  absl::Status Run() {
+    BANDANA_RETURN_IF_ERROR(Begin());
+    BANDANA_RETURN_IF_ERROR(player_.OnStart(context()));
+    BANDANA_RETURN_IF_ERROR(EndSlot(player_.finished()));
+    while (!player_.finished()) {
+      BANDANA_RETURN_IF_ERROR(PlayTick());
+      BANDANA_RETURN_IF_ERROR(EndSlot(player_.finished()));
+    }
+    End(slot() - 1);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status PlayTick() {
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Message> messages, Receive());
+    for (const Message& message : messages) BANDANA_RETURN_IF_ERROR(player_.OnMessage(context(), message));
+    BANDANA_ASSIGN_OR_RETURN(const bool has_pulled, PlayOut());
+    BANDANA_RETURN_IF_ERROR(player_.EndTick(context()));
+    quiet_ = has_pulled || has_sent() || !messages.empty() ? 0 : quiet_ + 1;
+    if (quiet_ <= PatienceOf(params().nodes) || player_.finished()) return absl::OkStatus();
+    player_.OnSilence(context());
+    BANDANA_RETURN_IF_ERROR(PlayOut().status());
+    return player_.finished() ? absl::OkStatus()
+                              : absl::InternalError("a node waits for something that never comes");
+  }
+
+  // Whether it pulled anything.
+  absl::StatusOr<bool> PlayOut() {
+    for (bool has_pulled = false;; has_pulled = true) {
+      BANDANA_RETURN_IF_ERROR(CheckStop());
+      const std::span<const Pull> pulls = player_.Act(context());
+      if (pulls.empty()) return has_pulled;
+      rewards_.resize(pulls.size());
+      BANDANA_RETURN_IF_ERROR(environment_.Answer(params().self, 0, pulls, rewards_));
+      BANDANA_RETURN_IF_ERROR(player_.Observe(context(), Raw<RewardSums>(rewards_)));
+    }
+  }
+
+  NetworkPlayer& player_;
+  Environment& environment_;
+  std::vector<RewardSum> rewards_;
+  Count quiet_ = 0;  // ticks in which nothing happened here
+};
+
+}  // namespace
+
+absl::StatusOr<PeerReport> RunNetworkNode(const PeerParams& params, NetworkPlayer& player,
+                                          Environment& environment) {
+  if (params.nodes < 1 || params.nodes >= Count{kShufflerNode.value}) {
+    return InvalidOption("federation.agents", fmt::format("{}", params.nodes),
+                         "a whole number from 1 to 4294967294");
+  }
+  BANDANA_RETURN_IF_ERROR(ValidateLockStep(params, static_cast<std::uint32_t>(params.nodes), true));
+  return RunInLockStep<NetworkRun>(params, kTicks, player, environment);
+}
+
+}  // namespace bandana::service

@@ -1,0 +1,189 @@
+#include "bandana/lab/arms.h"
+
+#include <atomic>
+
+#include "bandana/core/status.h"
+#include "bandana/lab/arm_parts.h"
+#include "bandana/lab/experiment.h"
+#include "bandana/lab/results.h"
+#include "bandana/lab/spec.h"
+#include "gmock/gmock.h"
+
+namespace bandana::lab {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kSpec[] = R"(horizon = 20_000
+seed = 5
+environment = { kind = "mab", actions = 6 }
+algorithm.name = "cdp-mab"
+federation.agents = 5
+privacy = { model = "silo", epsilon = 1.0 }
+)";
+
+absl::StatusOr<Settings> With(const Overrides& set) {
+  BANDANA_ASSIGN_OR_RETURN(const Spec spec, ParseSpec(kSpec, "x.toml", set));
+  return spec.points.front().settings;
+}
+
+Settings Good(const Overrides& set) {
+  const absl::StatusOr<Settings> settings = With(set);
+  EXPECT_TRUE(settings.ok()) << settings.status();
+  return *settings;
+}
+
+ArmsOutcome RunOf(const Overrides& set, bool pulls = false) {
+  const std::atomic<bool> stop = false;
+  EXPECT_TRUE(CheckPoint(Good(set)).ok()) << CheckPoint(Good(set));
+  auto outcome = RunArms(Good(set), 0, pulls, stop);
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  return outcome.ok() ? *std::move(outcome) : ArmsOutcome{};
+}
+
+InputError ErrorOf(const Overrides& set) {
+  const absl::StatusOr<Settings> settings = With(set);
+  const absl::Status status = settings.ok() ? CheckPoint(*settings) : settings.status();
+  EXPECT_FALSE(status.ok());
+  return InputErrorOf(status).value_or(InputError{});
+}
+
+const Overrides kDdp = {"algorithm.name=ddp-mab", "privacy.model=peer"};
+Overrides Ddp(Overrides more) {
+  more.insert(more.end(), kDdp.begin(), kDdp.end());
+  return more;
+}
+Overrides Hdp(Overrides more) {
+  more.emplace_back("algorithm.name=hdp-mab");
+  return more;
+}
+
+TEST(ArmsTest, DefaultsAreThoseOfArms) {
+  const Settings settings = Good({});
+  EXPECT_EQ(settings.Text("environment.reward"), "bernoulli");
+  EXPECT_EQ(settings.Number("environment.gap"), 0);
+  EXPECT_EQ(settings.Text("algorithm.failure"), "auto");
+  EXPECT_FALSE(settings.Has("privacy.delta"));
+  EXPECT_FALSE(settings.Has("environment.theta_norm"));
+  const auto spec = ParseSpec(kSpec, "x.toml", {});
+  EXPECT_THAT(spec->toml, HasSubstr("reward = \"bernoulli\""));
+}
+
+TEST(ArmsTest, ClaimsSayWhichEpsilonTheyAre) {
+  std::vector<Claim> claims = ClaimsOf(Good({})).value();
+  ASSERT_THAT(claims, SizeIs(2));
+  EXPECT_EQ(claims[0].guarantee.epsilon, 1);
+  EXPECT_EQ(claims[0].guarantee.delta, 0);
+  EXPECT_EQ(claims[0].unit, "one reward of one agent");
+  EXPECT_EQ(claims[1].guarantee.epsilon, 5);
+  EXPECT_THAT(claims[1].unit, HasSubstr("each of the 5 agents"));
+  claims = ClaimsOf(Good({"privacy.calibration=paper"})).value();
+  EXPECT_EQ(claims[0].guarantee.epsilon, 5) << "M epsilon";
+  claims = ClaimsOf(Good({"privacy.calibration=paper", "algorithm.participation=0.4"})).value();
+  EXPECT_EQ(claims[0].guarantee.epsilon, 2) << "N epsilon";
+  claims = ClaimsOf(Good(Ddp({"algorithm.local=raw"}))).value();
+  EXPECT_THAT(claims[0].adversary, HasSubstr("local = raw"));
+  EXPECT_THAT(ClaimsOf(Good({"privacy.model=none"})).value(), IsEmpty());
+  EXPECT_THAT(ClaimsOf(Good({"algorithm.name=single-mab"})).value(), SizeIs(1));
+}
+
+TEST(ArmsTest, CountsCostsBesideThePapersFormulas) {
+  const Checkpoint cdp =
+      RunOf({"algorithm.participation=0.4", "federation.cost_server=10"}).checkpoints.back();
+  EXPECT_GT(cdp.rounds, 1);
+  EXPECT_EQ(cdp.links_server, 2 * cdp.rounds);
+  EXPECT_EQ(cdp.cost, 20.0 * static_cast<double>(cdp.rounds));
+  EXPECT_EQ(cdp.paper_cost, cdp.cost);
+  const Checkpoint ring =
+      RunOf(Ddp({"federation.topology=ring", "federation.cost_peer=3"})).checkpoints.back();
+  EXPECT_EQ(ring.links_peer, 2 * 5 * ring.rounds);
+  EXPECT_EQ(ring.cost, 30.0 * static_cast<double>(ring.rounds));
+  EXPECT_EQ(ring.paper_cost, ring.cost);
+  EXPECT_EQ(ring.waiting, static_cast<double>(ring.rounds));
+  const Overrides line = {"federation.agents=8", "federation.components=[5, 3]",
+                          "federation.component_topology=line", "federation.cost_server=50"};
+  Checkpoint hdp = RunOf(Hdp(line)).checkpoints.back();
+  const auto rounds = static_cast<double>(hdp.rounds);
+  EXPECT_EQ(hdp.paper_cost, rounds * (2 * 50 + (2 + 1 + 1 + 2) + 2));
+  EXPECT_EQ(hdp.cost, rounds * (2 * 50 + 4 + 2 + 2)) << "tallies that go together share a link";
+  Overrides edges = line;
+  edges.emplace_back("algorithm.cost_rule=edges");
+  hdp = RunOf(Hdp(edges)).checkpoints.back();
+  EXPECT_EQ(hdp.paper_cost, rounds * (2 * 50 + 4 + 2));
+  EXPECT_EQ(RunOf({"algorithm.name=single-mab"}).checkpoints.back().messages, 0);
+}
+
+TEST(ArmsTest, SameDecisionsInAnyStructureWithoutNoiseAndDelay) {
+  const auto cdp = RunOf({"privacy.model=none"}, true).pulls;
+  ASSERT_THAT(cdp, SizeIs(5));
+  EXPECT_EQ(RunOf({"privacy.model=none", "algorithm.name=ddp-mab"}, true).pulls, cdp);
+  EXPECT_EQ(RunOf(Hdp({"privacy.model=none", "federation.components=[1, 1, 1, 1, 1]"}), true).pulls, cdp);
+  for (const auto& pulls : cdp) {
+    Count slots = 0;
+    for (const Pull& pull : pulls) slots += pull.count;
+    EXPECT_EQ(slots, 20'000);
+  }
+}
+
+TEST(ArmsTest, BaselinesPlayToTheEnd) {
+  for (const char* name : {"ucb1", "successive-elimination"}) {
+    const Overrides set = {"horizon=10_000", "privacy.model=none", std::string("algorithm.name=") + name};
+    const ArmsOutcome outcome = RunOf(set);
+    EXPECT_GT(outcome.checkpoints.back().regret, 0) << name;
+    EXPECT_GT(outcome.checkpoints.back().best_action_rate, 0.2) << name;
+    EXPECT_EQ(ErrorOf({"algorithm.name=" + std::string(name)}).key, "privacy.model");
+  }
+}
+
+TEST(ArmsTest, LossesAreTold) {
+  const ArmsOutcome outcome = RunOf(Ddp({"federation.failures=agent 2 @ 1, link 4-5 @ 0"}));
+  EXPECT_THAT(outcome.picture.lost_agents, ElementsAre(NodeId{2}));
+  EXPECT_THAT(outcome.picture.lost_links, ElementsAre(Edge{NodeId{4}, NodeId{5}}));
+  EXPECT_GT(outcome.checkpoints.back().lost_tallies, 0);
+  EXPECT_EQ(RunOf(Ddp({})).checkpoints.back().lost_tallies, 0);
+  EXPECT_EQ(RunOf(Ddp({})).checkpoints.back().disagreements, 0);
+  EXPECT_GT(RunOf({"federation.dropout=0.5"}).checkpoints.back().lost_tallies, 0);
+}
+
+TEST(ArmsTest, ThePictureHasSinksAndCounts) {
+  const NetworkPicture picture =
+      RunOf(Hdp({"federation.components=[3, 2]", "federation.component_topology=line"})).picture;
+  EXPECT_THAT(picture.sinks, ElementsAre(NodeId{2}, NodeId{4}));
+  EXPECT_THAT(picture.components, SizeIs(2));
+  EXPECT_TRUE(picture.server);
+  EXPECT_THAT(picture.edge_messages, Each(picture.edge_messages.front()));
+  EXPECT_GT(picture.uplink_messages[1], picture.uplink_messages[0]) << "everybody gets plans, sinks send";
+}
+
+TEST(ArmsTest, RefusesWhatDoesNotGoTogether) {
+  EXPECT_EQ(ErrorOf({"environment.kind=linear", "environment.dimension=2"}).key, "environment.kind");
+  EXPECT_EQ(ErrorOf({"privacy.model=central", "privacy.delta=1e-5"}).key, "privacy.model");
+  EXPECT_EQ(ErrorOf({"algorithm.name=ddp-mab"}).key, "privacy.model");
+  EXPECT_EQ(ErrorOf({"environment.reward=gaussian"}).key, "environment.reward");
+  EXPECT_EQ(ErrorOf(Hdp({"federation.components=[3, 3]"})).key, "federation.components");
+  EXPECT_THAT(ErrorOf(Hdp({"federation.components=[3, 3]"})).accepted,
+              HasSubstr("add up to federation.agents = 5"));
+  EXPECT_EQ(ErrorOf({"federation.failures=agent 9 @ 1"}).key, "federation.failures");
+  EXPECT_EQ(ErrorOf({"federation.failures=link 1-2 @ 1"}).key, "federation.failures") << "workers have none";
+  EXPECT_EQ(ErrorOf({"federation.failures=link 0-9 @ 1"}).key, "federation.failures");
+  EXPECT_EQ(ErrorOf({"algorithm.rounds=3", "algorithm.gap=2"}).key, "algorithm.gap");
+  EXPECT_EQ(ErrorOf({"algorithm.rounds=3", "algorithm.gap=guess"}).key, "algorithm.gap");
+  EXPECT_EQ(ErrorOf({"environment.means=[0.5, 1.5]"}).key, "environment.means");
+  EXPECT_EQ(ErrorOf({"algorithm.participation=0"}).key, "algorithm.participation");
+  EXPECT_EQ(ErrorOf({"algorithm.name=pe", "privacy.model=none"}).key, "environment.kind");
+  EXPECT_EQ(ErrorOf(Ddp({"federation.topology=erdos-renyi", "federation.edge_probability=0"})).key,
+            "federation.topology");
+}
+
+TEST(ArmsTest, ParticipationIsRoundedUp) {
+  EXPECT_EQ(ReportingOf(Good({"federation.agents=50", "algorithm.participation=0.2"})), 10);
+  EXPECT_EQ(ReportingOf(Good({"federation.agents=50", "algorithm.participation=0.21"})), 11);
+  EXPECT_EQ(ReportingOf(Good({"federation.agents=10", "algorithm.participation=0.3"})), 3);
+}
+
+}  // namespace
+}  // namespace bandana::lab
