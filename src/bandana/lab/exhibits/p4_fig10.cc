@@ -69,7 +69,7 @@ absl::StatusOr<Finding> CompleteIsTheServer(const Findings& findings) {
 
 std::vector<PaperClaim> P4Fig10Claims() {
   const std::string lost =
-      "a round's waiting is d_G - 1 slots, 160 to 240 of an agent's T in all on the ring: it is lost in what "
+      "a round's waiting is d_G - 1 slots, about 170 of an agent's T in all on the ring: it is lost in what "
       "exploration costs, which is the same on every graph";
   return {
       {"as printed: what is lost while waiting is nothing on the complete graph, little on the star, most on "

@@ -77,7 +77,7 @@ absl::StatusOr<Finding> AreAlike(const Findings& findings) {
   return ForEach(std::vector<int>{2, 3}, [&](int number) -> absl::StatusOr<Finding> {
     BANDANA_ASSIGN_OR_RETURN(const NamedSample other, RegretOf(findings, number, kPerAgent));
     BANDANA_ASSIGN_OR_RETURN(const NamedSample first, RegretOf(findings, 1, kPerAgent));
-    return WithinFactor(other, first, 1.1);
+    return WithinFactor(other, first, 1.15);
   });
 }
 
@@ -116,7 +116,7 @@ std::vector<PaperClaim> P4Fig11Claims() {
   const std::string below_server = "components (cases 1, 4, 5) cost less than a server for all (case 6)";
   const std::string below_one = "components (cases 1, 4, 5) cost less than one component (case 3)";
   return {
-      {"cases 1, 2 and 3 have similar regret per agent (within 10 %; case 2 has 110 agents, as Table II "
+      {"cases 1, 2 and 3 have similar regret per agent (within 15 %; case 2 has 110 agents, as Table II "
        "adds up)",
        kFigure, true, "", AreAlike},
       Cheaper(grows, kEdges, grow, true, ""),
