@@ -37,9 +37,9 @@ Json ByAgents() {
 TEST(P3Points, ValuesAreThoseOfThePointsThatAreMeant) {
   const Json summary = ByAgents();
   const Findings findings(summary);
-  EXPECT_THAT(p3::ValuesOf(findings, "federation.agents", p3::Ours()), ElementsAre(5, 20));
-  EXPECT_THAT(p3::ValuesOf(findings, "federation.agents", p3::NonPrivate()), ElementsAre(50));
-  EXPECT_TRUE(p3::ValuesOf(findings, "privacy.epsilon", p3::Ours()).empty());
+  EXPECT_THAT(ValuesOf(findings, "federation.agents", p3::Ours()), ElementsAre(5, 20));
+  EXPECT_THAT(ValuesOf(findings, "federation.agents", p3::NonPrivate()), ElementsAre(50));
+  EXPECT_TRUE(ValuesOf(findings, "privacy.epsilon", p3::Ours()).empty());
 }
 
 TEST(P3Points, AtEveryValueOrNotAtAll) {
@@ -48,11 +48,11 @@ TEST(P3Points, AtEveryValueOrNotAtAll) {
   const auto up_to = [](double most) {
     return [most](double value) -> absl::StatusOr<Finding> { return Finding{value <= most, "seen"}; };
   };
-  EXPECT_TRUE(p3::AtEvery(findings, "federation.agents", p3::Ours(), up_to(20))->holds);
-  const Finding not_all = *p3::AtEvery(findings, "federation.agents", p3::Ours(), up_to(10));
+  EXPECT_TRUE(AtEvery(findings, "federation.agents", p3::Ours(), up_to(20))->holds);
+  const Finding not_all = *AtEvery(findings, "federation.agents", p3::Ours(), up_to(10));
   EXPECT_FALSE(not_all.holds);
   EXPECT_EQ(not_all.evidence, "seen; seen");
-  EXPECT_FALSE(p3::AtEvery(findings, "federation.agents", p3::AsPrinted(), up_to(9)).ok());
+  EXPECT_FALSE(AtEvery(findings, "federation.agents", p3::AsPrinted(), up_to(9)).ok());
 }
 
 TEST(P3Points, SlopesAreHeldAgainstARateFromBothSides) {

@@ -36,7 +36,8 @@ class ArmAgent {
   void PlayOut(ArmId arm);
 
   std::span<const Pull> pulls() const { return waits_.empty() ? pulls_ : waits_; }  ///< next, until Observe
-  Count pending() const;                                                            ///< slots that these take
+  bool waits() const { return !waits_.empty(); }  ///< whether these are Wait's
+  Count pending() const;                          ///< slots that these take
   absl::Status Observe(const Raw<RewardSums>& rewards);
 
   /// Its next release: of what it has explored since the last one. All of them, added up.

@@ -21,17 +21,18 @@ struct Checkpoint {
   Count agents = 1;             ///< who each play every round; regret is of all of them
   Count first_sync = 0;         ///< round of the first synchronisation; 0: none yet
   Count repairs = 0;            ///< Gram matrices that noise had left not positive definite
-  // Of networks, counted from messages. The last three are of the whole run.
+  // Of networks, counted from messages. The last four are of the whole run.
   Count messages = 0;
   Count links_server = 0;  ///< built between an agent and the server
   Count links_peer = 0;    ///< built between agents
   Count slots = 0;         ///< in which something was sent
   Count bytes = 0;
-  double cost = 0;          ///< of the links
-  double paper_cost = 0;    ///< by the paper's formula
-  double waiting = 0;       ///< pulls of an agent while messages were on their way
-  Count lost_tallies = 0;   ///< agents' sums that somebody decided without
-  Count disagreements = 0;  ///< rounds after which agents did not have the same arms left
+  double cost = 0;            ///< of the links
+  double paper_cost = 0;      ///< by the paper's formula
+  double waiting = 0;         ///< pulls of an agent while messages were on their way
+  double waiting_regret = 0;  ///< of these pulls, of all agents
+  Count lost_tallies = 0;     ///< agents' sums that somebody decided without
+  Count disagreements = 0;    ///< rounds after which agents did not have the same arms left
 };
 
 /// Follows a run and notes its state at given times. Plays inside a call go in the order given, so a

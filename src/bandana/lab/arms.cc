@@ -49,11 +49,18 @@ absl::Status CheckLinks(const Graph& graph, bool server, const std::vector<Failu
   return absl::OkStatus();
 }
 
+// What agents of the three structures have in common; null of another's.
+const ArmAgent* AgentOf(const NetworkPlayer& role) {
+  if (const auto* worker = dynamic_cast<const HdpMabAgent*>(&role)) return &worker->agent();
+  if (const auto* peer = dynamic_cast<const DdpMabPeer*>(&role)) return &peer->agent();
+  return nullptr;
+}
+
 // Tells of what an agent pulls.
 class WatchedPlayer final : public NetworkPlayer {
  public:
-  WatchedPlayer(std::unique_ptr<NetworkPlayer> role, std::vector<Pull>* pulls)
-      : role_(std::move(role)), pulls_(pulls) {}
+  WatchedPlayer(std::unique_ptr<NetworkPlayer> role, const ArmProblem& problem, std::vector<Pull>* pulls)
+      : role_(std::move(role)), agent_(AgentOf(*role_)), problem_(&problem), pulls_(pulls) {}
 
   absl::Status OnStart(Context& context) override { return role_->OnStart(context); }
   absl::Status OnMessage(Context& context, const Message& message) override {
@@ -61,6 +68,10 @@ class WatchedPlayer final : public NetworkPlayer {
   }
   std::span<const Pull> Act(Context& context) override {
     const std::span<const Pull> pulls = role_->Act(context);
+    if (agent_ != nullptr && agent_->waits()) {
+      for (const Pull& pull : pulls)
+        waiting_regret_ += problem_->Gap(pull.arm) * static_cast<double>(pull.count);
+    }
     if (pulls_ != nullptr) pulls_->insert(pulls_->end(), pulls.begin(), pulls.end());
     return pulls;
   }
@@ -72,9 +83,14 @@ class WatchedPlayer final : public NetworkPlayer {
   bool finished() const override { return role_->finished(); }
 
   NetworkPlayer& role() const { return *role_; }
+  Count waited() const { return agent_ == nullptr ? 0 : agent_->waited(); }
+  double waiting_regret() const { return waiting_regret_; }
 
  private:
   std::unique_ptr<NetworkPlayer> role_;
+  const ArmAgent* agent_;
+  const ArmProblem* problem_;
+  double waiting_regret_ = 0;
   std::vector<Pull>* pulls_;
 };
 
@@ -82,6 +98,7 @@ struct Tallied {
   Count lost = 0;
   Count disagreements = 0;
   Count waited = 0;
+  double waiting_regret = 0;
 };
 
 // What roles know of the run afterwards.
@@ -93,11 +110,10 @@ Tallied TallyUp(const HdpMabServer* server, const std::vector<std::unique_ptr<Wa
   }
   std::map<Epoch, std::set<std::vector<ArmId>>> left;
   for (const auto& agent : agents) {
-    if (const auto* worker = dynamic_cast<const HdpMabAgent*>(&agent->role()))
-      tallied.waited += worker->agent().waited();
+    tallied.waited += agent->waited();
+    tallied.waiting_regret += agent->waiting_regret();
     const auto* peer = dynamic_cast<const DdpMabPeer*>(&agent->role());
     if (peer == nullptr) continue;
-    tallied.waited += peer->agent().waited();
     for (const ArmRound& round : peer->history()) {
       tallied.lost += reporting - round.agents;
       if (reporting > 1) left[round.epoch].insert(round.arms);
@@ -124,6 +140,7 @@ void AddTraffic(const Settings& settings, const Traffic& traffic, double round_c
                       cost("federation.cost_peer") * static_cast<double>(counts.links_peer);
     checkpoint.paper_cost = round_cost * static_cast<double>(counts.rounds);
     checkpoint.waiting = static_cast<double>(tallied.waited) / static_cast<double>(checkpoint.agents);
+    checkpoint.waiting_regret = tallied.waiting_regret;
     checkpoint.lost_tallies = tallied.lost;
     checkpoint.disagreements = tallied.disagreements;
   }
@@ -194,7 +211,7 @@ absl::StatusOr<ArmsOutcome> RunArms(const Settings& settings, std::uint32_t repl
   std::vector<std::unique_ptr<WatchedPlayer>> agents;
   std::vector<NetworkPlayer*> players;
   for (std::uint32_t i = 1; i <= graph.nodes(); ++i) {
-    agents.push_back(std::make_unique<WatchedPlayer>(parts->MakeAgent(NodeId{i}),
+    agents.push_back(std::make_unique<WatchedPlayer>(parts->MakeAgent(NodeId{i}), *parts->problem(),
                                                      pulls ? &outcome.pulls[i - 1] : nullptr));
     players.push_back(agents.back().get());
   }

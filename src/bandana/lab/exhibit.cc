@@ -66,6 +66,11 @@ const std::vector<Exhibit>& Exhibits() {
       Make("p3-fig1a", P3Fig1aClaims()),   Make("p3-fig1b", P3Fig1bClaims()),
       Make("p3-fig1c", P3Fig1cClaims()),   Make("p3-fig2", P3Fig2Claims()),
       Make("p3-p2p", P3P2pClaims()),       Make("p3-leak", P3LeakClaims()),
+      Make("p4-fig4", P4Fig4Claims()),     Make("p4-fig5", P4Fig5Claims()),
+      Make("p4-fig6", P4Fig6Claims()),     Make("p4-fig7", P4Fig7Claims()),
+      Make("p4-fig8", P4Fig8Claims()),     Make("p4-fig10", P4Fig10Claims()),
+      Make("p4-fig11", P4Fig11Claims()),   Make("p4-fig12", P4Fig12Claims()),
+      Make("p4-table1", P4Table1Claims()),
   };
   return exhibits;
 }

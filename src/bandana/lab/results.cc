@@ -55,7 +55,7 @@ const std::vector<std::string>& MetricNames(Metrics metrics) {
       with(plain, {"regret_per_agent", "syncs", "first_sync", "repairs"});
   static const std::vector<std::string> network =
       with(agents, {"communication_cost", "paper_cost", "links_server", "links_peer", "slots", "messages",
-                    "bytes_on_wire", "waiting_pulls", "lost_tallies", "disagreements"});
+                    "bytes_on_wire", "waiting_pulls", "waiting_regret", "lost_tallies", "disagreements"});
   return metrics == Metrics::kPlain ? plain : metrics == Metrics::kAgents ? agents : network;
 }
 
@@ -72,12 +72,12 @@ std::vector<double> MetricValues(const Checkpoint& checkpoint, Metrics metrics) 
       {checkpoint.regret / static_cast<double>(checkpoint.agents), static_cast<double>(checkpoint.rounds),
        static_cast<double>(checkpoint.first_sync), static_cast<double>(checkpoint.repairs)});
   if (metrics == Metrics::kAgents) return values;
-  values.insert(
-      values.end(),
-      {checkpoint.cost, checkpoint.paper_cost, static_cast<double>(checkpoint.links_server),
-       static_cast<double>(checkpoint.links_peer), static_cast<double>(checkpoint.slots),
-       static_cast<double>(checkpoint.messages), static_cast<double>(checkpoint.bytes), checkpoint.waiting,
-       static_cast<double>(checkpoint.lost_tallies), static_cast<double>(checkpoint.disagreements)});
+  values.insert(values.end(),
+                {checkpoint.cost, checkpoint.paper_cost, static_cast<double>(checkpoint.links_server),
+                 static_cast<double>(checkpoint.links_peer), static_cast<double>(checkpoint.slots),
+                 static_cast<double>(checkpoint.messages), static_cast<double>(checkpoint.bytes),
+                 checkpoint.waiting, checkpoint.waiting_regret, static_cast<double>(checkpoint.lost_tallies),
+                 static_cast<double>(checkpoint.disagreements)});
   return values;
 }
 

@@ -23,5 +23,14 @@ std::vector<PaperClaim> P3Fig1cClaims();
 std::vector<PaperClaim> P3Fig2Claims();
 std::vector<PaperClaim> P3P2pClaims();
 std::vector<PaperClaim> P3LeakClaims();
+std::vector<PaperClaim> P4Fig4Claims();
+std::vector<PaperClaim> P4Fig5Claims();
+std::vector<PaperClaim> P4Fig6Claims();
+std::vector<PaperClaim> P4Fig7Claims();
+std::vector<PaperClaim> P4Fig8Claims();
+std::vector<PaperClaim> P4Fig10Claims();
+std::vector<PaperClaim> P4Fig11Claims();
+std::vector<PaperClaim> P4Fig12Claims();
+std::vector<PaperClaim> P4Table1Claims();
 
 }  // namespace bandana::lab

@@ -38,11 +38,13 @@ class Findings {
 
   absl::StatusOr<CurveOverTime> Curve(const Where& where) const;
 
+  /// The one point that `where` means.
+  absl::StatusOr<const Json*> ThePoint(const Where& where) const;
+
   const Json& summary() const { return summary_; }
 
  private:
   std::vector<const Json*> Points(const Where& where) const;
-  absl::StatusOr<const Json*> ThePoint(const Where& where) const;
 
   const Json& summary_;
 };

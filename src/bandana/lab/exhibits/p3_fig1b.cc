@@ -30,7 +30,7 @@ absl::StatusOr<Finding> ReleasedIsNearlyFree(const Findings& findings) {
   BANDANA_ASSIGN_OR_RETURN(NamedSample b, BySync(findings, raw, "mlogt"));
   a.name = "released";
   b.name = "raw";
-  return p3::WithinFactor(a, b, 1.1);
+  return lab::WithinFactor(a, b, 1.1);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ absl::StatusOr<Finding> LineAgainstAlone(
 }
 
 absl::StatusOr<Finding> LineIsLikeAlone(const Findings& findings, const Privacy& privacy) {
-  const auto alike = [](const NamedSample& a, const NamedSample& b) { return p3::WithinFactor(a, b, 1.1); };
+  const auto alike = [](const NamedSample& a, const NamedSample& b) { return lab::WithinFactor(a, b, 1.1); };
   BANDANA_ASSIGN_OR_RETURN(const Finding first, LineAgainstAlone(findings, privacy, true, alike));
   BANDANA_ASSIGN_OR_RETURN(const Finding last, LineAgainstAlone(findings, privacy, false, alike));
   return Both(first, last);
@@ -103,7 +103,7 @@ absl::StatusOr<Finding> LineIsLikeAlone(const Findings& findings, const Privacy&
 
 absl::StatusOr<Finding> LongLineIsWorse(const Findings& findings) {
   const auto worse = [](const NamedSample& a, const NamedSample& b) {
-    const Finding below = p3::Below(b, a);
+    const Finding below = lab::Below(b, a);
     return Finding{below.holds, below.evidence};
   };
   return LineAgainstAlone(findings, kPrivate, false, worse);
@@ -117,7 +117,7 @@ absl::StatusOr<Finding> CompleteIsLikeController(const Findings& findings) {
                                          OnGraph(privacy, "complete", 1)));
     BANDANA_ASSIGN_OR_RETURN(const NamedSample controller,
                              NamedRegret(findings, "controller", Elsewhere(privacy, "fed-ucb")));
-    const Finding one = p3::WithinFactor(peers, controller, 1.25);
+    const Finding one = lab::WithinFactor(peers, controller, 1.25);
     both = both.evidence.empty() ? one : Both(both, one);
   }
   return both;
@@ -132,7 +132,7 @@ absl::StatusOr<Finding> StarNeedsTwoHops(const Findings& findings) {
     };
     BANDANA_ASSIGN_OR_RETURN(const NamedSample two, star(2));
     BANDANA_ASSIGN_OR_RETURN(const NamedSample one, star(1));
-    const Finding finding = p3::Below(two, one);
+    const Finding finding = lab::Below(two, one);
     both = both.evidence.empty() ? finding : Both(both, finding);
   }
   return both;

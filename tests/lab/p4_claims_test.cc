@@ -1,0 +1,269 @@
+#include <algorithm>
+
+#include "bandana/lab/exhibits/exhibits.h"
+#include "bandana/lab/exhibits/p4_points.h"
+#include "gmock/gmock.h"
+
+namespace bandana::lab {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Three runs, each metric around its value.
+Json PointOf(const Json& varied, const std::map<std::string, double>& metrics) {
+  Json point = {{"point", varied}, {"metrics", Json::object()}, {"network", {{"nodes", 50}}}};
+  for (const auto& [name, value] : metrics) {
+    point["metrics"][name] = {{"values", Sample{0.99 * value, value, 1.01 * value}}};
+  }
+  return point;
+}
+
+// The same in all runs, as counts are.
+Json Counted(const Json& varied, const std::map<std::string, double>& metrics) {
+  Json point = {{"point", varied}, {"metrics", Json::object()}, {"network", {{"nodes", 50}}}};
+  for (const auto& [name, value] : metrics) point["metrics"][name] = {{"values", Sample(3, value)}};
+  return point;
+}
+
+// What the claim that holds these words comes to.
+Verdict On(const Json& summary, const std::vector<PaperClaim>& claims, const std::string& words) {
+  const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
+    return claim.claim.find(words) != std::string::npos;
+  });
+  EXPECT_TRUE(it != claims.end()) << words;
+  if (it == claims.end()) return {};
+  Verdict verdict = Judge(*it, Findings(summary));
+  EXPECT_TRUE(verdict.judged) << verdict.evidence;
+  return verdict;
+}
+
+TEST(P4Points, LinksARoundAreByReplicate) {
+  const Json summary = {
+      {"points",
+       {{{"point", {{"graph", "ring"}}},
+         {"metrics", {{"links_peer", {{"values", {100, 300}}}}, {"rounds", {{"values", {2, 3}}}}}}}}}};
+  const Findings findings(summary);
+  EXPECT_THAT(*p4::PerRound(findings, {{"graph", "ring"}}, "links_peer"), ElementsAre(50, 100));
+  EXPECT_FALSE(p4::PerRound(findings, {{"graph", "star"}}, "links_peer").ok());
+}
+
+TEST(P4Points, ExactlyMeansInEveryRun) {
+  EXPECT_TRUE(p4::IsExactly({"links", {98, 98}}, 98).holds);
+  EXPECT_FALSE(p4::IsExactly({"links", {97, 99}}, 98).holds);
+}
+
+Json Curved(double half, double end) {
+  return {{"points",
+           {{{"point", {{"a", 1}}},
+             {"curve", {{"t", {50, 100}}, {"regret", {{"mean", {half, end}}, {"sd", {0, 0}}}}}}}}}};
+}
+
+TEST(P4Points, LinearRegretDoublesInTheSecondHalf) {
+  const Json linear = Curved(10, 20);
+  EXPECT_DOUBLE_EQ(*p4::GrowthAtEnd(Findings(linear), {{"a", 1}}), 1);
+  const Json flat = Curved(10, 10);
+  EXPECT_DOUBLE_EQ(*p4::GrowthAtEnd(Findings(flat), {{"a", 1}}), 0);
+}
+
+Json ByEpsilon(double tight_at_one) {
+  Json summary = {{"points", Json::array()}};
+  for (const char* width : {"paper", "exact"}) {
+    for (const char* calibration : {"paper", "tight"}) {
+      for (const double epsilon : {0.1, 1.0}) {
+        const bool tight = std::string(calibration) == "tight";
+        const double regret = !tight ? (epsilon < 1 ? 108 : 101) : epsilon < 1 ? 500 : tight_at_one;
+        summary["points"].push_back(PointOf({{"privacy.model", "silo"},
+                                             {"privacy.calibration", calibration},
+                                             {"algorithm.width", width},
+                                             {"privacy.epsilon", epsilon}},
+                                            {{"regret", regret}}));
+      }
+    }
+    summary["points"].push_back(
+        PointOf({{"privacy.model", "none"}, {"algorithm.width", width}}, {{"regret", 100}}));
+  }
+  return summary;
+}
+
+TEST(P4Fig4, EpsilonOneIsHeldAgainstNoPrivacy) {
+  EXPECT_TRUE(On(ByEpsilon(150), P4Fig4Claims(), "as printed, epsilon = 1").holds);
+  EXPECT_FALSE(On(ByEpsilon(150), P4Fig4Claims(), "epsilon delivered, epsilon = 1").holds);
+  EXPECT_TRUE(On(ByEpsilon(104), P4Fig4Claims(), "epsilon delivered, epsilon = 1").holds);
+  EXPECT_TRUE(On(ByEpsilon(150), P4Fig4Claims(), "exact widths: regret falls").holds);
+  EXPECT_FALSE(On(ByEpsilon(600), P4Fig4Claims(), "exact widths: regret falls").holds);
+}
+
+Json ByRounds(double five, double no_limit) {
+  Json summary = {{"points", Json::array()}};
+  const auto add = [&](const Json& rounds, const char* algorithm, double regret, double used) {
+    summary["points"].push_back(PointOf({{"algorithm.name", algorithm},
+                                         {"privacy.calibration", "tight"},
+                                         {"algorithm.width", "exact"},
+                                         {"algorithm.gap", "auto"},
+                                         {"algorithm.rounds", rounds}},
+                                        {{"regret", regret}, {"rounds", used}}));
+    if (rounds == "auto") {
+      summary["points"].back()["point"].erase("algorithm.gap");
+      summary["points"].push_back(summary["points"].back());
+      summary["points"].back()["point"]["privacy.calibration"] = "paper";
+      summary["points"].back()["point"]["algorithm.width"] = "paper";
+    }
+  };
+  add(1, "cdp-mab", 9000, 1);
+  add(2, "cdp-mab", 1000, 2);
+  add(3, "cdp-mab", 400, 3);
+  add(4, "cdp-mab", 200, 4);
+  add(5, "cdp-mab", five, 5);
+  add(8, "cdp-mab", 900, 8);  // beyond the paper's range
+  add("auto", "cdp-mab", no_limit, no_limit / 20);
+  add("auto", "single-mab", 1500, 0);
+  return summary;
+}
+
+TEST(P4Fig6, RoundsAreComparedInThePapersRange) {
+  EXPECT_TRUE(On(ByRounds(150, 100), P4Fig6Claims(), "gap-free: regret falls").holds);
+  EXPECT_FALSE(On(ByRounds(250, 100), P4Fig6Claims(), "gap-free: regret falls").holds);
+  EXPECT_FALSE(On(ByRounds(150, 100), P4Fig6Claims(), "gap-free: R = 4 and R = 5").holds);
+  EXPECT_TRUE(On(ByRounds(195, 100), P4Fig6Claims(), "gap-free: R = 4 and R = 5").holds);
+  EXPECT_FALSE(On(ByRounds(195, 120), P4Fig6Claims(), "gap-free: four rounds suffice").holds);
+  EXPECT_TRUE(On(ByRounds(195, 199), P4Fig6Claims(), "gap-free: four rounds suffice").holds);
+  EXPECT_TRUE(On(ByRounds(195, 100), P4Fig6Claims(), "about log T = 4 rounds").holds);
+  EXPECT_FALSE(On(ByRounds(195, 160), P4Fig6Claims(), "about log T = 4 rounds").holds);
+}
+
+TEST(P4Fig6, RoundsAreHeldAgainstBeingAlone) {
+  EXPECT_TRUE(On(ByRounds(150, 100), P4Fig6Claims(), "with one round each is better off alone").holds);
+  EXPECT_FALSE(On(ByRounds(150, 100), P4Fig6Claims(), "with fewer rounds than").holds);
+}
+
+TEST(P4Fig7, NoRunCostsMoreThanTheTheorem) {
+  Json summary = {{"points",
+                   {Counted({{"algorithm.participation", 0.3}, {"algorithm.rounds", 4}},
+                            {{"communication_cost", 25.0 * 15 * 4}}),
+                    Counted({{"algorithm.participation", 1.0}, {"algorithm.rounds", "auto"}},
+                            {{"communication_cost", 1e9}})}}};
+  const Verdict most = On(summary, P4Fig7Claims(), "cost counted is at most");
+  EXPECT_TRUE(most.holds);
+  EXPECT_THAT(most.evidence, HasSubstr("from 1.00 to 1.00 times"));
+  summary["points"][0]["metrics"]["communication_cost"]["values"][1] = 1525;
+  EXPECT_FALSE(On(summary, P4Fig7Claims(), "cost counted is at most").holds);
+}
+
+Json OnGraphs(double star_links) {
+  Json summary = {{"points", Json::array()}};
+  const auto add = [&](const char* graph, double slots, double links, double lost) {
+    for (const char* protocol : {"gis", "flooding", "gossip"}) {
+      const std::string name = protocol;
+      summary["points"].push_back(Counted(
+          {{"algorithm.name", "ddp-mab"}, {"federation.topology", graph}, {"algorithm.protocol", protocol}},
+          {{"rounds", 4},
+           {"links_peer", 4 * links},
+           {"slots", 4 * slots * (name == "gossip" ? 3 : 1)},
+           {"waiting_pulls", 4 * (slots - 1)},
+           {"waiting_regret", lost},
+           {"messages", name == "gis" ? 300 : 100},
+           {"communication_reals", name == "gis" ? 10 : 20}}));
+    }
+  };
+  add("star", 2, star_links, 90);
+  add("ring", 25, 1250, 2000);
+  add("complete", 1, 1225, 0);
+  add("regular", 1, 10, 0);
+  // The complete graph of five: eigenvalues 4 and, four times, -1.
+  for (Json& point : summary["points"]) {
+    if (point["point"]["federation.topology"] != "regular") continue;
+    point["network"] = {{"nodes", 5}, {"edges", Json::array()}};
+    for (int a = 1; a <= 5; ++a) {
+      for (int b = a + 1; b <= 5; ++b) point["network"]["edges"].push_back({a, b, 1});
+    }
+  }
+  return summary;
+}
+
+TEST(P4Table1, CountsAreHeldAgainstFormulas) {
+  const Json summary = OnGraphs(98);
+  for (const char* words : {"star: 2(M - 1)", "ring: M^2/2", "complete: M(M - 1)/2",
+                            "a round takes d_G slots", "waiting costs at most", "GIS sends nothing twice",
+                            "flooding is as fast", "gossip is slow", "handshakes"}) {
+    EXPECT_TRUE(On(summary, P4Table1Claims(), words).holds) << words;
+  }
+  EXPECT_FALSE(On(OnGraphs(97), P4Table1Claims(), "star: 2(M - 1)").holds);
+}
+
+TEST(P4Table1, TheEigenvalueIsOfTheWalk) {
+  const Json summary = OnGraphs(98);
+  const Verdict walk = On(summary, P4Table1Claims(), "second largest modulus");
+  EXPECT_TRUE(walk.holds);  // 10 links, 4 * 5 / 2 * ln 5 / ln 4 = 11.6
+  EXPECT_THAT(walk.evidence, HasSubstr("d = 4, eigenvalue 0.25: 10 links a round, at most 12"));
+  const Verdict laplacian = On(summary, P4Table1Claims(), "lambda_2 the Laplacian's");
+  EXPECT_FALSE(laplacian.holds);
+  EXPECT_THAT(laplacian.evidence, HasSubstr("eigenvalue 5: 10 links a round, at most -10"));
+}
+
+Json InComponents(double edges_of_two) {
+  Json summary = {{"points", Json::array()}};
+  const auto add = [&](const Json& components, const char* topology, double counted, double edges,
+                       double regret) {
+    for (const char* rule : {"paths", "edges"}) {
+      const double paper = std::string(rule) == "edges" ? edges : counted;
+      summary["points"].push_back(Counted({{"algorithm.name", "hdp-mab"},
+                                           {"federation.components", components},
+                                           {"federation.component_topology", topology},
+                                           {"algorithm.cost_rule", rule}},
+                                          {{"communication_cost", counted},
+                                           {"paper_cost", paper},
+                                           {"regret", 100 * regret},
+                                           {"regret_per_agent", regret}}));
+    }
+  };
+  const Json even = Json::array({20, 20, 20, 20, 20});
+  add(even, "complete", 345, 1200, 80);
+  add(Json::array({63, 24, 10, 6, 7}), "complete", 355, edges_of_two, 75);
+  add(Json::array({100}), "complete", 149, 5000, 80);
+  add(even, "erdos-renyi", 360, 500, 81);
+  add(even, "star", 345, 345, 80);
+  summary["points"].push_back(Counted(
+      {{"algorithm.name", "cdp-mab"}},
+      {{"communication_cost", 5001}, {"paper_cost", 5001}, {"regret", 8000}, {"regret_per_agent", 80}}));
+  return summary;
+}
+
+TEST(P4Fig11, EveryRuleHasItsOwnOrder) {
+  const Json summary = InComponents(2500);
+  EXPECT_TRUE(On(summary, P4Fig11Claims(), "by edges: from case 1 to 2 to 3").holds);
+  EXPECT_FALSE(On(InComponents(1100), P4Fig11Claims(), "by edges: from case 1 to 2 to 3").holds);
+  EXPECT_FALSE(On(summary, P4Fig11Claims(), "by ways to sinks: from case 1 to 2 to 3").holds);
+  EXPECT_FALSE(On(summary, P4Fig11Claims(), "counted: of cases 1, 4 and 5").holds);
+  EXPECT_TRUE(On(summary, P4Fig11Claims(), "by edges: of cases 1, 4 and 5").holds);
+  EXPECT_TRUE(
+      On(summary, P4Fig11Claims(), "counted: components (cases 1, 4, 5) cost less than a server").holds);
+  EXPECT_FALSE(On(summary, P4Fig11Claims(), "counted: components (cases 1, 4, 5) cost less than one").holds);
+  EXPECT_TRUE(On(summary, P4Fig11Claims(), "similar regret per agent").holds);
+  EXPECT_TRUE(On(summary, P4Fig11Claims(), "decide alike").holds);
+}
+
+Json AroundAHalf(const Sample& alike) {
+  Json summary = {{"points", Json::array()}};
+  for (const char* aggregation : {"weighted", "unweighted"}) {
+    const Sample rates = std::string(aggregation) == "weighted" ? Sample(12, 0.9) : alike;
+    summary["points"].push_back({{"point",
+                                  {{"algorithm.aggregation", aggregation},
+                                   {"environment.heterogeneous", 1.0},
+                                   {"environment.means", {0.6, 0.55}}}},
+                                 {"metrics", {{"best_action_rate", {{"values", rates}}}}}});
+  }
+  return summary;
+}
+
+TEST(P4Fig12, AWrongArmIsTheBestOneLessThanHalfOfTheTime) {
+  const char* words = "as often as if weighted, where means differ";
+  const Verdict wrong =
+      On(AroundAHalf({0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9}), P4Fig12Claims(), words);
+  EXPECT_FALSE(wrong.holds);
+  EXPECT_THAT(wrong.evidence, HasSubstr("weighted 0.0 % of the runs, alike 75.0 %"));
+  EXPECT_TRUE(On(AroundAHalf(Sample(12, 0.6)), P4Fig12Claims(), words).holds);
+}
+
+}  // namespace
+}  // namespace bandana::lab
