@@ -44,7 +44,7 @@ TEST(ArmScheduleTest, ExactWidthsAreChernoffs) {
         Of({.horizon = 1000, .arms = 10, .reporting = 4, .noise_scale = scale, .failure = 0.01});
     const ArmSums sums = Sums(4, 400, {0.5, 0.5}, scale, 8);
     const ArmSchedule::Part part{.sums = &sums};
-    const double log_level = std::log(2 * 7.0 * 3 * 4 / 0.01);
+    const double log_level = std::log(2 * 10.0 * 3 * 4 / 0.01);  // ten arms, of which seven are left
     const double brute = BruteWidth(400, 8, scale, log_level);
     EXPECT_NEAR(schedule.HalfWidth(3, 7, {&part, 1}), brute, 1e-3 * brute) << scale;
     if (scale == 0) EXPECT_NEAR(brute, std::sqrt(log_level / 800), 1e-4);

@@ -198,6 +198,25 @@ TEST(DdpMabTest, ActiveSetsMeetAgain) {
   ArmRun run(setting, CompleteGraph(6).value());
   run.RunPeers();
   EXPECT_GT(run.losses.messages, 0);
+  EXPECT_LE(run.traffic.total().links_peer, run.graph.edges() * run.traffic.total().slots);
+  int complete = 0;
+  bool differed = false;
+  for (std::size_t r = 0; r < run.peers.front()->role.history().size(); ++r) {
+    bool all = true;
+    bool same = true;
+    for (const auto& peer : run.peers) {
+      const auto& history = peer->role.history();
+      all = all && r < history.size() && history[r].agents == 6;
+      same = same && r < history.size() && history[r].arms == run.peers.front()->role.history()[r].arms;
+    }
+    if (all) {
+      ++complete;
+      EXPECT_TRUE(same) << "round " << r + 1;
+    }
+    differed = differed || !same;
+  }
+  EXPECT_GT(complete, 0);
+  EXPECT_TRUE(differed) << "or there was nothing to meet again";
   for (const auto& peer : run.peers) {
     ASSERT_FALSE(peer->role.history().empty());
     EXPECT_EQ(peer->role.history().back().best, 0);

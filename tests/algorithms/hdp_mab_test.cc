@@ -149,25 +149,29 @@ TEST(HdpMabTest, ARoundWithoutAnybodyIsAnotherTry) {
   setting.failures = {{Failure::Kind::kMiss, NodeId{1}, {}, 1}, {Failure::Kind::kMiss, NodeId{2}, {}, 1}};
   ArmRun run(setting, Apart(2));
   run.RunServer();
-  EXPECT_EQ(run.server->history().front().epoch, 2);
+  EXPECT_EQ(run.server->history().front().agents, 0);
+  EXPECT_EQ(run.server->history().front().arms.size(), 2u) << "nothing is known";
+  EXPECT_EQ(run.server->history()[1].agents, 2);
   EXPECT_EQ(run.server->history().back().best, 0);
 }
+
+struct NoContext final : Context {
+  const Links& links() const override { return none; }
+  void Send(NodeId, Payload) override {}
+  void Play(std::span<const Pull>) override {}
+  CoinGen& coin(Epoch) override { std::abort(); }
+  absl::StatusOr<Report> ReleaseOnce(const ReleaseKey&, const Charge&,
+                                     absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)>) override {
+    return absl::UnimplementedError("");
+  }
+  Links none;
+};
 
 TEST(HdpMabTest, NonsenseIsNamed) {
   const SiloArmSums bare = SiloArmSums::CreateBare({0, 1}, Declassify("a test")).value();
   const auto told = [&](ArmPlan plan, NodeId from = kServerNode) {
     HdpMabAgent agent(NodeId{1}, 2, 3, 100, bare);
-    struct NoContext final : Context {
-      const Links& links() const override { return none; }
-      void Send(NodeId, Payload) override {}
-      void Play(std::span<const Pull>) override {}
-      CoinGen& coin(Epoch) override { std::abort(); }
-      absl::StatusOr<Report> ReleaseOnce(const ReleaseKey&, const Charge&,
-                                         absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)>) override {
-        return absl::UnimplementedError("");
-      }
-      Links none;
-    } context;
+    NoContext context;
     return std::string(
         agent.OnMessage(context, {from, from, 0, 0, std::make_shared<const ArmPlan>(std::move(plan))})
             .message());
@@ -179,6 +183,19 @@ TEST(HdpMabTest, NonsenseIsNamed) {
     return plan;
   };
   EXPECT_EQ(told(good), "");
+  {
+    HdpMabAgent agent(NodeId{1}, 2, 3, 100, bare);
+    NoContext context;
+    const auto tell = [&](ArmPlan plan) {
+      return agent.OnMessage(
+          context, {kServerNode, kServerNode, 0, 0, std::make_shared<const ArmPlan>(std::move(plan))});
+    };
+    EXPECT_TRUE(tell(good).ok());
+    ArmPlan next = good;
+    next.epoch = 2;
+    next.pulls = 1;
+    EXPECT_THAT(std::string(tell(next).message()), HasSubstr("while another one")) << "it is busy";
+  }
   EXPECT_THAT(told(good, NodeId{2}), HasSubstr("not from the server"));
   EXPECT_THAT(told(with([](ArmPlan& p) { p.arms = {}; })), HasSubstr("arms"));
   EXPECT_THAT(told(with([](ArmPlan& p) { p.arms = {0, 3}; })), HasSubstr("arms"));

@@ -149,6 +149,28 @@ TEST(ArmsTest, LossesAreTold) {
   EXPECT_GT(RunOf({"federation.dropout=0.5"}).checkpoints.back().lost_tallies, 0);
 }
 
+TEST(ArmsTest, WhatIsLostIsWhatWasAskedAndNotHeard) {
+  // All four uplinks are cut before the first round: R rounds, nobody heard.
+  const Checkpoint end =
+      RunOf({"federation.agents=2", "algorithm.rounds=3", "federation.failures=link 0-1 @ 1, link 0-2@1"})
+          .checkpoints.back();
+  EXPECT_EQ(end.lost_tallies, 2 * 2) << "the first of three rounds got through";
+  const std::vector<Checkpoint> rows = RunOf({"federation.dropout=0.5"}).checkpoints;
+  EXPECT_EQ(rows.front().lost_tallies, 0);
+  EXPECT_GT(rows.back().lost_tallies, 0);
+}
+
+TEST(ArmsTest, NotesSayWhereWidthsDoNotHold) {
+  using testing::ElementsAre;
+  EXPECT_THAT(ArmsNotes(Good({})), IsEmpty());
+  EXPECT_THAT(ArmsNotes(Good({"algorithm.participation=0.5"})), IsEmpty());
+  EXPECT_THAT(ArmsNotes(Good({"algorithm.participation=0.5", "environment.heterogeneous=1"})),
+              ElementsAre(HasSubstr("who is drawn")));
+  EXPECT_THAT(ArmsNotes(Good(Hdp({"algorithm.aggregation=unweighted", "environment.heterogeneous=1"}))),
+              ElementsAre(HasSubstr("whatever their size")));
+  EXPECT_THAT(ArmsNotes(Good({"federation.failures=agent 2 @ 1"})), ElementsAre(HasSubstr("plays no more")));
+}
+
 TEST(ArmsTest, ThePictureHasSinksAndCounts) {
   const NetworkPicture picture =
       RunOf(Hdp({"federation.components=[3, 2]", "federation.component_topology=line"})).picture;
@@ -164,6 +186,9 @@ TEST(ArmsTest, RefusesWhatDoesNotGoTogether) {
   EXPECT_EQ(ErrorOf({"privacy.model=central", "privacy.delta=1e-5"}).key, "privacy.model");
   EXPECT_EQ(ErrorOf({"algorithm.name=ddp-mab"}).key, "privacy.model");
   EXPECT_EQ(ErrorOf({"environment.reward=gaussian"}).key, "environment.reward");
+  EXPECT_EQ(ErrorOf({"environment.reward=uniform", "environment.means=[0.5, 0.9]"}).key,
+            "environment.reward");
+  EXPECT_EQ(ErrorOf(Ddp({"algorithm.slack=2147483648"})).key, "algorithm.slack");
   EXPECT_EQ(ErrorOf(Hdp({"federation.components=[3, 3]"})).key, "federation.components");
   EXPECT_THAT(ErrorOf(Hdp({"federation.components=[3, 3]"})).accepted,
               HasSubstr("add up to federation.agents = 5"));

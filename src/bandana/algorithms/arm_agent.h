@@ -32,8 +32,11 @@ class ArmAgent {
   /// Its own best of `arms` for some slots, as many as there are at most.
   void Wait(std::span<const ArmId> arms, Count slots);
 
-  /// To the end.
+  /// To the end: this arm, or its own best.
   void PlayOut(ArmId arm);
+  void PlayOutOwn(std::span<const ArmId> arms) { PlayOut(BestOwn(arms)); }
+
+  double noise_scale() const { return privatizer_->noise_scale(); }
 
   std::span<const Pull> pulls() const { return waits_.empty() ? pulls_ : waits_; }  ///< next, until Observe
   bool waits() const { return !waits_.empty(); }  ///< whether these are Wait's

@@ -49,7 +49,7 @@ ArmSchedule::ArmSchedule(const ArmScheduleParams& params)
   double coarse = 0.5;
   while (coarse / fine > 1 + 1e-6) {
     const double middle = std::sqrt(fine * coarse);
-    (ExactPulls(last, 2, middle) <= params_.horizon / 4 ? coarse : fine) = middle;
+    (ExactPulls(last, middle) <= params_.horizon / 4 ? coarse : fine) = middle;
   }
   last_resolution_ = coarse;
 }
@@ -59,27 +59,28 @@ double ArmSchedule::Resolution(Epoch round) const {
   return std::pow(last_resolution_, static_cast<double>(round) / static_cast<double>(*params_.rounds));
 }
 
-// All rounds, all arms and both sides add up to `failure`.
-double ArmSchedule::Level(Epoch round, Count active) const {
+// All rounds, all arms and both sides add up to `failure`. All K arms, not those that are left: who is left
+// depends on the same sums, and an arm whose mean is too high by much is one of them.
+double ArmSchedule::Level(Epoch round) const {
   const double share = params_.rounds.has_value()
                            ? static_cast<double>(*params_.rounds)
                            : static_cast<double>(round) * static_cast<double>(round + 1);
-  return failure_ / (2 * static_cast<double>(active) * share);
+  return failure_ / (2 * static_cast<double>(params_.arms) * share);
 }
 
-double ArmSchedule::ExactWidth(Epoch round, Count active, double pulls, Count noise_terms) const {
+double ArmSchedule::ExactWidth(Epoch round, double pulls, Count noise_terms) const {
   const double half_range = (params_.rewards.high - params_.rewards.low) / 2;
   const double weight = 1 / pulls;
   const NoiseLaw law{.laplace_scale = params_.noise_scale,
                      .laplace_terms = params_.noise_scale > 0 ? noise_terms : 0};
   return TailBound({.sub_gaussian = Square(half_range) / pulls, .weights = {&weight, 1}, .laws = {&law, 1}},
-                   Level(round, active));
+                   Level(round));
 }
 
-Count ArmSchedule::ExactPulls(Epoch round, Count active, double resolution) const {
+Count ArmSchedule::ExactPulls(Epoch round, double resolution) const {
   const auto agents = static_cast<double>(params_.reporting);
   const auto fits = [&](Count pulls) {
-    return ExactWidth(round, active, agents * static_cast<double>(pulls), params_.reporting * round) <=
+    return ExactWidth(round, agents * static_cast<double>(pulls), params_.reporting * round) <=
            resolution / 2;
   };
   Count high = 1;
@@ -97,7 +98,7 @@ Count ArmSchedule::ExactPulls(Epoch round, Count active, double resolution) cons
 
 Count ArmSchedule::Pulls(Epoch round, Count active) const {
   const double resolution = Resolution(round);
-  if (params_.width == Width::kExact) return ExactPulls(round, active, resolution);
+  if (params_.width == Width::kExact) return ExactPulls(round, resolution);
   const auto r = static_cast<double>(round);
   const auto agents = static_cast<double>(params_.reporting);
   const auto horizon = static_cast<double>(params_.horizon);
@@ -150,7 +151,7 @@ double ArmSchedule::HalfWidth(Epoch round, Count active, std::span<const Part> p
       laws.push_back({.laplace_scale = part.sums->noise_scale, .laplace_terms = part.sums->noise_terms});
     }
   }
-  return TailBound({.sub_gaussian = rewards, .weights = weights, .laws = laws}, Level(round, active));
+  return TailBound({.sub_gaussian = rewards, .weights = weights, .laws = laws}, Level(round));
 }
 
 ArmDecision EliminateArms(const ArmSchedule& schedule, Epoch round,

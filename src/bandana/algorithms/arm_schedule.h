@@ -66,9 +66,9 @@ class ArmSchedule {
 
  private:
   explicit ArmSchedule(const ArmScheduleParams& params);
-  double Level(Epoch round, Count active) const;
-  double ExactWidth(Epoch round, Count active, double pulls, Count noise_terms) const;
-  Count ExactPulls(Epoch round, Count active, double resolution) const;
+  double Level(Epoch round) const;
+  double ExactWidth(Epoch round, double pulls, Count noise_terms) const;
+  Count ExactPulls(Epoch round, double resolution) const;
 
   ArmScheduleParams params_;
   double failure_;

@@ -77,7 +77,11 @@ void DdpMabPeer::BeginRound() {
 
 absl::Status DdpMabPeer::Decide() {
   std::vector<const Released<ArmSums>*> tallies;
-  spreading_.have().ForEach([&](NodeId origin) { tallies.push_back(spreading_.SumsOf(origin).get()); });
+  spreading_.have().ForEach([&](NodeId origin) {
+    const Released<ArmSums>* sums = spreading_.SumsOf(origin).get();
+    if (sums->value().agents == 1 && sums->value().noise_scale == agent_.noise_scale())
+      tallies.push_back(sums);
+  });
   for (const auto* tally : tallies) {
     const std::vector<ArmId>& theirs = tally->value().arms;
     if (theirs == active_) continue;

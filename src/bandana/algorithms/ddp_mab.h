@@ -25,7 +25,7 @@
 /// Departures. How long a round of communication takes is known from the graph, which is public: no clock
 /// watches everybody's lists. A peer that lacks somebody's tally decides by those it has, with a wider width;
 /// arms that another peer no longer plays go with that peer's next tally, so that active sets meet again once
-/// messages get through.
+/// messages get through; a peer with one arm left plays it out and is silent from then on.
 namespace bandana {
 
 class DdpMabPeer final : public NetworkPlayer {

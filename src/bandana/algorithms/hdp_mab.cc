@@ -15,38 +15,10 @@ HdpMabServer::HdpMabServer(const HdpMabParams& params, const ArmSchedule& schedu
       schedule_(&schedule),
       graph_(&graph),
       active_(static_cast<std::size_t>(schedule.params().arms)),
-      unheard_(graph.nodes()),
-      silent_sinks_(graph.nodes()),
-      missed_(graph.nodes()),
+      sinks_(graph),
       heard_(graph.nodes()) {
   std::iota(active_.begin(), active_.end(), 0);
   BANDANA_CHECK(params.participants == graph.nodes() || graph.edges() == 0);
-  FindWays();
-}
-
-// Those who were heard and those who were not get sinks of their own; sinks that are not heard stay by
-// themselves.
-void HdpMabServer::FindWays() {
-  NodeSet together(agents());
-  for (std::uint32_t i = 1; i <= agents(); ++i) together.Insert(NodeId{i});
-  for (const NodeSet& group : apart_) together.Remove(group);
-  std::vector<NodeSet> groups = apart_;
-  groups.push_back(std::move(together));
-  std::vector<NodeSet> sets;
-  for (NodeSet& group : groups) {
-    group.Remove(silent_sinks_);
-    NodeSet unheard = group;
-    unheard.Keep(unheard_);
-    group.Remove(unheard_);
-    sets.push_back(std::move(group));
-    sets.push_back(std::move(unheard));
-  }
-  silent_sinks_.ForEach([&](NodeId sink) {
-    NodeSet alone(agents());
-    alone.Insert(sink);
-    sets.push_back(std::move(alone));
-  });
-  routes_ = FindRoutes(*graph_, sets);
 }
 
 absl::Status HdpMabServer::OnMessage(Context&, const Message& message) {
@@ -90,48 +62,13 @@ absl::Status HdpMabServer::Decide() {
     const double weight = 1 / static_cast<double>(collected_.size());
     for (const Collected& each : collected_) parts.push_back({weight, &each.sums->value()});
   }
-  if (!parts.empty()) {
-    ArmDecision decision = EliminateArms(*schedule_, round_, parts);
-    active_ = std::move(decision.arms);
-    best_ = decision.best;
-    history_.push_back({round_, clock_, heard_.size(), active_, best_, decision.half_width});
-  }
-  NoteSilence();
+  ArmDecision decision{.arms = active_, .best = best_};  // as before, if nobody was heard
+  if (!parts.empty()) decision = EliminateArms(*schedule_, round_, parts);
+  active_ = std::move(decision.arms);
+  best_ = decision.best;
+  history_.push_back({round_, clock_, heard_.size(), active_, best_, decision.half_width});
+  sinks_.Note(plan_->upstream, heard_);
   return absl::OkStatus();
-}
-
-void HdpMabServer::NoteSilence() {
-  NodeSet unheard(agents());
-  NodeSet silent = silent_sinks_;
-  silent.Remove(heard_);
-  for (std::uint32_t i = 1; i <= agents(); ++i) {
-    const NodeId node{i};
-    const bool asked = plan_->upstream[i - 1] != node;
-    if (!asked || heard_.Contains(node)) continue;
-    unheard.Insert(node);
-    if (plan_->upstream[i - 1] == kServerNode) silent.Insert(node);
-  }
-  if (unheard == unheard_ && silent == silent_sinks_) return;
-  NodeSet again = unheard;
-  again.Keep(missed_);
-  again.Remove(silent);
-  std::vector<NodeSet> split;
-  for (NodeSet& group : apart_) {
-    NodeSet gone = group;
-    gone.Keep(again);
-    group.Remove(gone);
-    again.Remove(gone);
-    if (!gone.empty() && !group.empty()) split.push_back(gone);
-    if (group.empty()) group = gone;
-  }
-  apart_.insert(apart_.end(), split.begin(), split.end());
-  if (!again.empty()) apart_.push_back(again);
-  missed_.Add(unheard);
-  unheard_ = std::move(unheard);
-  silent_sinks_ = std::move(silent);
-  const std::vector<NodeId> before = routes_.upstream;
-  FindWays();
-  if (routes_.upstream != before) ++new_sinks_;
 }
 
 void HdpMabServer::Announce(Context& context) {
@@ -139,9 +76,9 @@ void HdpMabServer::Announce(Context& context) {
   auto plan = std::make_shared<ArmPlan>();
   plan->epoch = round_;
   plan->clock = clock_;
-  plan->hops = routes_.hops;
-  plan->upstream = routes_.upstream;
-  const Count waiting = std::max(0, routes_.hops - 1);
+  plan->hops = sinks_.routes().hops;
+  plan->upstream = sinks_.routes().upstream;
+  const Count waiting = std::max(0, sinks_.routes().hops - 1);
   const auto active = static_cast<Count>(active_.size());
   plan->pulls = schedule_->Next(round_, active, pulled_, schedule_->params().horizon - clock_, waiting);
   if (plan->pulls > 0) {
@@ -183,9 +120,15 @@ absl::Status HdpMabAgent::OnMessage(Context&, const Message& message) {
       return absl::InvalidArgumentError(
           fmt::format("malformed message: a tally of node {}", tally.origin.value));
     }
-    held_.push_back(tally);
+    if (Fits(tally.sums->value())) held_.push_back(tally);
   }
   return absl::OkStatus();
+}
+
+// What a sink can add up: anything else is as good as lost, and takes nobody else's with it.
+bool HdpMabAgent::Fits(const ArmSums& sums) const {
+  return sums.agents == 1 && sums.noise_scale == agent_.noise_scale() &&
+         std::includes(sums.arms.begin(), sums.arms.end(), plan_->arms.begin(), plan_->arms.end());
 }
 
 absl::Status HdpMabAgent::TakePlan(const std::shared_ptr<const ArmPlan>& plan) {
@@ -204,6 +147,7 @@ absl::Status HdpMabAgent::TakePlan(const std::shared_ptr<const ArmPlan>& plan) {
   if (plan->pulls < 0 || plan->hops < 0 || plan->pulls > (agent_.left() + agent_.clock() - begins) / active) {
     return malformed(fmt::format("{} pulls of {} arms at slot {}", plan->pulls, active, begins));
   }
+  if (agent_.pending() > 0) return malformed("a plan while another one is carried out");
   plan_ = plan;
   upstream_ = plan->upstream[self_.value - 1];
   held_.clear();
@@ -261,8 +205,7 @@ absl::Status HdpMabAgent::SendCollected(Context& context) {
 }
 
 void HdpMabAgent::OnSilence(Context&) {
-  if (agent_.pending() > 0) return;
-  agent_.Wait(plan_ == nullptr ? std::vector<ArmId>{0} : plan_->arms, agent_.left());
+  if (agent_.pending() == 0) agent_.PlayOutOwn(plan_ == nullptr ? std::vector<ArmId>{0} : plan_->arms);
 }
 
 }  // namespace bandana

@@ -9,7 +9,7 @@
 #include "bandana/algorithms/arm_round.h"
 #include "bandana/algorithms/arm_schedule.h"
 #include "bandana/federation/network_player.h"
-#include "bandana/federation/sink_routes.h"
+#include "bandana/federation/sink_keeper.h"
 #include "bandana/privacy/arm_totals.h"
 
 /// HDP-MAB and CDP-MAB: P4's Algorithms 5, 4 and 1. A server, and agents in components of which one each, its
@@ -54,14 +54,12 @@ class HdpMabServer final : public NetworkPlayer {
   bool finished() const override { return over_; }
 
   const std::vector<ArmRound>& history() const { return history_; }
-  const SinkRoutes& routes() const { return routes_; }  ///< of the last round
-  Count new_sinks() const { return new_sinks_; }        ///< rounds for which ways were found anew
+  const SinkRoutes& routes() const { return sinks_.routes(); }  ///< of the next round
+  Count new_sinks() const { return sinks_.changes(); }          ///< rounds after which ways were found anew
 
  private:
   absl::Status Decide();
-  void NoteSilence();
   void Announce(Context& context);
-  void FindWays();
   Count agents() const { return graph_->nodes(); }
 
   HdpMabParams params_;
@@ -74,12 +72,7 @@ class HdpMabServer final : public NetworkPlayer {
   Count pulled_ = 0;
   int ticks_left_ = 0;  // until sums of the round are all here
   bool over_ = false;
-  SinkRoutes routes_;
-  NodeSet unheard_;             // in the last round, of those who were asked
-  NodeSet silent_sinks_;        // that were asked and have not been heard since
-  NodeSet missed_;              // unheard in some round
-  std::vector<NodeSet> apart_;  // unheard together for a second time: they get sinks of their own for good
-  Count new_sinks_ = 0;
+  SinkKeeper sinks_;
   std::shared_ptr<const ArmPlan> plan_;
   std::vector<Collected> collected_;  // in this round, by sink
   NodeSet heard_;
@@ -102,6 +95,7 @@ class HdpMabAgent final : public NetworkPlayer {
   const ArmAgent& agent() const { return agent_; }
 
  private:
+  bool Fits(const ArmSums& sums) const;
   absl::Status TakePlan(const std::shared_ptr<const ArmPlan>& plan);
   absl::Status SendCollected(Context& context);
   bool is_sink() const { return upstream_ == kServerNode; }

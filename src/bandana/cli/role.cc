@@ -131,8 +131,8 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
 std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims, const Ledger* ledger) {
   std::vector<std::string> parts;
   for (const Claim& claim : claims) {
-    parts.push_back(fmt::format("({:.6g}, {:.3g})-DP against {}", claim.guarantee.epsilon,
-                                claim.guarantee.delta, claim.adversary));
+    parts.push_back(fmt::format("({:.6g}, {:.3g})-DP of {} against {}", claim.guarantee.epsilon,
+                                claim.guarantee.delta, claim.unit, claim.adversary));
   }
   std::string text = claims.empty() ? "done: no privacy is claimed"
                                     : fmt::format("delivered: {}", absl::StrJoin(parts, "; "));

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "bandana/core/status.h"
 
@@ -15,7 +16,8 @@ absl::StatusOr<Failure> ParseFailure(const std::string& text) {
         "\"agent A @ R\", \"link A-B @ R\" or \"miss A @ R\" with agents A, B (0: the server of a link) "
         "and a round R");
   };
-  const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
+  const std::vector<std::string> words =
+      absl::StrSplit(absl::StrReplaceAll(text, {{"@", " @ "}}), ' ', absl::SkipEmpty());
   if (words.size() != 4 || words[2] != "@") return refuse();
   Failure failure;
   std::int32_t round = 0;

@@ -21,4 +21,8 @@ class NetworkPlayer : public Player {
   virtual void OnSilence(Context& context) = 0;
 };
 
+/// Ticks without a message or a pull after which a driver takes it that nothing will come: more than any
+/// message takes from end to end of so many nodes and back.
+inline Count QuietTicks(Count nodes) { return 3 * nodes + 16; }
+
 }  // namespace bandana

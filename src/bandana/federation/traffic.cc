@@ -27,7 +27,7 @@ std::size_t Traffic::PlaceOf(NodeId from, NodeId to) const {
   return first_[from.value - 1] + static_cast<std::size_t>(it - neighbours.begin());
 }
 
-void Traffic::Send(NodeId from, NodeId to, Count clock, const Payload& payload) {
+void Traffic::Send(NodeId from, NodeId to, Slot slot, Count clock, const Payload& payload) {
   if (log_.empty() || log_.back().first < clock) log_.emplace_back(clock, total_);
   ++total_.messages;
   total_.bytes += WireBytes(payload);
@@ -36,17 +36,14 @@ void Traffic::Send(NodeId from, NodeId to, Count clock, const Payload& payload) 
   if (from == kServerNode || to == kServerNode) {
     const std::size_t agent = (from == kServerNode ? to : from).value - 1;
     ++uplinks_[agent];
-    if (!plan && std::exchange(uplink_last_used_[agent], clock) != clock) ++total_.links_server;
+    if (!plan && std::exchange(uplink_last_used_[agent], slot) != slot) ++total_.links_server;
   } else {
     ++messages_[PlaceOf(from, to)];
-    if (std::exchange(last_used_[PlaceOf(std::min(from, to), std::max(from, to))], clock) != clock)
+    if (std::exchange(last_used_[PlaceOf(std::min(from, to), std::max(from, to))], slot) != slot)
       ++total_.links_peer;
   }
   if (!plan) {
-    if (log_.size() > slots_seen_) {
-      ++total_.slots;
-      slots_seen_ = log_.size();
-    }
+    if (std::exchange(last_slot_, slot) != slot) ++total_.slots;
     if (const Epoch epoch = EpochOf(payload); epoch > last_epoch_) {
       ++total_.rounds;
       last_epoch_ = epoch;

@@ -24,8 +24,8 @@ class Traffic {
   /// `graph` must outlive it: agents are its nodes.
   explicit Traffic(const Graph& graph);
 
-  /// `clock`: slots that the sender has played. Clocks of one sender never go back.
-  void Send(NodeId from, NodeId to, Count clock, const Payload& payload);
+  /// In the network's slot of that number, `clock` slots after the beginning of the run. Neither goes back.
+  void Send(NodeId from, NodeId to, Slot slot, Count clock, const Payload& payload);
 
   const TrafficCounts& total() const { return total_; }
 
@@ -40,14 +40,14 @@ class Traffic {
   std::size_t PlaceOf(NodeId from, NodeId to) const;
 
   const Graph* graph_;
-  std::vector<std::size_t> first_;       // of a node's neighbours in the lists below
-  std::vector<Count> messages_;          // by sender and neighbour
-  std::vector<Count> last_used_;         // clock, at the place of the smaller node
-  std::vector<Count> uplinks_;           // by agent
-  std::vector<Count> uplink_last_used_;  // clock
+  std::vector<std::size_t> first_;  // of a node's neighbours in the lists below
+  std::vector<Count> messages_;     // by sender and neighbour
+  std::vector<Slot> last_used_;     // at the place of the smaller node
+  std::vector<Count> uplinks_;      // by agent
+  std::vector<Slot> uplink_last_used_;
   TrafficCounts total_;
   std::vector<std::pair<Count, TrafficCounts>> log_;  // by clock: totals up to it
-  std::size_t slots_seen_ = 0;                        // of log_, with more than plans
+  Slot last_slot_ = -1;                               // with more than plans
   Epoch last_epoch_ = 0;
 };
 

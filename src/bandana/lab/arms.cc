@@ -10,10 +10,13 @@
 #include "absl/strings/str_split.h"
 #include "bandana/bandit/round_recorder.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/forwarding_player.h"
 #include "bandana/federation/traffic.h"
+#include "bandana/lab/algorithms.h"
 #include "bandana/lab/arm_parts.h"
 #include "bandana/lab/federated_parts.h"
 #include "bandana/lab/spec.h"
+#include "bandana/privacy/calibration/rounding.h"
 #include "bandana/sim/network_simulator.h"
 #include "fmt/format.h"
 
@@ -56,18 +59,14 @@ const ArmAgent* AgentOf(const NetworkPlayer& role) {
   return nullptr;
 }
 
-// Tells of what an agent pulls.
-class WatchedPlayer final : public NetworkPlayer {
+// Writes down what an agent pulls, and what it loses while it waits.
+class WatchedPlayer final : public ForwardingPlayer {
  public:
   WatchedPlayer(std::unique_ptr<NetworkPlayer> role, const ArmProblem& problem, std::vector<Pull>* pulls)
-      : role_(std::move(role)), agent_(AgentOf(*role_)), problem_(&problem), pulls_(pulls) {}
+      : ForwardingPlayer(std::move(role)), agent_(AgentOf(this->role())), problem_(&problem), pulls_(pulls) {}
 
-  absl::Status OnStart(Context& context) override { return role_->OnStart(context); }
-  absl::Status OnMessage(Context& context, const Message& message) override {
-    return role_->OnMessage(context, message);
-  }
   std::span<const Pull> Act(Context& context) override {
-    const std::span<const Pull> pulls = role_->Act(context);
+    const std::span<const Pull> pulls = ForwardingPlayer::Act(context);
     if (agent_ != nullptr && agent_->waits()) {
       for (const Pull& pull : pulls)
         waiting_regret_ += problem_->Gap(pull.arm) * static_cast<double>(pull.count);
@@ -75,19 +74,11 @@ class WatchedPlayer final : public NetworkPlayer {
     if (pulls_ != nullptr) pulls_->insert(pulls_->end(), pulls.begin(), pulls.end());
     return pulls;
   }
-  absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) override {
-    return role_->Observe(context, rewards);
-  }
-  absl::Status EndTick(Context& context) override { return role_->EndTick(context); }
-  void OnSilence(Context& context) override { role_->OnSilence(context); }
-  bool finished() const override { return role_->finished(); }
 
-  NetworkPlayer& role() const { return *role_; }
   Count waited() const { return agent_ == nullptr ? 0 : agent_->waited(); }
   double waiting_regret() const { return waiting_regret_; }
 
  private:
-  std::unique_ptr<NetworkPlayer> role_;
   const ArmAgent* agent_;
   const ArmProblem* problem_;
   double waiting_regret_ = 0;
@@ -139,11 +130,12 @@ void AddTraffic(const Settings& settings, const Traffic& traffic, double round_c
     checkpoint.cost = cost("federation.cost_server") * static_cast<double>(counts.links_server) +
                       cost("federation.cost_peer") * static_cast<double>(counts.links_peer);
     checkpoint.paper_cost = round_cost * static_cast<double>(counts.rounds);
-    checkpoint.waiting = static_cast<double>(tallied.waited) / static_cast<double>(checkpoint.agents);
-    checkpoint.waiting_regret = tallied.waiting_regret;
-    checkpoint.lost_tallies = tallied.lost;
-    checkpoint.disagreements = tallied.disagreements;
   }
+  Checkpoint& end = checkpoints.back();
+  end.waiting = static_cast<double>(tallied.waited) / static_cast<double>(end.agents);
+  end.waiting_regret = tallied.waiting_regret;
+  end.lost_tallies = tallied.lost;
+  end.disagreements = tallied.disagreements;
 }
 
 }  // namespace
@@ -158,6 +150,11 @@ absl::Status CheckArms(const Settings& settings) {
     return InvalidOption("environment.reward", reward, "bernoulli, or uniform where no mean is below 0.5");
   }
   const std::string& model = settings.Text("privacy.model");
+  if (model != "none" && settings.Text("environment.reward") == "uniform") {
+    return InvalidOption(
+        "environment.reward", "uniform",
+        "bernoulli with privacy: sums of rewards must be exact (docs/proofs/silo-arm-sums.md)");
+  }
   const std::string wanted = name == "ddp-mab"                                    ? "peer"
                              : name == "ucb1" || name == "successive-elimination" ? "none"
                                                                                   : "silo";
@@ -170,6 +167,35 @@ absl::Status CheckArms(const Settings& settings) {
   BANDANA_RETURN_IF_ERROR(parts->MakeWorld().status());
   BANDANA_ASSIGN_OR_RETURN(const std::vector<Failure> failures, FailuresOf(settings));
   return CheckLinks(parts->graph(), parts->has_server(), failures);
+}
+
+std::vector<std::string> ArmsNotes(const Settings& settings) {
+  std::vector<std::string> notes;
+  if (!AlgorithmOf(settings).arms || !Talks(settings)) return notes;
+  const auto is = [&](const char* key, const char* value) {
+    return settings.Has(key) && settings.Text(key) == value;
+  };
+  const bool differ = settings.Number("environment.heterogeneous") > 0;
+  const bool loses =
+      settings.Number("federation.dropout") > 0 || settings.Text("federation.failures") != "none";
+  if (differ && ReportingOf(settings) < AgentsOf(settings)) {
+    notes.emplace_back(
+        "Rewards differ between agents, and not all report in a round: widths do not cover who is drawn, and "
+        "the best arm may be lost.");
+  }
+  if (differ && is("algorithm.aggregation", "unweighted")) {
+    notes.emplace_back(
+        "Rewards differ between agents, and components count alike whatever their size: where sizes differ, "
+        "the mean of their means is not the agents' mean.");
+  }
+  if (differ && loses) {
+    notes.emplace_back(
+        "Rewards differ between agents, and some are not heard: widths do not cover who is missing.");
+  }
+  if (settings.Text("federation.failures").find("agent") != std::string::npos) {
+    notes.emplace_back("An agent that is lost plays no more: its regret ends there.");
+  }
+  return notes;
 }
 
 absl::StatusOr<std::vector<Claim>> ArmsClaims(const Settings& settings) {
@@ -190,7 +216,8 @@ absl::StatusOr<std::vector<Claim>> ArmsClaims(const Settings& settings) {
   // Whoever meets several agents has a reward at each: pure guarantees add up.
   if (agents > 1) {
     Claim composed = claims.front();
-    composed.guarantee.epsilon *= static_cast<double>(agents);
+    composed.guarantee.epsilon =
+        calibration::ProductUp(composed.guarantee.epsilon, static_cast<double>(agents));
     composed.unit = fmt::format("one person who has a reward at each of the {} agents", agents);
     claims.push_back(composed);
   }
@@ -239,6 +266,8 @@ absl::StatusOr<ArmsOutcome> RunArms(const Settings& settings, std::uint32_t repl
   picture.components = Components(graph);
   picture.lost_agents = losses.agents;
   picture.lost_links = losses.links;
+  picture.lost_messages = losses.messages;
+  picture.new_sinks = server == nullptr ? 0 : server->new_sinks();
   if (sinks) {  // those of the beginning, and those that took their place
     picture.sinks.insert(picture.sinks.end(), server->routes().sinks.begin(), server->routes().sinks.end());
     std::sort(picture.sinks.begin(), picture.sinks.end());

@@ -25,6 +25,8 @@ struct NetworkPicture {
   std::vector<std::vector<NodeId>> components;
   std::vector<NodeId> lost_agents;
   std::vector<Edge> lost_links;
+  Count lost_messages = 0;
+  Count new_sinks = 0;  ///< rounds after which other ways to sinks were found
 };
 
 struct ArmsOutcome {
@@ -35,6 +37,9 @@ struct ArmsOutcome {
 
 /// That the point can be run. Errors name the key.
 absl::Status CheckArms(const Settings& settings);
+
+/// What whoever reads the results should know: where widths do not hold, for one.
+std::vector<std::string> ArmsNotes(const Settings& settings);
 
 absl::StatusOr<std::vector<Claim>> ArmsClaims(const Settings& settings);
 

@@ -139,13 +139,15 @@ static absl::StatusOr<Json> NetworkStatement(const Settings& settings) {
   for (const auto& component : picture.components) components.push_back(ids(component));
   Json links = Json::array();
   for (const Edge& edge : picture.lost_links) links.push_back({edge.a.value, edge.b.value});
-  return Json{{"nodes", picture.nodes},
-              {"server", picture.server},
-              {"edges", edges},
-              {"uplinks", uplinks},
-              {"sinks", ids(picture.sinks)},
-              {"components", components},
-              {"lost", {{"agents", ids(picture.lost_agents)}, {"links", links}}}};
+  return Json{
+      {"nodes", picture.nodes},
+      {"server", picture.server},
+      {"edges", edges},
+      {"uplinks", uplinks},
+      {"sinks", ids(picture.sinks)},
+      {"components", components},
+      {"lost", {{"agents", ids(picture.lost_agents)}, {"links", links}, {"messages", picture.lost_messages}}},
+      {"new_sinks", picture.new_sinks}};
 }
 
 absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason) {
@@ -190,6 +192,8 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
                                  {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
                                  {"privacy", privacy}});
     if (!net.is_null()) summary["points"].back()["net"] = net;
+    if (const auto notes = ArmsNotes(point.settings); !notes.empty())
+      summary["points"].back()["notes"] = notes;
     if (!network.is_null()) summary["points"].back()["network"] = network;
     if (!graph.is_null()) summary["points"].back()["graph"] = graph;
   }

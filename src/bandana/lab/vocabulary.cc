@@ -65,6 +65,12 @@ Option Integer(std::string key, double least, std::optional<Value> fallback, std
           std::move(applies)};
 }
 
+Option Within(Option option, double least, double most) {
+  option.accepted = fmt::format("a whole number from {} to {}", least, most);
+  option.in_range = [least, most](double value) { return value >= least && value <= most; };
+  return option;
+}
+
 Option IntegerOrAuto(std::string key, double least, std::string help,
                      std::function<bool(const Settings&)> applies = Always) {
   Option option =
@@ -343,8 +349,10 @@ std::vector<Option> MakeVocabulary() {
              "one drawn by a "
              "public coin",
              ddp),
-      Integer("algorithm.slack", 0, std::int64_t{0},
-              "slots of a round beyond what the graph takes, for ways that losses have made longer", ddp),
+      Within(
+          Integer("algorithm.slack", 0, std::int64_t{0},
+                  "slots of a round beyond what the graph takes, for ways that losses have made longer", ddp),
+          0, 1'000'000),
       Choice("algorithm.aggregation", {"weighted", "unweighted"}, "weighted",
              "components count by their agents, or all alike, as in the paper", hdp),
       Choice(

@@ -23,10 +23,6 @@ constexpr Manner kTicks{.first = 0,
                         .carries = IsForNetwork,
                         .kinds = "messages of a network with arms"};
 
-// Ticks after which a node that hears and does nothing waits in vain, as in a simulator: more than any
-// message takes from end to end and back.
-Count PatienceOf(Count nodes) { return 3 * nodes + 16; }
-
 // A node's side of a run: slots are ticks.
 class NetworkRun : public LockStep {
  public:
@@ -53,7 +49,7 @@ class NetworkRun : public LockStep {
     BANDANA_ASSIGN_OR_RETURN(const bool has_pulled, PlayOut());
     BANDANA_RETURN_IF_ERROR(player_.EndTick(context()));
     quiet_ = has_pulled || has_sent() || !messages.empty() ? 0 : quiet_ + 1;
-    if (quiet_ <= PatienceOf(params().nodes) || player_.finished()) return absl::OkStatus();
+    if (quiet_ <= QuietTicks(params().nodes) || player_.finished()) return absl::OkStatus();
     player_.OnSilence(context());
     BANDANA_RETURN_IF_ERROR(PlayOut().status());
     return player_.finished() ? absl::OkStatus()

@@ -40,19 +40,23 @@ class Network {
 
   absl::StatusOr<NetworkLosses> Run() {
     for (const auto& place : places_) BANDANA_RETURN_IF_ERROR(place->player->OnStart(place->context));
-    // Roles count ticks while others are silent, at most as many as a message needs from end to end and back.
-    const Count patience = 3 * graph_.nodes() + 16;
+    const Count patience = QuietTicks(graph_.nodes());
     Count quiet = 0;
     while (true) {
       if (params_.stop != nullptr && *params_.stop) return absl::CancelledError("interrupted");
       happened_ = false;
-      bool waiting = false;
+      // Nothing arrives in the tick in which it is sent, so all may play before anybody ends its tick; then
+      // all know in which slot they speak.
+      std::vector<Place*> playing;
+      const Count before = played_;
       for (const auto& place : places_) {
         if (place->gone || place->player->finished()) continue;
-        waiting = true;
-        BANDANA_RETURN_IF_ERROR(Tick(*place));
+        playing.push_back(place.get());
+        BANDANA_RETURN_IF_ERROR(ListenAndPlay(*place));
       }
-      if (!waiting) break;
+      if (playing.empty()) break;
+      if (played_ > before) ++slot_;
+      for (Place* place : playing) BANDANA_RETURN_IF_ERROR(place->player->EndTick(place->context));
       for (const auto& place : places_) std::swap(place->inbox, place->arriving);
       quiet = happened_ ? 0 : quiet + 1;
       if (quiet <= patience) continue;
@@ -120,12 +124,11 @@ class Network {
     return {params_.seed, params_.replicate, node, epoch, stream};
   }
 
-  absl::Status Tick(Place& place) {
+  absl::Status ListenAndPlay(Place& place) {
     for (const Message& message : place.inbox)
       BANDANA_RETURN_IF_ERROR(place.player->OnMessage(place.context, message));
     place.inbox.clear();
-    BANDANA_RETURN_IF_ERROR(Play(place));
-    return place.player->EndTick(place.context);
+    return Play(place);
   }
 
   absl::Status Play(Place& place) {
@@ -137,6 +140,7 @@ class Network {
       for (const Pull& pull : pulls) {
         recorder_.PlayMany(place.self, place.clock + 1, pull.arm, pull.count, problem_.Gap(pull.arm));
         place.clock += pull.count;
+        played_ += pull.count;
       }
       latest_ = std::max(latest_, place.clock);
       BANDANA_RETURN_IF_ERROR(place.player->Observe(place.context, Raw<RewardSums>(rewards_)));
@@ -148,7 +152,7 @@ class Network {
     if (from.gone) return;
     happened_ = true;
     if (Lost(from, to, EpochOf(payload))) return;
-    traffic_.Send(from.self, to, from.self == kServerNode ? latest_ : from.clock, payload);
+    traffic_.Send(from.self, to, slot_, latest_, payload);
     Place& place = *places_[to.value - offset_];
     if (!place.gone) place.arriving.push_back({from.self, from.self, 0, from.next_seq++, std::move(payload)});
   }
@@ -207,6 +211,8 @@ class Network {
   std::uint32_t offset_ = 0;  // of the first node
   std::vector<RewardSum> rewards_;
   Count latest_ = 0;  // clock of any agent
+  Count played_ = 0;  // pulls of all
+  Slot slot_ = 0;     // ticks in which somebody pulled: what is sent between two of them is sent at once
   bool happened_ = false;
   NetworkLosses losses_;
   std::set<Edge> lost_links_;

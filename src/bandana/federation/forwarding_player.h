@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "bandana/federation/network_player.h"
+
+namespace bandana {
+
+/// A role that does what another does: to be overridden where something is to be seen of it.
+class ForwardingPlayer : public NetworkPlayer {
+ public:
+  explicit ForwardingPlayer(std::unique_ptr<NetworkPlayer> role) : role_(std::move(role)) {}
+
+  absl::Status OnStart(Context& context) override { return role_->OnStart(context); }
+  absl::Status OnMessage(Context& context, const Message& message) override {
+    return role_->OnMessage(context, message);
+  }
+  std::span<const Pull> Act(Context& context) override { return role_->Act(context); }
+  absl::Status Observe(Context& context, const Raw<RewardSums>& rewards) override {
+    return role_->Observe(context, rewards);
+  }
+  absl::Status EndTick(Context& context) override { return role_->EndTick(context); }
+  void OnSilence(Context& context) override { role_->OnSilence(context); }
+  bool finished() const override { return role_->finished(); }
+
+  NetworkPlayer& role() const { return *role_; }
+
+ private:
+  std::unique_ptr<NetworkPlayer> role_;
+};
+
+}  // namespace bandana
