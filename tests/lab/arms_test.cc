@@ -1,6 +1,7 @@
 #include "bandana/lab/arms.h"
 
 #include <atomic>
+#include <cmath>
 
 #include "bandana/core/status.h"
 #include "bandana/lab/arm_parts.h"
@@ -115,6 +116,23 @@ TEST(ArmsTest, CountsCostsBesideThePapersFormulas) {
   hdp = RunOf(Hdp(edges)).checkpoints.back();
   EXPECT_EQ(hdp.paper_cost, rounds * (2 * 50 + 4 + 2));
   EXPECT_EQ(RunOf({"algorithm.name=single-mab"}).checkpoints.back().messages, 0);
+}
+
+TEST(ArmsTest, WaitingHasAPriceOfItsOwn) {
+  const auto last = [](const Overrides& set) { return RunOf(set).checkpoints.back(); };
+  EXPECT_EQ(last({}).waiting_regret, 0);
+  EXPECT_EQ(last(Ddp({"federation.topology=complete"})).waiting_regret, 0);
+  // Arms of 1 and 0: a waiting pull costs 0 or 1, so that the price is a whole number of them.
+  const Checkpoint line = last(Ddp({"federation.topology=line", "environment.means=[1, 0]"}));
+  EXPECT_GT(line.waiting, 0);
+  EXPECT_GE(line.waiting_regret, 0);
+  EXPECT_LE(line.waiting_regret, 5 * line.waiting);
+  EXPECT_EQ(line.waiting_regret, std::floor(line.waiting_regret));
+  // What an agent likes best is not what is best for all.
+  const Checkpoint differing = last(
+      Ddp({"federation.topology=line", "environment.means=[0.75, 0.5, 0.5]", "environment.heterogeneous=1"}));
+  EXPECT_GT(differing.waiting_regret, 0);
+  EXPECT_LE(differing.waiting_regret, 0.25 * 5 * differing.waiting);
 }
 
 TEST(ArmsTest, SameDecisionsInAnyStructureWithoutNoiseAndDelay) {
