@@ -47,7 +47,9 @@ TEST(ArmScheduleTest, ExactWidthsAreChernoffs) {
     const double log_level = std::log(2 * 10.0 * 3 * 4 / 0.01);  // ten arms, of which seven are left
     const double brute = BruteWidth(400, 8, scale, log_level);
     EXPECT_NEAR(schedule.HalfWidth(3, 7, {&part, 1}), brute, 1e-3 * brute) << scale;
-    if (scale == 0) EXPECT_NEAR(brute, std::sqrt(log_level / 800), 1e-4);
+    if (scale == 0) {
+      EXPECT_NEAR(brute, std::sqrt(log_level / 800), 1e-4);
+    }
   }
 }
 

@@ -194,7 +194,7 @@ TEST(DdpMabTest, ACutLinkIsGoneAroundWithinTheSlack) {
 TEST(DdpMabTest, ActiveSetsMeetAgain) {
   ArmSetting setting{
       .horizon = 400'000, .agents = 6, .means = {0.55, 0.5, 0.52, 0.3, 0.4, 0.2}, .epsilon = 0.5};
-  setting.dropout = 0.3;
+  setting.dropout = 0.1;
   ArmRun run(setting, CompleteGraph(6).value());
   run.RunPeers();
   EXPECT_GT(run.losses.messages, 0);

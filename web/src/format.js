@@ -57,7 +57,7 @@ const metricNames = {
   regret: 'Regret', regret_per_agent: 'Regret per agent', communication_reals: 'Communication (reals)',
   communication_bits: 'Communication (bits)', communication_cost: 'Communication (cost)', bytes_on_wire: 'Bytes on the wire',
   links_server: 'Links to the server', links_peer: 'Links between agents', slots: 'Message slots', messages: 'Messages',
-  paper_cost: 'Cost by the paper’s formula', waiting_pulls: 'Waiting pulls', lost_tallies: 'Lost tallies', disagreements: 'Disagreements',
+  paper_cost: 'Cost by the paper’s formula', waiting_pulls: 'Waiting pulls', waiting_regret: 'Regret of waiting pulls', lost_tallies: 'Lost tallies', disagreements: 'Disagreements',
   clients: 'Clients', rounds: 'Rounds', syncs: 'Syncs', first_sync: 'First sync (round)', repairs: 'Repairs of V', best_action_rate: 'Best action rate',
 };
 export const metricName = (name) => metricNames[name] || name.replace(/_/g, ' ');

@@ -21,7 +21,7 @@ struct Checkpoint {
   Count agents = 1;             ///< who each play every round; regret is of all of them
   Count first_sync = 0;         ///< round of the first synchronisation; 0: none yet
   Count repairs = 0;            ///< Gram matrices that noise had left not positive definite
-  // Of networks, counted from messages. The last four are of the whole run.
+  // Of networks, counted from messages. The last four are of the whole run, and in its last row alone.
   Count messages = 0;
   Count links_server = 0;  ///< built between an agent and the server
   Count links_peer = 0;    ///< built between agents

@@ -6,7 +6,7 @@ import { tidy } from '../graph.js';
 import { draw, line, linkName, linkSays, nodeName } from '../network.js';
 import { onTheme, theme } from '../palette.js';
 
-const costs = ['rounds', 'links_server', 'links_peer', 'slots', 'messages', 'communication_reals', 'bytes_on_wire', 'communication_cost', 'paper_cost', 'waiting_pulls', 'lost_tallies', 'disagreements'];
+const costs = ['rounds', 'links_server', 'links_peer', 'slots', 'messages', 'communication_reals', 'bytes_on_wire', 'communication_cost', 'paper_cost', 'waiting_pulls', 'waiting_regret', 'lost_tallies', 'disagreements'];
 const own = ['links_server', 'links_peer', 'slots', 'paper_cost', 'waiting_pulls'];
 
 const mean = (p, m) => (p.metrics[m] && finite(p.metrics[m].mean) ? p.metrics[m].mean : null);
@@ -22,10 +22,12 @@ function losses(p, net) {
   const said = [
     agents.length && `${agents.length > 1 ? 'agents' : 'agent'} ${listed(agents)}`, net.lost.has(0) && 'the server',
     cut.length && `the ${cut.length > 1 ? 'links' : 'link'} ${listed(cut.map((e) => linkName(e).replaceAll(' ', '')))}`,
+    p.network.lost?.messages > 0 && count(p.network.lost.messages, 'message'),
     tallies > 0 && `${number(tallies, 4)} ${tallies === 1 ? 'tally that' : 'tallies that'} somebody decided without${on}`,
   ].filter(Boolean);
   const differ = disagreements > 0 && `Agents disagreed on the active arms ${number(disagreements, 4)} ${disagreements === 1 ? 'time' : 'times'}${on}.`;
-  return [said.length && `Lost: ${said.join('; ')}.`, differ].filter(Boolean).join(' ');
+  const sinks = p.network.new_sinks > 0 && `Other sinks, or other ways to them, were found ${count(p.network.new_sinks, 'time')}.`;
+  return [said.length && `Lost: ${said.join('; ')}.`, sinks, differ, ...(Array.isArray(p.notes) ? p.notes : [])].filter(Boolean).join(' ');
 }
 
 /// Who talked to whom, how often, and at what cost.
