@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "bandana/core/ids.h"
 
 namespace bandana {
@@ -66,7 +66,7 @@ class NodeSet {
   static unsigned Bit(NodeId node) { return (node.value - 1) % 64; }
 
   Count nodes_ = 0;
-  std::vector<std::uint64_t> words_;
+  absl::InlinedVector<std::uint64_t, 8> words_;  // up to 512 nodes without a word on the heap
 };
 
 }  // namespace bandana

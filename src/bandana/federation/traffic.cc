@@ -14,6 +14,11 @@ Traffic::Traffic(const Graph& graph) : graph_(&graph) {
     first_.push_back(places);
     places += graph.neighbours(NodeId{i}).size();
   }
+  for (std::uint32_t i = 1; i <= nodes; ++i) {
+    for (const NodeId neighbour : graph.neighbours(NodeId{i})) {
+      smaller_.push_back(PlaceOf(std::min(NodeId{i}, neighbour), std::max(NodeId{i}, neighbour)));
+    }
+  }
   messages_.resize(places);
   last_used_.resize(places, -1);
   uplinks_.resize(nodes);
@@ -38,9 +43,9 @@ void Traffic::Send(NodeId from, NodeId to, Slot slot, Count clock, const Payload
     ++uplinks_[agent];
     if (!plan && std::exchange(uplink_last_used_[agent], slot) != slot) ++total_.links_server;
   } else {
-    ++messages_[PlaceOf(from, to)];
-    if (std::exchange(last_used_[PlaceOf(std::min(from, to), std::max(from, to))], slot) != slot)
-      ++total_.links_peer;
+    const std::size_t place = PlaceOf(from, to);
+    ++messages_[place];
+    if (std::exchange(last_used_[smaller_[place]], slot) != slot) ++total_.links_peer;
   }
   if (!plan) {
     if (std::exchange(last_slot_, slot) != slot) ++total_.slots;

@@ -40,10 +40,11 @@ class Traffic {
   std::size_t PlaceOf(NodeId from, NodeId to) const;
 
   const Graph* graph_;
-  std::vector<std::size_t> first_;  // of a node's neighbours in the lists below
-  std::vector<Count> messages_;     // by sender and neighbour
-  std::vector<Slot> last_used_;     // at the place of the smaller node
-  std::vector<Count> uplinks_;      // by agent
+  std::vector<std::size_t> first_;    // of a node's neighbours in the lists below
+  std::vector<std::size_t> smaller_;  // of each place that of the same link at its smaller node
+  std::vector<Count> messages_;       // by sender and neighbour
+  std::vector<Slot> last_used_;       // at the place of the smaller node
+  std::vector<Count> uplinks_;        // by agent
   std::vector<Slot> uplink_last_used_;
   TrafficCounts total_;
   std::vector<std::pair<Count, TrafficCounts>> log_;  // by clock: totals up to it
