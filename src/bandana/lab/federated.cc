@@ -94,7 +94,8 @@ absl::Status CheckChoices(const Settings& settings) {
   }
   const bool gap = settings.Text("environment.contexts") == "gap";
   if (gap && !(settings.Number("environment.gap") <= 0.3)) {
-    return InvalidOption("environment.gap", ToText(*settings.Find("environment.gap")), "a number in [0, 0.3]");
+    return InvalidOption("environment.gap", ToText(*settings.Find("environment.gap")),
+                         "a number in [0, 0.3]");
   }
   if (const std::string& reward = settings.Text("environment.reward");
       reward != "bernoulli" && (gap || reward != "rademacher")) {

@@ -66,8 +66,9 @@ absl::StatusOr<Graph> MakeComponents(const Settings& settings) {
     const std::string& own = size == 1 ? "complete" : size == 2 && shape == "ring" ? "line" : shape;
     BANDANA_ASSIGN_OR_RETURN(Graph component, MakeShape(settings, own, size, coin));
     if (!component.connected()) {
-      return InvalidOption("federation.component_topology", shape,
-                           fmt::format("one that connects the {} agents of a component, or another seed", size));
+      return InvalidOption(
+          "federation.component_topology", shape,
+          fmt::format("one that connects the {} agents of a component, or another seed", size));
     }
     components.push_back(std::move(component));
     sum += size;
