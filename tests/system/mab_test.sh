@@ -130,6 +130,7 @@ refuses service.listen server cdp-mab-silo
 refuses service.server agent cdp-mab-silo --set service.node=1
 refuses 'from 1 to 12' agent cdp-mab-silo --set service.node=13 --set service.server=127.0.0.1:9
 refuses service.peers agent hdp-mab-silo --set service.node=1 --set service.server=127.0.0.1:9
+refuses 'only a simulation' peer ddp-mab-peer --set algorithm.rounds=3 --set algorithm.gap=known
 refuses '12 addresses' peer ddp-mab-peer --set service.node=1 --set service.peers=127.0.0.1:9
 refuses federation.failures peer ddp-mab-peer --set 'federation.failures=agent 3 @ 1'
 refuses federation.dropout agent cdp-mab-silo --set federation.dropout=0.5

@@ -66,6 +66,10 @@ absl::Status CheckRole(const RoleConfig& config, NetworkRole role) {
                       fmt::format("{}", config.settings.Number("federation.dropout")),
                       "0: what is lost between processes is not drawn");
   }
+  if (const lab::Value* gap = config.settings.Find("algorithm.gap");
+      gap != nullptr && lab::ToText(*gap) == "known") {
+    return BadService(config, "algorithm.gap", "known", "auto, or a number: only a simulation knows the gap");
+  }
   return lab::CheckPoint(config.settings);
 }
 
