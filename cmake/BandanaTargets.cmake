@@ -23,6 +23,11 @@ add_compile_options(-march=${BANDANA_MARCH} -ffp-contract=off -Wall -Wextra -Wsh
                     -Wno-missing-field-initializers)
 if(BANDANA_SANITIZE)
   add_compile_options(-fsanitize=${BANDANA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  if(BANDANA_SANITIZE MATCHES "undefined")
+    # A check at every access through a pointer, a quarter of the time it takes to compile; the address sanitizer sees
+    # what matters of them.
+    add_compile_options(-fno-sanitize=null,alignment,object-size,vptr)
+  endif()
   add_link_options(-fsanitize=${BANDANA_SANITIZE})
 endif()
 
