@@ -28,7 +28,7 @@ serve central --set service.ledger=server.ledger
 says second.err 'server.ledger: another process'
 join central 1-6000 --set service.ledger=agent.ledger
 ends "$server" 0 'server with a ledger'
-says central.err '-DP against '
+says central.err '-DP of one client'
 says central.err 'VOID'
 ends "$agent" 0 'agent with a ledger'
 ledger 0 verify agent.ledger
