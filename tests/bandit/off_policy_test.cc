@@ -129,12 +129,33 @@ TEST(OffPolicyTest, IntervalsCover) {
   EXPECT_GT(SharedRuns().normal_misses.at("dm, wrong model"), 100);
 }
 
+// Variances of one round's term, by Simpson's rule over x: E w^2 r^2 - V^2 for IPS, and for the doubly robust
+// estimate with the true model E w^2 (r - q)^2 + Var sum pi q.
 TEST(OffPolicyTest, GoodModelsHelp) {
+  double ips = 0, robust = 0;
+  constexpr int kSteps = 1000;
+  for (int i = 0; i <= kSteps; ++i) {
+    const double x = -1 + 2.0 * i / kSteps;
+    const double part = (i == 0 || i == kSteps ? 1.0 : i % 2 == 1 ? 4.0 : 2.0) / (3 * kSteps);
+    double direct = 0;
+    for (int a = 0; a < 3; ++a) {
+      const double mean = At(kMean[a], x);
+      const double square = At(kTarget[a], x) * At(kTarget[a], x) / At(kLogging[a], x);  // E w^2 of action a
+      ips += part * square * mean;
+      robust += part * square * mean * (1 - mean);
+      direct += At(kTarget[a], x) * mean;
+    }
+    robust += part * direct * direct;
+  }
+  ips -= TrueValue() * TrueValue();
+  robust -= TrueValue() * TrueValue();
   const auto variance = [](const char* name) {
-    return test::MomentsOf(SharedRuns().values.at(name)).variance;
+    return 300 * test::MomentsOf(SharedRuns().values.at(name)).variance;
   };
-  EXPECT_LT(variance("dr, true model"), 0.8 * variance("ips"));
-  EXPECT_LT(variance("dr, ridge"), 0.85 * variance("ips"));
+  EXPECT_NEAR(variance("ips") / ips, 1, 0.28);  // 4 standard deviations
+  EXPECT_NEAR(variance("dr, true model") / robust, 1, 0.28);
+  EXPECT_LT(variance("dr, true model"), 0.95 * variance("ips"));
+  EXPECT_LT(variance("dr, ridge"), 0.95 * variance("ips"));
   EXPECT_LT(variance("dr, true model"), variance("dr, wrong model"));
 }
 
@@ -313,7 +334,7 @@ TEST(OffPolicyTest, WhatCannotBeIsRefused) {
     EXPECT_EQ(key({.rewards = {0, 1}, .level = 0.05, .weight_bound = bad}), "off_policy.weight_bound");
   }
   EXPECT_EQ(key({.rewards = {0, 0.5}, .level = 0.05}), "reward");
-  for (const Eigen::Vector2d bad : {Eigen::Vector2d(0.5, 0.6), {1.5, -0.5}, {kNan, 0.5}, {0.5, kNan}}) {
+  for (const Eigen::Vector2d& bad : {Eigen::Vector2d(0.5, 0.6), {1.5, -0.5}, {kNan, 0.5}, {0.5, kNan}}) {
     EXPECT_EQ(key(good, [&](const ContextView&, Eigen::Ref<Vector> p) { p = bad; }), "off_policy.policy");
   }
   for (const double bad : {-0.1, 1.1, kNan}) {

@@ -38,6 +38,7 @@ bool Positive(double value) { return value > 0; }
 bool NotNegative(double value) { return value >= 0; }
 bool WholeMonths(double value) { return value >= 1 && value <= 1200 && value == std::floor(value); }
 
+// Points into `columns`.
 std::vector<NumberColumn> NumberColumns(const AutoLendingColumns& columns) {
   return {{&columns.fico, &Loan::fico, Positive, "a finite number > 0"},
           {&columns.one_month, &Loan::one_month, NotNegative, "a finite number >= 0, per cent a year"},
@@ -70,8 +71,10 @@ absl::Status CheckScale(const AutoLendingScale& scale) {
 
 absl::Status CheckLoans(const std::vector<Loan>& loans) {
   if (loans.empty()) return InvalidOption("auto_lending.loans", "none", "at least one");
+  const AutoLendingColumns columns;
+  const std::vector<NumberColumn> numbers = NumberColumns(columns);
   for (const Loan& loan : loans) {
-    for (const NumberColumn& column : NumberColumns({})) {
+    for (const NumberColumn& column : numbers) {
       const double value = loan.*column.field;
       if (std::isfinite(value) && column.accepts(value)) continue;
       return InvalidOption(*column.name, value, column.accepted);
@@ -296,22 +299,21 @@ absl::StatusOr<LogisticFit> FitLogistic(const ActionMatrix& features, const std:
       return absl::InternalError("a logistic regression's matrix is singular");
     const Vector direction = -factor.solve(gradient);
     const double decrement = -gradient.dot(direction);  // twice what is to be gained, to second order
-    if (decrement <= 1e-20 * (1 + loss)) {
+    if (decrement <= 1e-16 * (1 + loss)) {              // the last step squares what is left
+      fit.theta += direction;
       const Matrix inverse = factor.solve(Matrix::Identity(size, size));
       fit.covariance = inverse * information * inverse;
       return fit;
     }
+    const double slack = 1e-11 * (1 + loss);  // the loss's own rounding, or steps get short near the minimum
     double step = 1;
-    double next = 0;
-    constexpr double kSmallestStep = 0x1p-40;
-    while (step >= kSmallestStep) {
-      next = PenalisedLoss(features, outcomes, penalty, fit.theta + step * direction);
-      if (next <= loss - 1e-4 * step * decrement) break;
+    double next = PenalisedLoss(features, outcomes, penalty, fit.theta + direction);
+    while (!(next <= loss - 1e-4 * step * decrement + slack) && step > 0x1p-40) {
       step /= 2;
+      next = PenalisedLoss(features, outcomes, penalty, fit.theta + step * direction);
     }
-    // Where rounding hides the descent, Newton's step is the better judge.
-    fit.theta += (step >= kSmallestStep ? step : 1) * direction;
-    loss = step >= kSmallestStep ? next : loss;
+    fit.theta += step * direction;
+    loss = next;
   }
   return absl::InternalError(
       fmt::format("no convergence of a logistic regression in {} steps", kMostIterations));
