@@ -1,12 +1,9 @@
-#include <cmath>
-#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "bandana/bandit/context_law.h"
+#include "bandana/core/csv.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
 
@@ -15,24 +12,12 @@ namespace {
 
 constexpr double kNormSlack = 1 + 1e-9;
 
-absl::Status BadLine(const std::string& path, int line, const std::string& value,
-                     const std::string& message) {
-  return InvalidInput({.message = message,
-                       .file = path,
-                       .line = line,
-                       .key = "environment.file",
-                       .value = value,
-                       .accepted =
-                           "one context a line: actions x dimension finite numbers separated by commas, "
-                           "action by action, each action of norm at most 1"});
-}
-
-absl::Status CheckNorms(const std::string& path, int line, const double* context, Count actions,
-                        Count dimension) {
+absl::Status CheckNorms(const CsvReader& reader, const double* context, Count actions, Count dimension) {
   for (Count a = 0; a < actions; ++a) {
     const double norm = Eigen::Map<const Vector>(context + a * dimension, dimension).norm();
     if (!(norm <= kNormSlack)) {
-      return BadLine(path, line, fmt::format("{:.6g}", norm), fmt::format("the norm of action {}", a + 1));
+      return reader.Error(
+          {.message = fmt::format("the norm of action {}", a + 1), .value = fmt::format("{:.6g}", norm)});
     }
   }
   return absl::OkStatus();
@@ -49,36 +34,31 @@ absl::StatusOr<std::shared_ptr<const SampledContexts>> ReadContexts(const std::s
       return InvalidOption(key, static_cast<double>(value), "a whole number from 1 to 2^24");
     }
   }
-  std::ifstream in(path);
-  if (!in) {
-    return InvalidInput({.message = "cannot be opened",
-                         .key = "environment.file",
-                         .value = path,
-                         .accepted = "a readable file, one context a line"});
-  }
+  BANDANA_ASSIGN_OR_RETURN(
+      CsvReader reader,
+      CsvReader::Open(
+          path, {.key = "environment.file",
+                 .lines = "one context a line",
+                 .accepted =
+                     "one context a line: actions x dimension finite numbers separated by commas, action by "
+                     "action, each action of norm at most 1"}));
   const Count wanted = actions * dimension;
   std::vector<double> entries;
-  int line_number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++line_number;
-    const std::string text(absl::StripAsciiWhitespace(line));
-    if (text.empty() || text[0] == '#') continue;
+  while (reader.Next()) {
     const std::size_t first = entries.size();
-    for (const absl::string_view field : absl::StrSplit(text, ',')) {
-      double value;
-      if (!absl::SimpleAtod(field, &value) || !std::isfinite(value)) {
-        return BadLine(path, line_number, std::string(field), "not a finite number");
-      }
-      entries.push_back(value);
+    for (std::size_t i = 0; i < reader.fields().size(); ++i) {
+      BANDANA_ASSIGN_OR_RETURN(const double entry, reader.Number(i));
+      entries.push_back(entry);
     }
     if (const auto count = static_cast<Count>(entries.size() - first); count != wanted) {
-      return BadLine(
-          path, line_number, fmt::format("{} numbers", count),
-          fmt::format("a context of {} actions in dimension {} has {}", actions, dimension, wanted));
+      return reader.Error({.message = fmt::format("a context of {} actions in dimension {} has {}", actions,
+                                                  dimension, wanted),
+                           .value = fmt::format("{} numbers", count)});
     }
-    BANDANA_RETURN_IF_ERROR(CheckNorms(path, line_number, entries.data() + first, actions, dimension));
+    BANDANA_RETURN_IF_ERROR(CheckNorms(reader, entries.data() + first, actions, dimension));
   }
-  if (entries.empty()) return BadLine(path, 0, "", "the file holds no context");
+  BANDANA_RETURN_IF_ERROR(reader.status());
+  if (entries.empty()) return reader.FileError({.message = "the file holds no context"});
   const auto rows = static_cast<Eigen::Index>(entries.size()) / dimension;
   return SampledContexts::Create(Eigen::Map<const ActionMatrix>(entries.data(), rows, dimension), actions);
 }

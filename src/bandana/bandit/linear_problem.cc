@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <utility>
+#include <vector>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "bandana/core/check.h"
+#include "bandana/core/csv.h"
 #include "bandana/core/distributions.h"
 #include "bandana/core/generators.h"
 #include "bandana/core/status.h"
@@ -49,16 +47,6 @@ absl::Status BadActions(const std::string& message) {
   return InvalidInput({.message = message,
                        .key = "environment.actions",
                        .accepted = "at least one action, finite, of norm at most 1, not all zero"});
-}
-
-absl::Status BadLine(const std::string& path, int line, const std::string& value,
-                     const std::string& message) {
-  return InvalidInput({.message = message,
-                       .file = path,
-                       .line = line,
-                       .key = "environment.file",
-                       .value = value,
-                       .accepted = "finite numbers separated by commas, as many on every line"});
 }
 
 }  // namespace
@@ -151,36 +139,27 @@ absl::StatusOr<LinearProblem> LinearProblem::DrawTheta(ActionMatrix actions, dou
 }
 
 absl::StatusOr<ActionMatrix> ReadActions(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) {
-    return InvalidInput({.message = "cannot be opened",
-                         .key = "environment.file",
-                         .value = path,
-                         .accepted = "a readable file, one action a line"});
-  }
+  BANDANA_ASSIGN_OR_RETURN(
+      CsvReader reader,
+      CsvReader::Open(path, {.key = "environment.file",
+                             .lines = "one action a line",
+                             .accepted = "finite numbers separated by commas, as many on every line"}));
   std::vector<double> entries;
   std::size_t dimension = 0;
-  int line_number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++line_number;
-    const std::string text(absl::StripAsciiWhitespace(line));
-    if (text.empty() || text[0] == '#') continue;
-    std::size_t count = 0;
-    for (const absl::string_view field : absl::StrSplit(text, ',')) {
-      double value;
-      if (!absl::SimpleAtod(field, &value) || !std::isfinite(value)) {
-        return BadLine(path, line_number, std::string(field), "not a finite number");
-      }
-      entries.push_back(value);
-      ++count;
+  while (reader.Next()) {
+    const std::size_t count = reader.fields().size();
+    for (std::size_t i = 0; i < count; ++i) {
+      BANDANA_ASSIGN_OR_RETURN(const double entry, reader.Number(i));
+      entries.push_back(entry);
     }
     if (dimension == 0) dimension = count;
     if (count != dimension) {
-      return BadLine(path, line_number, "",
-                     fmt::format("{} numbers, where the first action has {}", count, dimension));
+      return reader.Error(
+          {.message = fmt::format("{} numbers, where the first action has {}", count, dimension)});
     }
   }
-  if (entries.empty()) return BadLine(path, 0, "", "the file holds no action");
+  BANDANA_RETURN_IF_ERROR(reader.status());
+  if (entries.empty()) return reader.FileError({.message = "the file holds no action"});
   return ActionMatrix(Eigen::Map<const ActionMatrix>(entries.data(),
                                                      static_cast<Eigen::Index>(entries.size() / dimension),
                                                      static_cast<Eigen::Index>(dimension)));
