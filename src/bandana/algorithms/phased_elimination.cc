@@ -42,12 +42,16 @@ absl::Status CheckPopulation(const EliminationRules& rules, const ActionMatrix& 
 // What docs/proofs/glm-width.md rests on.
 absl::Status CheckLink(const EliminationRules& rules) {
   if (rules.link == Link::kIdentity) return absl::OkStatus();
+  if (rules.link == Link::kPoisson) {
+    return InvalidOption("environment.link", "poisson",
+                         "identity, logistic or probit: there is no width for counts");
+  }
   if (rules.width != Width::kExact) {
     return InvalidOption("algorithm.width", "paper",
                          "exact with this environment.link: no paper has a width");
   }
   if (rules.clip.reward.kind != RewardKind::kBernoulli) {
-    return InvalidInput({.message = "rewards of a logistic mean are 1 or 0",
+    return InvalidInput({.message = "rewards of a logistic or probit mean are 1 or 0",
                          .key = "environment.reward",
                          .accepted = "bernoulli with this environment.link"});
   }

@@ -1,20 +1,43 @@
 #include "bandana/bandit/link.h"
 
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
+#include <cstdlib>
+#include <numbers>
 
 #include "bandana/core/check.h"
 
 namespace bandana {
+namespace {
+
+[[noreturn]] void NoParameter() {
+  BANDANA_CHECK(!"a link with a parameter: see mean_function.h");
+  std::abort();
+}
+
+// Phi^-1(mean).
+double NormalQuantile(double mean) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * mean); }
+
+double NormalDensity(double z) {
+  constexpr double kInverseRoot = std::numbers::inv_sqrtpi * (std::numbers::sqrt2 / 2);  // (2 pi)^-1/2
+  return kInverseRoot * std::exp(-0.5 * z * z);
+}
+
+}  // namespace
 
 double MeanOf(Link link, double predictor) {
   switch (link) {
     case Link::kIdentity:
       return predictor;
     case Link::kLogistic:
+      return 1 / (1 + std::exp(-predictor));
+    case Link::kProbit:
+      return 0.5 * std::erfc(-predictor * (std::numbers::sqrt2 / 2));
+    case Link::kPoisson:
       break;
   }
-  return 1 / (1 + std::exp(-predictor));
+  NoParameter();
 }
 
 double PredictorOf(Link link, double mean) {
@@ -22,9 +45,13 @@ double PredictorOf(Link link, double mean) {
     case Link::kIdentity:
       return mean;
     case Link::kLogistic:
+      return std::log(mean) - std::log1p(-mean);
+    case Link::kProbit:
+      return NormalQuantile(mean);
+    case Link::kPoisson:
       break;
   }
-  return std::log(mean) - std::log1p(-mean);
+  NoParameter();
 }
 
 double PredictorSlope(Link link, double mean) {
@@ -32,20 +59,32 @@ double PredictorSlope(Link link, double mean) {
     case Link::kIdentity:
       return 1;
     case Link::kLogistic:
+      return 1 / (mean * (1 - mean));
+    case Link::kProbit:
+      return 1 / NormalDensity(NormalQuantile(mean));  // larger with |z|
+    case Link::kPoisson:
       break;
   }
-  return 1 / (mean * (1 - mean));
+  NoParameter();
 }
 
 double PredictorCurvature(Link link, double mean) {
   switch (link) {
     case Link::kIdentity:
       return 0;
-    case Link::kLogistic:
+    case Link::kLogistic: {
+      const double slope = 1 / (mean * (1 - mean));
+      return (2 * mean - 1) * slope * slope;
+    }
+    case Link::kProbit: {
+      const double z = NormalQuantile(mean);
+      const double slope = 1 / NormalDensity(z);
+      return z * slope * slope;  // its absolute value is larger with |z|
+    }
+    case Link::kPoisson:
       break;
   }
-  const double slope = 1 / (mean * (1 - mean));
-  return (2 * mean - 1) * slope * slope;
+  NoParameter();
 }
 
 double ExtendedPredictor::operator()(double average) const {

@@ -4,12 +4,18 @@
 
 namespace bandana {
 
-/// How mean rewards follow from <theta, x>, the predictor: mean = mu(<theta, x>), mu increasing. A new link
-/// must keep what is said of PredictorSlope and PredictorCurvature below: confidence widths rest on it.
+/// How mean rewards follow from <theta, x>, the predictor: mean = mu(<theta, x>), mu increasing.
 enum class Link {
   kIdentity,
   kLogistic,  ///< mu(s) = 1 / (1 + exp(-s))
+  kProbit,    ///< mu(s) = P(Z <= s), Z standard normal
+  /// mu(s) = E min(N, B), N Poisson of mean exp(s). It has a parameter, B: bandit/mean_function.h alone knows
+  /// it, and none of the functions below takes it (a programmer's error).
+  kPoisson,
 };
+
+/// What is below is for links without a parameter. A new one must keep what is said of PredictorSlope and
+/// PredictorCurvature: confidence widths rest on it.
 
 /// mu(predictor).
 double MeanOf(Link link, double predictor);
