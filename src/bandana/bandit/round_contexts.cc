@@ -11,6 +11,7 @@
 #include "bandana/core/check.h"
 #include "bandana/core/distributions.h"
 #include "bandana/core/generators.h"
+#include "bandana/core/lane_draws.h"
 #include "bandana/core/lanes.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
@@ -22,7 +23,6 @@ using Eigen::Index;
 using lanes::Doubles;
 using lanes::Floats;
 using lanes::Ints;
-using lanes::LongWords;
 using lanes::MulAdd;
 using lanes::Words;
 
@@ -62,37 +62,6 @@ absl::Status Check(const RoundContextsParams& params) {
   if (params.theta_norm > 0 && params.theta_norm <= 1) return absl::OkStatus();
   return InvalidOption("environment.theta_norm", params.theta_norm, "a number in (0, 1]");
 }
-
-/// Four streams of xoshiro256++ side by side, each with a state of its own. D. Blackman, S. Vigna,
-/// "Scrambled linear pseudorandom number generators", ACM TOMS 47(4), 2021.
-class WordStream {
- public:
-  static constexpr int kSeeds = 16;
-
-  explicit WordStream(const std::uint64_t* seeds) {
-    for (int i = 0; i < 4; ++i) state_[i] = lanes::Load(seeds + 4 * i);
-  }
-
-  Words Next() {
-    const LongWords result = Rotate<23>(state_[0] + state_[3]) + state_[0];
-    const LongWords shifted = state_[1] << 17;
-    state_[2] ^= state_[0];
-    state_[3] ^= state_[1];
-    state_[1] ^= state_[2];
-    state_[0] ^= state_[3];
-    state_[2] ^= shifted;
-    state_[3] = Rotate<45>(state_[3]);
-    return lanes::BitsAs<Words>(result);
-  }
-
- private:
-  template <int bits>
-  static LongWords Rotate(const LongWords& x) {
-    return (x << bits) | (x >> (64 - bits));
-  }
-
-  std::array<LongWords, 4> state_;
-};
 
 /// ln x for normal x > 0, to 1e-7 relatively. Polynomials: S. L. Moshier, Cephes 2.2, 1992.
 inline Floats Log(const Floats& x) {
@@ -168,7 +137,7 @@ class TileNormals {
  public:
   explicit TileNormals(const std::uint64_t* seeds) : words_(seeds) {}
 
-  Words NextWords() { return words_.Next(); }
+  Words NextWords() { return lanes::BitsAs<Words>(words_.Next()); }
 
   /// Puts a tile's `count` normals at to, to + stride, ...
   template <class Scalar>
@@ -186,8 +155,8 @@ class TileNormals {
 
  private:
   NormalPair Draw() {
-    const Words radius_bits = words_.Next();
-    return BoxMuller(radius_bits, words_.Next());
+    const Words radius_bits = lanes::BitsAs<Words>(words_.Next());
+    return BoxMuller(radius_bits, lanes::BitsAs<Words>(words_.Next()));
   }
 
   Floats NextSingle() {
@@ -207,7 +176,7 @@ class TileNormals {
     sums.product = {MulAdd(factor, h.low, sums.product.low), MulAdd(factor, h.high, sums.product.high)};
   }
 
-  WordStream words_;
+  LaneWords words_;
   bool left_ = false;  // whether single_ is still to be used
   Floats single_ = {};
 };
@@ -273,7 +242,7 @@ void RoundContexts::Draw(NodeId agent, Count first_round, DecisionBlock<Scalar>&
                        .node = agent,
                        .epoch = epoch,
                        .stream = Stream::kContext});
-    std::array<std::uint64_t, WordStream::kSeeds + 4> words;
+    std::array<std::uint64_t, LaneWords::kSeeds + 4> words;
     bits.Refill(words);
     if (params_.law == RoundLaw::kGap) {
       DrawGapRound(words.data(), at, block);
@@ -293,7 +262,7 @@ void RoundContexts::DrawGapRound(const std::uint64_t* words, Count round,
   const Index arms = block.arms();
   const Index stride = block.stride();
   TileNormals normals(words);
-  words += WordStream::kSeeds;
+  words += LaneWords::kSeeds;
 
   double* means = block.means_of(round);
   for (Index first = 0; first < arms; first += kTile) {
@@ -342,7 +311,7 @@ void RoundContexts::DrawSphereRound(const std::uint64_t* words, Count round,
   const Index arms = block.arms();
   const Index stride = block.stride();
   TileNormals normals(words);
-  words += WordStream::kSeeds;
+  words += LaneWords::kSeeds;
   double* means = block.means_of(round);
   const double shrink = Shrink<Scalar>(d);
   for (Index first = 0; first < arms; first += kTile) {
@@ -370,7 +339,7 @@ void RoundContexts::DrawProbeRound(const std::uint64_t* words, double length, Co
   std::fill_n(entries, block.arms(), static_cast<Scalar>(length));
   const double mean = length * theta_[0];
   std::fill_n(block.means_of(round), block.arms(), mean);
-  block.SetTruth(round, mean, static_cast<double>(words[WordStream::kSeeds + 1] >> 11) * 0x1p-53);
+  block.SetTruth(round, mean, static_cast<double>(words[LaneWords::kSeeds + 1] >> 11) * 0x1p-53);
 }
 
 template void RoundContexts::Draw(NodeId, Count, DecisionBlock<double>&) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -105,7 +106,7 @@ class DrawnRounds {
     return {contexts_.data() + row * contexts_.cols(), static_cast<std::size_t>(contexts_.cols())};
   }
   std::optional<double> Reward(ArmId arm) { return desk_.Reward(arm, Predictor(arm)); }
-  double Gap(ArmId arm);
+  double Gap(ArmId arm) const;
 
  private:
   double Predictor(ArmId arm) const {
@@ -166,7 +167,7 @@ class ProjectedRounds {
  private:
   const double* first() const { return first_.data() + round_ * arms_; }
   const double* second() const { return second_.data() + round_ * arms_; }
-  double Predictor(ArmId arm) const { return truth_[0] * first()[arm] + truth_[1] * second()[arm]; }
+  double Predictor(ArmId arm) const { return std::fma(truth_[0], first()[arm], truth_[1] * second()[arm]); }
   void Refill();
   void SetBasis(std::span<const double> theta);
   void DrawContext(ArmId arm);
@@ -190,7 +191,6 @@ class ProjectedRounds {
   // The context of arm drawn_.
   ArmId drawn_ = -1;
   std::vector<double> context_;
-  std::vector<double> normals_;
 };
 
 static_assert(UserWorld<DrawnRounds> && UserWorld<ProjectedRounds>);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "bandana/core/bit_source.h"
 #include "bandana/core/generators.h"
 #include "bandana/core/lanes.h"
 

@@ -1,0 +1,86 @@
+// What a round of a world with one user a round costs, without a learner: Next, Scores, Context, Reward and
+// Gap. To reach: ProjectedRounds at d = 2, K = 10 in 80 ns, at d = 20, K = 20 in 600 ns.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "bandana/bandit/glm_problem.h"
+#include "bandana/bandit/mean_function.h"
+#include "bandana/bandit/user_rounds.h"
+#include "bandana/core/check.h"
+#include "benchmark/benchmark.h"
+
+namespace bandana {
+namespace {
+
+std::shared_ptr<const GlmProblem> Problem(Count dimension, Count arms, Link link, UserContexts contexts,
+                                          ParameterKind parameters) {
+  const auto mean = MeanFunction::Create(link, link == Link::kPoisson ? 8 : 0);
+  BANDANA_CHECK(mean.ok());
+  auto problem = GlmProblem::Draw(
+      {.dimension = dimension,
+       .arms = arms,
+       .parameters = parameters,
+       .mean = *mean,
+       .contexts = contexts,
+       .reward = {.kind = link == Link::kIdentity ? RewardKind::kGaussian : RewardKind::kBernoulli,
+                  .sd = 0.1}},
+      1, 0);
+  BANDANA_CHECK(problem.ok());
+  return std::make_shared<const GlmProblem>(*std::move(problem));
+}
+
+template <class World>
+void Rounds(benchmark::State& state, Link link, UserContexts contexts, ParameterKind parameters) {
+  World world(Problem(state.range(0), state.range(1), link, contexts, parameters), 1, 0);
+  std::vector<double> theta(
+      static_cast<std::size_t>(world.multi() ? world.arms() * world.dimension() : world.dimension()), 0.3);
+  std::vector<double> scores(static_cast<std::size_t>(world.arms()));
+  double regret = 0;
+  for (auto _ : state) {
+    world.Next();
+    world.Scores(theta, scores);
+    const auto arm = static_cast<ArmId>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+    // theta changes, as a learner's does.
+    theta[0] += 1e-9 * *world.Reward(arm) * world.Context(arm)[0];
+    regret += world.Gap(arm);
+  }
+  benchmark::DoNotOptimize(regret);
+  state.SetItemsProcessed(state.iterations());
+}
+
+constexpr auto kSphere = UserContexts::kSphere;
+constexpr auto kSingle = ParameterKind::kSingle;
+BENCHMARK_CAPTURE(Rounds<ProjectedRounds>, projected_identity, Link::kIdentity, kSphere, kSingle)
+    ->Args({2, 10})
+    ->Args({20, 20});
+BENCHMARK_CAPTURE(Rounds<ProjectedRounds>, projected_logistic, Link::kLogistic, kSphere, kSingle)
+    ->Args({2, 10})
+    ->Args({20, 20});
+BENCHMARK_CAPTURE(Rounds<ProjectedRounds>, projected_poisson, Link::kPoisson, kSphere, kSingle)
+    ->Args({2, 10})
+    ->Args({20, 20});
+BENCHMARK_CAPTURE(Rounds<ProjectedRounds>, projected_gaussian, Link::kIdentity, UserContexts::kGaussian,
+                  kSingle)
+    ->Args({20, 2});
+BENCHMARK_CAPTURE(Rounds<DrawnRounds>, drawn_identity, Link::kIdentity, kSphere, kSingle)
+    ->Args({2, 10})
+    ->Args({20, 20});
+BENCHMARK_CAPTURE(Rounds<DrawnRounds>, multi_logistic, Link::kLogistic, kSphere, ParameterKind::kMulti)
+    ->Args({10, 3})
+    ->Args({20, 10});
+
+void Means(benchmark::State& state, Link link) {
+  const auto mean = MeanFunction::Create(link, link == Link::kPoisson ? 8 : 0);
+  double predictor = -1;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize((*mean)(predictor));
+    predictor += 1e-7;
+  }
+}
+BENCHMARK_CAPTURE(Means, logistic, Link::kLogistic);
+BENCHMARK_CAPTURE(Means, probit, Link::kProbit);
+BENCHMARK_CAPTURE(Means, poisson, Link::kPoisson);
+
+}  // namespace
+}  // namespace bandana

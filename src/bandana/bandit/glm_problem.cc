@@ -1,0 +1,176 @@
+#include "bandana/bandit/glm_problem.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "bandana/core/bit_source.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+constexpr double kMostTheta = 100;
+constexpr Count kMostEntries = Count{1} << 24;
+constexpr double kNormSlack = 1 + 1e-9;
+
+absl::Status BadCount(const char* key, Count value, std::string accepted) {
+  return InvalidOption(key, fmt::format("{}", value), std::move(accepted));
+}
+
+absl::Status CheckSize(const GlmProblemParams& params) {
+  const bool margin = params.contexts == UserContexts::kMargin;
+  const Count least = margin ? 2 : 1;
+  if (!(params.dimension >= least && params.dimension <= kMostEntries / 2)) {
+    return BadCount("environment.dimension", params.dimension,
+                    fmt::format("a whole number from {} to 2^23", least));
+  }
+  if (margin && params.arms != 2) {
+    return BadCount("environment.actions", params.arms, "2 with environment.contexts = \"margin\"");
+  }
+  if (!(params.arms >= 2 && params.arms <= kMostEntries / params.dimension)) {
+    return BadCount("environment.actions", params.arms,
+                    "a whole number from 2, so that there is a choice, to 2^24 / dimension");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMargin(const GlmProblemParams& params) {
+  if (params.contexts != UserContexts::kMargin) {
+    if (params.margin == 0) return absl::OkStatus();
+    return InvalidOption("environment.margin", params.margin,
+                         "nothing unless environment.contexts = \"margin\"");
+  }
+  if (!(params.margin >= 0.01 && params.margin <= 100)) {
+    return InvalidOption("environment.margin", params.margin, "a number in [0.01, 100]");
+  }
+  if (params.parameters != ParameterKind::kSingle) {
+    return InvalidOption("environment.parameters", "multi", "single with environment.contexts = \"margin\"");
+  }
+  if (params.mean.link() != Link::kIdentity) {
+    return InvalidOption("environment.link", "another", "identity with environment.contexts = \"margin\"");
+  }
+  return absl::OkStatus();
+}
+
+/// With the identity.
+absl::Status CheckLinearReward(const GlmProblemParams& params) {
+  switch (params.reward.kind) {
+    case RewardKind::kGaussian:
+      if (params.reward.sd >= 0 && std::isfinite(params.reward.sd)) return absl::OkStatus();
+      return InvalidOption("environment.reward_sd", params.reward.sd, "a finite number >= 0");
+    case RewardKind::kBernoulli:
+      return InvalidOption("environment.reward", "bernoulli",
+                           "gaussian, rademacher or uniform with environment.link = \"identity\": means may "
+                           "be negative");
+    case RewardKind::kRademacher:
+    case RewardKind::kUniform:
+      break;
+  }
+  if (params.contexts == UserContexts::kGaussian) {
+    return InvalidOption("environment.reward", "a bounded law",
+                         "gaussian with environment.contexts = \"gaussian\": means have no bound");
+  }
+  if (params.theta_norm <= 1) return absl::OkStatus();
+  return InvalidOption("environment.theta_norm", params.theta_norm,
+                       "at most 1 with rewards in [-1, 1]: means must be there, too");
+}
+
+absl::Status CheckReward(const GlmProblemParams& params) {
+  if (params.reward.mean_varies) {
+    return InvalidOption("environment.reward", "means that vary", "means that follow from the context");
+  }
+  switch (params.mean.link()) {
+    case Link::kIdentity:
+      return CheckLinearReward(params);
+    case Link::kLogistic:
+    case Link::kProbit:
+      if (params.reward.kind == RewardKind::kBernoulli) return absl::OkStatus();
+      return InvalidOption("environment.reward", "another law", "bernoulli with this environment.link");
+    case Link::kPoisson:
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Check(const GlmProblemParams& params) {
+  BANDANA_RETURN_IF_ERROR(CheckSize(params));
+  BANDANA_RETURN_IF_ERROR(CheckMargin(params));
+  if (!(params.theta_norm > 0 && params.theta_norm <= kMostTheta && std::isnormal(params.theta_norm))) {
+    return InvalidOption("environment.theta_norm", params.theta_norm,
+                         fmt::format("a number in (0, {}]", kMostTheta));
+  }
+  return CheckReward(params);
+}
+
+}  // namespace
+
+GlmProblem::GlmProblem(const GlmProblemParams& params, ActionMatrix thetas)
+    : params_(params), thetas_(std::move(thetas)) {}
+
+absl::StatusOr<GlmProblem> GlmProblem::Draw(const GlmProblemParams& params, std::uint64_t seed,
+                                            std::uint32_t replicate) {
+  BANDANA_RETURN_IF_ERROR(Check(params));
+  PhiloxSource bits({.seed = seed, .replicate = replicate, .node = kServerNode, .stream = Stream::kInstance});
+  CoinGen coin(bits);
+  const bool multi = params.parameters == ParameterKind::kMulti;
+  ActionMatrix thetas(multi ? params.arms : 1, params.dimension);
+  for (Eigen::Index i = 0; i < thetas.rows(); ++i) {
+    double norm = 0;
+    while (!(norm > 0)) {
+      for (double& entry : thetas.row(i)) entry = StandardNormal(coin);
+      norm = thetas.row(i).norm();
+    }
+    thetas.row(i) *= params.theta_norm / norm;
+  }
+  return GlmProblem(params, std::move(thetas));
+}
+
+absl::StatusOr<GlmProblem> GlmProblem::Create(const GlmProblemParams& params, ActionMatrix thetas) {
+  BANDANA_RETURN_IF_ERROR(Check(params));
+  const Count rows = params.parameters == ParameterKind::kMulti ? params.arms : 1;
+  if (thetas.rows() != rows || thetas.cols() != params.dimension) {
+    return absl::InvalidArgumentError(fmt::format("thetas are {} x {}, accepted is {} x {}", thetas.rows(),
+                                                  thetas.cols(), rows, params.dimension));
+  }
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    if (const double norm = thetas.row(i).norm(); !(norm <= params.theta_norm * kNormSlack)) {
+      return absl::InvalidArgumentError(
+          fmt::format("theta {} has norm {}, accepted is at most {}", i, norm, params.theta_norm));
+    }
+  }
+  if (thetas.isZero(0)) return absl::InvalidArgumentError("every theta is zero");
+  return GlmProblem(params, std::move(thetas));
+}
+
+std::optional<Interval> GlmProblem::support() const {
+  switch (params_.mean.link()) {
+    case Link::kLogistic:
+    case Link::kProbit:
+      return Interval{0, 1};
+    case Link::kPoisson:
+      return Interval{0, static_cast<double>(params_.mean.bound())};
+    case Link::kIdentity:
+      break;
+  }
+  if (params_.reward.kind != RewardKind::kGaussian) return params_.reward.support();
+  if (params_.reward.sd > 0 || !bounded_contexts()) return std::nullopt;
+  return Interval{-params_.theta_norm, params_.theta_norm};
+}
+
+// The first n with U < P(N <= n), up to the bound. Where exp(-l) is 0 that is the bound.
+double GlmProblem::DrawCount(double predictor, CoinGen& coin) const {
+  const double l = std::exp(std::min(predictor, 700.0));
+  const auto bound = static_cast<int>(params_.mean.bound());
+  double left = UniformUnit(coin);
+  double mass = std::exp(-l);
+  for (int n = 0; n < bound; ++n) {
+    if (left < mass) return n;
+    left -= mass;
+    mass *= l / (n + 1);
+  }
+  return bound;
+}
+
+}  // namespace bandana
