@@ -33,6 +33,16 @@ struct Checkpoint {
   double waiting_regret = 0;  ///< of these pulls, of all agents
   Count lost_tallies = 0;     ///< agents' sums that somebody decided without
   Count disagreements = 0;    ///< rounds after which agents did not have the same arms left
+  // Of users with local privacy, in the last row alone: what was out of range, and solutions left out.
+  Count clipped_contexts = 0;
+  Count clipped_rewards = 0;
+  // Of a log: what the policy earns a round and where that is for certain enough, rounds on offer, and rounds
+  // in which the log had the learner's choice.
+  double value = 0;
+  double value_low = 0;
+  double value_high = 0;
+  Count offered = 0;
+  Count matched = 0;
 };
 
 /// Follows a run and notes its state at given times. Plays inside a call go in the order given, so a

@@ -84,7 +84,8 @@ std::span<const Algorithm> Algorithms() {
       {.name = "private-elimination",
        .summary = "P2, Algorithms 1-4 (central, local, shuffle amplified, shuffle sum): batched elimination"},
       {.name = "lin-ucb",
-       .summary = "P1, Section VII-B: LinUCB with a new client every round; model none, linear rewards",
+       .summary = "P1, Section VII-B: LinUCB with a new client every round; with contexts P5's baseline; "
+                  "model none",
        .elimination = false},
       {.name = "fed-ucb",
        .summary =
@@ -125,6 +126,27 @@ std::span<const Algorithm> Algorithms() {
        .summary = "every agent by itself (Even-Dar, Mannor, Mansour 2006); model none",
        .elimination = false,
        .arms = true},
+      {.name = "ldp-sgd",
+       .summary = "P5, Algorithms 1 and 2 by stochastic gradients: a new user every round; models none, local",
+       .elimination = false,
+       .users = true},
+      {.name = "ldp-ols",
+       .summary = "P5, Algorithms 1 and 2 by least squares; models none, local",
+       .elimination = false,
+       .users = true},
+      {.name = "ldp-ucb",
+       .summary = "LinUCB with local privacy (Zheng et al. 2020), P5's baseline; models none, local",
+       .elimination = false,
+       .users = true},
+      {.name = "ldp-gloc",
+       .summary = "online-to-confidence-set conversion with local privacy (Zheng et al. 2020), P5's baseline; "
+                  "models none, local",
+       .elimination = false,
+       .users = true},
+      {.name = "thompson-sampling",
+       .summary = "thetas drawn by every user (Agrawal and Goyal 2013); model none",
+       .elimination = false,
+       .users = true},
   };
   return algorithms;
 }
@@ -142,6 +164,12 @@ std::vector<std::string> AlgorithmNames() {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : Algorithms()) names.push_back(algorithm.name);
   return names;
+}
+
+bool HasUsers(const Settings& settings) {
+  if (AlgorithmOf(settings).users) return true;
+  const std::string& kind = settings.Text("environment.kind");
+  return settings.Text("algorithm.name") == "lin-ucb" && (kind == "contextual-linear" || kind == "glm");
 }
 
 Count PopulationOf(const Settings& settings) {

@@ -20,11 +20,15 @@ struct Algorithm {
   bool client_a_round = true;  ///< every round has a new client; otherwise clients watch whole phases
   bool federated = false;      ///< agents with decision sets of their own: lab/federated.h
   bool arms = false;           ///< agents with arms in common: lab/arms.h
+  bool users = false;          ///< a new user every round, with a context of its own: lab/users.h
 };
 
 std::span<const Algorithm> Algorithms();
 const Algorithm& AlgorithmOf(const Settings& settings);
 std::vector<std::string> AlgorithmNames();
+
+/// Whether every round has a new user with a context of its own. LinUCB is played with both.
+bool HasUsers(const Settings& settings);
 
 /// Clients there are: environment.population, or as many as the algorithm is sure to do with.
 Count PopulationOf(const Settings& settings);

@@ -44,50 +44,49 @@ std::string ReadAll(const std::string& path) {
 
 }  // namespace
 
-const std::vector<std::string>& MetricNames(Metrics metrics) {
-  static const std::vector<std::string> plain = {
+std::vector<std::string> MetricNames(const Metrics& metrics) {
+  std::vector<std::string> names = {
       "regret", "clients", "communication_reals", "communication_bits", "rounds", "best_action_rate"};
-  const auto with = [](std::vector<std::string> names, std::initializer_list<const char*> more) {
-    names.insert(names.end(), more.begin(), more.end());
-    return names;
+  const auto add = [&](bool wanted, std::initializer_list<const char*> more) {
+    if (wanted) names.insert(names.end(), more.begin(), more.end());
   };
-  static const std::vector<std::string> agents =
-      with(plain, {"regret_per_agent", "syncs", "first_sync", "repairs"});
-  static const std::vector<std::string> network =
-      with(agents, {"communication_cost", "paper_cost", "links_server", "links_peer", "slots", "messages",
-                    "bytes_on_wire", "waiting_pulls", "waiting_regret", "lost_tallies", "disagreements"});
-  return metrics == Metrics::kPlain ? plain : metrics == Metrics::kAgents ? agents : network;
+  add(metrics.agents, {"regret_per_agent", "syncs", "first_sync", "repairs"});
+  add(metrics.network, {"communication_cost", "paper_cost", "links_server", "links_peer", "slots", "messages",
+                        "bytes_on_wire", "waiting_pulls", "waiting_regret", "lost_tallies", "disagreements"});
+  add(metrics.users, {"clipped_contexts", "clipped_rewards", "unsolved"});
+  add(metrics.value, {"value", "value_low", "value_high", "offered", "matched"});
+  return names;
 }
 
-std::vector<double> MetricValues(const Checkpoint& checkpoint, Metrics metrics) {
-  std::vector<double> values = {checkpoint.regret,
-                                static_cast<double>(checkpoint.clients),
-                                static_cast<double>(checkpoint.reals),
-                                static_cast<double>(checkpoint.bits),
-                                static_cast<double>(checkpoint.rounds),
-                                checkpoint.best_action_rate};
-  if (metrics == Metrics::kPlain) return values;
-  values.insert(
-      values.end(),
-      {checkpoint.regret / static_cast<double>(checkpoint.agents), static_cast<double>(checkpoint.rounds),
-       static_cast<double>(checkpoint.first_sync), static_cast<double>(checkpoint.repairs)});
-  if (metrics == Metrics::kAgents) return values;
-  values.insert(values.end(),
-                {checkpoint.cost, checkpoint.paper_cost, static_cast<double>(checkpoint.links_server),
-                 static_cast<double>(checkpoint.links_peer), static_cast<double>(checkpoint.slots),
-                 static_cast<double>(checkpoint.messages), static_cast<double>(checkpoint.bytes),
-                 checkpoint.waiting, checkpoint.waiting_regret, static_cast<double>(checkpoint.lost_tallies),
-                 static_cast<double>(checkpoint.disagreements)});
+std::vector<double> MetricValues(const Checkpoint& checkpoint, const Metrics& metrics) {
+  const auto number = [](Count count) { return static_cast<double>(count); };
+  std::vector<double> values = {checkpoint.regret,         number(checkpoint.clients),
+                                number(checkpoint.reals),  number(checkpoint.bits),
+                                number(checkpoint.rounds), checkpoint.best_action_rate};
+  const auto add = [&](bool wanted, std::initializer_list<double> more) {
+    if (wanted) values.insert(values.end(), more.begin(), more.end());
+  };
+  add(metrics.agents, {checkpoint.regret / number(checkpoint.agents), number(checkpoint.rounds),
+                       number(checkpoint.first_sync), number(checkpoint.repairs)});
+  add(metrics.network,
+      {checkpoint.cost, checkpoint.paper_cost, number(checkpoint.links_server), number(checkpoint.links_peer),
+       number(checkpoint.slots), number(checkpoint.messages), number(checkpoint.bytes), checkpoint.waiting,
+       checkpoint.waiting_regret, number(checkpoint.lost_tallies), number(checkpoint.disagreements)});
+  add(metrics.users, {number(checkpoint.clipped_contexts), number(checkpoint.clipped_rewards),
+                      number(checkpoint.repairs)});
+  add(metrics.value, {checkpoint.value, checkpoint.value_low, checkpoint.value_high, number(checkpoint.offered),
+                      number(checkpoint.matched)});
   return values;
 }
 
 Metrics MetricsOf(const Spec& spec) {
-  Metrics metrics = Metrics::kPlain;
+  Metrics metrics;
   for (const Point& point : spec.points) {
     const Algorithm& algorithm = AlgorithmOf(point.settings);
-    metrics = std::max(metrics, algorithm.arms        ? Metrics::kNetwork
-                                : algorithm.federated ? Metrics::kAgents
-                                                      : Metrics::kPlain);
+    metrics.agents |= algorithm.arms || algorithm.federated;
+    metrics.network |= algorithm.arms;
+    metrics.users |= HasUsers(point.settings);
+    metrics.value |= point.settings.Text("environment.kind") == "replay";
   }
   return metrics;
 }

@@ -11,16 +11,17 @@
 
 namespace bandana::lab {
 
-/// Which metrics a run has. Each kind has those before it, too.
-enum class Metrics {
-  kPlain,
-  kAgents,   ///< of a federation of agents
-  kNetwork,  ///< of a network of them, by its messages
+/// Which metrics a run has beside those that all have.
+struct Metrics {
+  bool agents = false;   ///< of a federation of agents
+  bool network = false;  ///< of a network of them, by its messages
+  bool users = false;    ///< of users with local privacy
+  bool value = false;    ///< of a log
 };
 
 /// Names of the metrics in a row of results.csv, in order, and a checkpoint's values under them.
-const std::vector<std::string>& MetricNames(Metrics metrics = Metrics::kPlain);
-std::vector<double> MetricValues(const Checkpoint& checkpoint, Metrics metrics = Metrics::kPlain);
+std::vector<std::string> MetricNames(const Metrics& metrics = {});
+std::vector<double> MetricValues(const Checkpoint& checkpoint, const Metrics& metrics = {});
 
 /// What some point of the spec needs.
 Metrics MetricsOf(const Spec& spec);

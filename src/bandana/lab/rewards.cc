@@ -30,7 +30,10 @@ RewardModel MakeRewardModel(const Settings& settings) {
 }
 
 Link LinkOf(const Settings& settings) {
-  return settings.Has("environment.link") ? Link::kLogistic : Link::kIdentity;
+  const std::string link = settings.Has("environment.link") ? settings.Text("environment.link") : "identity";
+  if (link == "logistic") return Link::kLogistic;
+  if (link == "probit") return Link::kProbit;
+  return link == "poisson" ? Link::kPoisson : Link::kIdentity;
 }
 
 ClipRule MakeClipRule(const Settings& settings) {

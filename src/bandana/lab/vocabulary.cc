@@ -126,6 +126,12 @@ Option Except(Option option, Option::Exception exception) {
   return option;
 }
 
+// What bandana reproduce p5-tuning finds.
+constexpr double kSgdStep = 3;
+constexpr double kSgdAverage = 3;
+constexpr double kGlocStep = 1;
+constexpr double kOlsShift = 1;
+
 bool Positive(double value) { return value > 0 && std::isnormal(value); }
 bool NonNegative(double value) { return value >= 0 && std::isfinite(value); }
 bool Probability(double value) { return value > 0 && value < 1 && std::isnormal(value); }
@@ -134,7 +140,8 @@ std::vector<Option> MakeVocabulary() {
   const auto finite = When("environment.action_set", {"finite"});
   const auto infinite = When("environment.action_set", {"ball", "sphere", "box"});
   const auto drawn =
-      When("environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap", "probe"});
+      When("environment.contexts",
+                          {"sphere", "orthant", "gaussian", "clusters", "gap", "probe", "margin"});
   const auto contextual = When("environment.kind", {"contextual-linear"});
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
@@ -143,7 +150,17 @@ std::vector<Option> MakeVocabulary() {
   const auto federated = When("algorithm.name", NamesWhere(&Algorithm::federated));
   const auto peers = When("algorithm.name", {"fed-ucb-p2p"});
   const auto arms = When("algorithm.name", NamesWhere(&Algorithm::arms));
-  const auto by_policies = Both(contextual, Not(federated));
+  // A new user every round, who has a context of its own (P5).
+  const auto users = Either(When("algorithm.name", NamesWhere(&Algorithm::users)),
+                            Both(When("algorithm.name", {"lin-ucb"}),
+                                 When("environment.kind", {"contextual-linear", "glm"})));
+  const auto multi = When("environment.parameters", {"multi"});
+  const auto own_law = Both(users, When("environment.link", {"logistic", "probit", "poisson"}));
+  const auto greedy = When("algorithm.name", {"ldp-sgd", "ldp-ols"});
+  const auto sgd = When("algorithm.name", {"ldp-sgd"});
+  const auto gloc = When("algorithm.name", {"ldp-gloc"});
+  const auto ucb = Both(users, When("algorithm.name", {"ldp-ucb", "ldp-gloc", "lin-ucb"}));
+  const auto by_policies = Both(contextual, Both(Not(federated), Not(users)));
   const auto mab = When("environment.kind", {"mab"});
   const auto cdp = When("algorithm.name", {"cdp-mab"});
   const auto ddp = When("algorithm.name", {"ddp-mab"});
@@ -174,22 +191,31 @@ std::vector<Option> MakeVocabulary() {
       Choice("environment.kind", {"linear", "glm", "contextual-linear", "mab"}, "linear",
              "mean reward <theta, x> of an action x; that through a link; of the actions of a client's own "
              "context, whose distribution is known; or arms with a mean each"),
-      Choice("environment.link", {"logistic"}, "logistic",
-             "mean reward of x: 1 / (1 + exp(-<theta, x>)); rewards are bernoulli, client_sd is 0",
+      Choice("environment.link", {"identity", "logistic", "probit", "poisson"}, "logistic",
+             "mean reward mu of s = <theta, x>: s; 1 / (1 + exp(-s)); the normal distribution function; or "
+             "E min(N, B), N Poisson of mean exp(s), B the reward_bound (ldp algorithms alone). With logistic "
+             "and probit rewards are bernoulli, client_sd is 0",
              When("environment.kind", {"glm"})),
+      Choice("environment.parameters", {"single", "multi"}, "single",
+             "one theta, and a context for each arm; or one context, and a theta for each arm", users),
       Choice(
           "environment.action_set", {"finite", "ball", "sphere", "box"}, "finite",
           "drawn or read; or all of the unit ball, the unit sphere, or the cube of side 2/sqrt(d), of which "
           "a net is played (algorithm.net) and whose optimum regret is measured against",
-          When("environment.kind", {"linear", "glm"})),
+          Both(When("environment.kind", {"linear", "glm"}), Not(users))),
       Choice(
-          "environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap", "probe", "file"},
-          "sphere",
+          "environment.contexts",
+          {"sphere", "orthant", "gaussian", "clusters", "gap", "probe", "margin", "file"}, "sphere",
           "how actions, or those of every context, are drawn: on the unit sphere, on its non-negative part "
           "(theta too; linear alone), normal, around two centres (contextual-linear alone), with one that "
           "stands out by a gap (P3, Section 4.4; federated algorithms alone), as a stream that gives one "
-          "record away to who sees when agents synchronise (fed-ucb alone), or read",
-          Either(finite, contextual)),
+          "record away to who sees when agents synchronise (fed-ucb alone), two arms with a margin (P5's "
+          "Assumption 4; ldp algorithms alone), or read",
+          Either(users, Either(finite, contextual))),
+      Number(
+          "environment.margin", [](double v) { return v >= 0.01 && v <= 100; }, "a number in [0.01, 100]", 1.0,
+          "beta: the gap between two arms is at most h with a probability that grows as h^beta",
+          When("environment.contexts", {"margin"})),
       Text("environment.file", "a path, relative to the spec",
            "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by action",
            When("environment.contexts", {"file"})),
@@ -235,24 +261,30 @@ std::vector<Option> MakeVocabulary() {
           "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
           "norm of theta", Both(Not(gap), Not(mab))),
       Except(Choice("environment.reward", {"gaussian", "rademacher", "bernoulli", "uniform"}, "gaussian",
-                    "law of a reward given its mean"),
+                    "law of a reward given its mean", Not(own_law)),
              {mab, Value(std::string("bernoulli"))}),
-      Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0,
-             "standard deviation of a reward", Both(gaussian_reward, Not(mab))),
+      Except(Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0,
+                    "standard deviation of a reward", Both(gaussian_reward, Not(mab))),
+             {users, 0.1}),
       Number(
           "environment.reward_bound", [](double v) { return v >= 1 && std::isfinite(v); },
           "\"auto\" or a finite number >= 1", "auto",
           "B, to which a client clips its average; auto: an interval of each phase's own, chosen for its "
-          "noise "
-          "(1 + 3 spreads under width = paper), or 1 under calibration = paper",
-          Both(gaussian_reward, Not(mab))),
+          "noise (1 + 3 spreads under width = paper), or 1 under calibration = paper. With ldp algorithms c_r, "
+          "to which a user clips its reward; auto: the largest mean and 3 spreads; poisson: a whole number, "
+          "auto: 5",
+          Either(Both(gaussian_reward, Not(mab)), When("environment.link", {"poisson"}))),
+      Number("environment.context_bound", Positive, "\"auto\" or a finite number > 0", "auto",
+             "C_B, to which a user shortens its context before anything is sent; auto: 1, or with normal "
+             "contexts the length that a few in a hundred exceed",
+             users),
       Number("environment.client_sd", NonNegative, "a finite number >= 0", 0.0,
              "spread sigma of the clients: theta_u = theta + N(0, sigma^2 I)",
-             When("environment.kind", {"linear", "glm"})),
+             Both(When("environment.kind", {"linear", "glm"}), Not(users))),
       IntegerOrAuto("environment.population", 1,
                     "clients there are; each takes part at most once; auto: 100000, or the horizon where "
                     "every round has a new client",
-                    Both(Not(mab), Both(Not(federated), Not(arms)))),
+                    Both(Both(Not(mab), Not(users)), Both(Not(federated), Not(arms)))),
 
       Choice("algorithm.name", AlgorithmNames(), std::nullopt, "see: bandana list algorithms"),
       Choice("algorithm.clients", {"growing", "fixed"}, "growing",
@@ -264,7 +296,7 @@ std::vector<Option> MakeVocabulary() {
              Either(growing, When("algorithm.fixed_clients", {"auto"}))),
       Number("algorithm.beta", Probability, "\"auto\" or a number in (0, 1)", "auto",
              "level of one confidence bound; auto: 1/(k T); lin-ucb: of all of them, auto: 1/T",
-             Either(elimination, When("algorithm.name", {"lin-ucb"}))),
+             Either(elimination, Both(When("algorithm.name", {"lin-ucb"}), Not(users)))),
       Choice("algorithm.report", {"averages", "estimate"}, "averages",
              "what a client sends: its average reward of each action that was played, or its own estimate of "
              "theta, which has fewer numbers (models none, central, local; Gaussian noise; exact widths)",
@@ -280,7 +312,7 @@ std::vector<Option> MakeVocabulary() {
       Choice("algorithm.net", {"auto", "none", "sampled"}, "auto",
              "finitely many actions for many: auto covers an infinite set and leaves a finite one as it is; "
              "sampled thins out a finite set, or draws from an infinite one",
-             Both(Not(federated), Not(arms))),
+             Both(Not(users), Both(Not(federated), Not(arms)))),
       Number(
           "algorithm.net_radius", [](double v) { return v > 0 && v <= kMostNetRadius; },
           "\"auto\" or a number in (0, sqrt(2)]", "auto",
@@ -359,6 +391,50 @@ std::vector<Option> MakeVocabulary() {
           "the paper's cost of a component: the sum of ways to its sink (Theorem 4), or its edges (Fig. 11)",
           hdp),
 
+      Except(Number("algorithm.step", Positive, "a finite number > 0", kSgdStep,
+                    "of SGD: the n-th is this times d / (zeta n), zeta the link's smallest slope; of ldp-gloc: "
+                    "this / sqrt(T). Defaults are of: bandana reproduce p5-tuning",
+                    Either(sgd, gloc)),
+             {gloc, kGlocStep}),
+      Option{"algorithm.average",
+             OptionType::kNumberOrChoice,
+             Value(kSgdAverage),
+             {"none"},
+             "\"none\" or a number in [0, 100]",
+             [](double v) { return v >= 0 && v <= 100; },
+             "users choose by a mean of the iterates, of weights that grow as n to this; none: by the last one, "
+             "as printed",
+             sgd},
+      Except(Option{"algorithm.gram_shift",
+                    OptionType::kNumberOrChoice,
+                    Value(kOlsShift),
+                    {"paper"},
+                    "\"paper\" or a finite number >= 0",
+                    NonNegative,
+                    "what keeps a noisy Gram matrix positive definite: this times the size of the noise's largest "
+                    "eigenvalue; paper: Theorem 3.1's",
+                    Both(users, Not(sgd))},
+             {When("algorithm.name", {"ldp-ucb", "ldp-gloc"}), Value(std::string("paper"))}),
+      Number("algorithm.bonus", NonNegative, "a finite number >= 0", 1.0,
+             "optimism: this times the width that its authors give", ucb),
+      Number("algorithm.spread", NonNegative, "a finite number >= 0", 1.0,
+             "of the thetas drawn, in standard deviations of a reward", When("algorithm.name", {"thompson-sampling"})),
+      Number(
+          "algorithm.lazy", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.001,
+          "estimates are solved for again when there are this share more messages; 0: after every one",
+          Both(users, Not(sgd))),
+      Number("algorithm.reward_weight", Positive, "a finite number > 0", 1.0,
+             "of the reward beside the context in one release: more of it takes noise off r x and puts it on x x'",
+             Both(users, Not(sgd))),
+      IntegerOrAuto("algorithm.warm_up", 1,
+                    "s_0: pulls of each arm before contexts decide; auto: 2 T^(2/3) / K, at most a tenth of the "
+                    "horizon in all",
+                    Both(users, multi)),
+      Number("algorithm.elimination_gap", Positive, "a finite number > 0", 1.0,
+             "h: arms that are half of it below the best after the warm-up are out (equation (7))",
+             Both(greedy, multi)),
+      Choice("algorithm.randomizer", {"privunit", "duchi"}, "privunit", "of gradients in the l2 ball", sgd),
+
       Integer("federation.agents", 1, std::nullopt, "M", Either(federated, arms)),
       ListOrAuto("federation.components", OptionType::kIntegersOrAuto, 1,
                  "sizes of the components, which add up to the agents; auto: those that the graph has", hdp),
@@ -405,7 +481,15 @@ std::vector<Option> MakeVocabulary() {
              "users, or the "
              "same without a controller"),
       Choice("privacy.noise", {"gaussian", "laplace"}, "gaussian",
-             "law of the noise; Laplace noise gives pure privacy, delta = 0", alone),
+             "law of the noise; Laplace noise gives pure privacy, delta = 0", Both(alone, Not(users))),
+      Choice("privacy.out_of_range", {"clip", "zero"}, "clip",
+             "what a user whose context or reward is outside its bounds sends: both brought to them, or a "
+             "privatized (0, 0)",
+             users),
+      Choice("privacy.slots", {"full", "half", "split"}, "full",
+             "epsilon of each arm's part of a message: all of it, half as in the paper, or a K-th. All of it is "
+             "enough: docs/proofs/synthetic-slots.md",
+             Both(users, Both(multi, is_private))),
       Choice("privacy.shuffle", {"sum", "amplified"}, "sum",
              "the shuffler adds up noisy bits, or permutes reports with local noise",
              Both(shuffled, Not(federated))),
@@ -413,7 +497,7 @@ std::vector<Option> MakeVocabulary() {
              is_private),
       Number(
           "privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
-          Either(Both(silos, Not(arms)), Either(shuffled, Both(alone, When("privacy.noise", {"gaussian"}))))),
+          Either(Both(silos, Not(arms)), Either(shuffled, Both(alone, Either(When("privacy.noise", {"gaussian"}), Both(users, Not(sgd))))))),
       ListOrAuto("privacy.budgets", OptionType::kNumbersOrAuto, 0,
                  "epsilons that the agents take in turn; auto: privacy.epsilon for all",
                  Both(federated, is_private)),

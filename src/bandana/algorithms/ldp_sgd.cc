@@ -1,0 +1,60 @@
+#include "bandana/algorithms/ldp_sgd.h"
+
+#include <cmath>
+#include <utility>
+
+#include "bandana/algorithms/projection.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+
+absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, LocalGradient gradient) {
+  BANDANA_RETURN_IF_ERROR(params.frame.Check());
+  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
+  if (!positive(params.step)) {
+    return InvalidOption("algorithm.step", fmt::format("{}", params.step), "a finite number > 0");
+  }
+  if (!positive(params.theta_norm)) {
+    return InvalidOption("environment.theta_norm", fmt::format("{}", params.theta_norm), "a finite number > 0");
+  }
+  if (params.average.has_value() && !(*params.average >= 0 && *params.average <= 100)) {
+    return InvalidOption("algorithm.average", fmt::format("{}", *params.average), "a number in [0, 100]");
+  }
+  return LdpSgd(params, std::move(gradient));
+}
+
+LdpSgd::LdpSgd(const LdpSgdParams& params, LocalGradient gradient)
+    : params_(params),
+      gradient_(std::move(gradient)),
+      policy_(params.frame),
+      iterate_(policy_.thetas().begin(), policy_.thetas().end()) {}
+
+void LdpSgd::Learn(const LocalMessage& message, Count users) {
+  const UserFrame& frame = params_.frame;
+  const std::span<const double> entries = message.entries();
+  const auto n = static_cast<double>(policy_.users() / frame.slots() + 1);
+  if (policy_.warming_up()) {
+    Step(policy_.warm_up_arm(), entries, n, n);
+  } else {
+    const auto messages = static_cast<double>(policy_.users() + 1);
+    const auto dimension = static_cast<std::size_t>(frame.dimension);
+    for (Count slot = 0; slot < frame.slots(); ++slot) {
+      Step(slot, entries.subspan(static_cast<std::size_t>(slot) * dimension, dimension), n, messages);
+    }
+  }
+  policy_.Advance(users);
+}
+
+void LdpSgd::Step(Count slot, std::span<const double> gradient, double n, double messages) {
+  const std::size_t dimension = gradient.size();
+  double* theta = iterate_.data() + static_cast<std::size_t>(slot) * dimension;
+  const double step = params_.step * static_cast<double>(dimension) / (params_.least_slope * n);
+  for (std::size_t i = 0; i < dimension; ++i) theta[i] -= step * gradient[i];
+  ProjectOntoBall({theta, dimension}, params_.theta_norm);
+  double* chosen_by = policy_.theta(slot).data();
+  const double weight = params_.average.has_value() ? (*params_.average + 1) / (messages + *params_.average) : 1;
+  for (std::size_t i = 0; i < dimension; ++i) chosen_by[i] += weight * (theta[i] - chosen_by[i]);
+}
+
+}  // namespace bandana
