@@ -4,14 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/privacy/local_message.h"
 #include "bandana/privacy/raw.h"
 #include "bandana/privacy/released.h"
 #include "bandana/privacy/report.h"
 
 namespace bandana {
 
-/// The only door into Raw, Report, Sealed and Released: its friends are the complete list of what may open
-/// raw data or mint a released value.
+/// The only door into Raw, Report, Sealed, Released and LocalMessage: its friends are the complete list of
+/// what may open raw data or mint a released value.
 class Access {
   friend class Mechanism;  // privacy/mechanism.h lists those with a proof note
   friend class Release;    // draws and journals, through a Context
@@ -80,6 +81,7 @@ class Access {
   static Released<T> Mint(T value, std::vector<NoiseLaw> noise) {
     return Released<T>(std::move(value), std::move(noise));
   }
+  static std::vector<double>& Entries(LocalMessage& message) { return message.entries_; }
 };
 
 }  // namespace bandana

@@ -106,6 +106,13 @@ class Mechanism {
     return Access::Mint(std::move(value), std::move(noise));
   }
 
+  /// A user's message of so many entries, to be written; all of them must be.
+  static std::span<double> Write(LocalMessage& message, std::size_t size) {
+    std::vector<double>& entries = Access::Entries(message);
+    entries.resize(size);
+    return entries;
+  }
+
   static absl::Status CheckSize(std::size_t size, const Units& units);
 
  private:
@@ -117,6 +124,8 @@ class Mechanism {
   friend class RegressionPrefixSum;    // docs/proofs/regression-prefix-sum.md
   friend class ShuffledRegressionSum;  // docs/proofs/shuffled-regression.md
   friend class SiloArmSums;            // docs/proofs/silo-arm-sums.md
+  friend class LocalGradient;          // docs/proofs/local-gradient.md
+  friend class LocalRegression;        // docs/proofs/local-regression.md
 
   template <class Query>
   static std::span<const Count> DealtOf(const Query& query) {

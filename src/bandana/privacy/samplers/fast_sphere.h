@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bandana/core/distributions.h"
+#include "bandana/core/generators.h"
+
+/// Directions for the lab (`sampler = fast`): the laws of samplers/sphere.h up to the rounding of doubles,
+/// in no more time for a small cap than for a large one.
+namespace bandana {
+
+namespace internal {
+
+struct CosSin {
+  double cos;
+  double sin;
+};
+
+/// Of an angle in turns, |turns| < 2^48, to 2^-51. Arithmetic that IEEE 754 rounds and nothing else, so that
+/// all machines draw the same numbers.
+inline CosSin OfTurns(double turns) {
+  constexpr double kShift = 0x1.8p52;
+  const double shifted = 4 * turns + kShift;
+  const double quarters = shifted - kShift;
+  const auto quarter = std::bit_cast<std::uint64_t>(shifted);
+  const double x = std::fma(-0.25, quarters, turns) * 6.283185307179586476925;  // at most pi/4
+  const double y = x * x;
+  // Taylor's series; what is left out is below 2^-53.
+  const auto more = [y](double sum, double coefficient) { return std::fma(sum, y, coefficient); };
+  double sin = more(-1. / 1307674368000, 1. / 6227020800);
+  sin = more(more(more(sin, -1. / 39916800), 1. / 362880), -1. / 5040);
+  sin = x * more(more(more(sin, 1. / 120), -1. / 6), 1);
+  double cos = more(1. / 20922789888000, -1. / 87178291200);
+  cos = more(more(more(cos, 1. / 479001600), -1. / 3628800), 1. / 40320);
+  cos = more(more(more(more(cos, -1. / 720), 1. / 24), -0.5), 1);
+  const bool odd = (quarter & 1) != 0;
+  const double sign_of_cos = ((quarter + 1) & 2) != 0 ? -1 : 1;
+  const double sign_of_sin = (quarter & 2) != 0 ? -1 : 1;
+  return {sign_of_cos * (odd ? sin : cos), sign_of_sin * (odd ? cos : sin)};
+}
+
+/// <u, v> for v uniform on the sphere of R^d, d >= 3, given that it is in an interval: columns of equal
+/// probability, and in a column by rejection.
+class SphereHeight {
+ public:
+  SphereHeight() = default;
+  /// -1 <= low < high <= 1.
+  SphereHeight(std::int64_t dimension, double low, double high);
+
+  double Draw(NoiseGen& gen) const {
+    std::uint64_t bits = gen();
+    const Column& column = columns_[bits % kColumns];
+    while (true) {
+      const double t = column.low + static_cast<double>(bits >> 11) * 0x1p-53 * column.width;
+      const double height = UniformUnit(gen);
+      if (height < column.least) [[likely]]
+        return t;
+      if (height < std::exp(power_ * std::log1p(-t * t) - column.log_most)) return t;
+      bits = gen();
+    }
+  }
+
+ private:
+  static constexpr std::size_t kColumns = 64;
+  struct Column {
+    double low;
+    double width;
+    double log_most;  // of the density (1 - t^2)^power
+    double least;     // of the density over its most
+  };
+  double power_ = 0;
+  std::array<Column, kColumns> columns_{};
+};
+
+}  // namespace internal
+
+/// With probability p uniform on the cap {v : <u, v> >= gamma} of the unit sphere, 0 <= gamma < 1, else
+/// uniform on the rest of it.
+class FastCap {
+ public:
+  FastCap(std::int64_t dimension, double p, double gamma);
+
+  /// `length` times a direction; u = axis times `inverse`, a unit vector.
+  void Draw(std::span<const double> axis, double inverse, double length, NoiseGen& gen,
+            std::span<double> out) const {
+    if (axis.size() != 2) return DrawInSpace(axis, inverse, length, gen, out);
+    const double u = UniformUnit(gen);
+    const double inside = u * in_turns_ - cap_turns_;
+    const double outside = (u - p_) * out_turns_ + cap_turns_;
+    const auto [cos, sin] = internal::OfTurns(u < p_ ? inside : outside);
+    const double x = axis[0] * inverse * length;
+    const double y = axis[1] * inverse * length;
+    out[0] = cos * x - sin * y;
+    out[1] = sin * x + cos * y;
+  }
+
+  /// `length` times a uniform direction.
+  static void DrawUniform(double length, NoiseGen& gen, std::span<double> out) {
+    if (out.size() != 2) return DrawUniformInSpace(length, gen, out);
+    const auto [cos, sin] = internal::OfTurns(UniformUnit(gen) - 0.5);
+    out[0] = length * cos;
+    out[1] = length * sin;
+  }
+
+ private:
+  void DrawInSpace(std::span<const double> axis, double inverse, double length, NoiseGen& gen,
+                   std::span<double> out) const;
+  static void DrawUniformInSpace(double length, NoiseGen& gen, std::span<double> out);
+
+  double p_;
+  double gamma_;
+  double cap_turns_ = 0;  // in the plane: the cap's angle from its axis, in turns
+  double in_turns_ = 0;   // turns a unit of probability, in the cap and off it
+  double out_turns_ = 0;
+  internal::SphereHeight in_heights_;  // in space
+  internal::SphereHeight out_heights_;
+};
+
+}  // namespace bandana
