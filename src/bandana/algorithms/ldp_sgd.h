@@ -68,6 +68,7 @@ class LdpSgd {
   void Learn(const LocalMessage& message, Count users);
 
   const UserPolicy& policy() const { return policy_; }
+  Count slot_reals() const { return params_.frame.dimension; }  ///< numbers in a slot of a message
 
   template <class Archive>
   void State(Archive& archive) {

@@ -49,6 +49,7 @@ class ThompsonSampling {
 
   const UserPolicy& policy() const { return model_.policy(); }
   Count repairs() const { return model_.repairs(); }
+  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }  ///< numbers in a slot of a message
 
   template <class Archive>
   void State(Archive& archive) {

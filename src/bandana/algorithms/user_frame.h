@@ -16,6 +16,7 @@
 ///   Report(arm, record, noise, device,      how many users' messages device.message is; 0: none yet. `counts`
 ///          counts)                          is the lab's, of what was out of range; null in service
 ///   Learn(message, users)
+///   policy(), slot_reals()                  for whoever watches
 ///
 ///   paper        here
 ///   K, d         arms, dimension

@@ -33,7 +33,7 @@ struct Checkpoint {
   double waiting_regret = 0;  ///< of these pulls, of all agents
   Count lost_tallies = 0;     ///< agents' sums that somebody decided without
   Count disagreements = 0;    ///< rounds after which agents did not have the same arms left
-  // Of users with local privacy, in the last row alone: what was out of range, and solutions left out.
+  // Of users with local privacy: what was out of range.
   Count clipped_contexts = 0;
   Count clipped_rewards = 0;
   // Of a log: what the policy earns a round and where that is for certain enough, rounds on offer, and rounds

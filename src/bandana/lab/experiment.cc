@@ -13,6 +13,7 @@
 #include "bandana/lab/nets.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
+#include "bandana/lab/users.h"
 #include "bandana/sim/simulator.h"
 #include "fmt/format.h"
 
@@ -133,6 +134,7 @@ ShuffledLaplaceMeanParams MakeShuffledLaplaceParams(const Settings& settings) {
 absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
   if (AlgorithmOf(settings).federated) return FederatedClaims(settings);
   if (AlgorithmOf(settings).arms) return ArmsClaims(settings);
+  if (HasUsers(settings)) return UsersClaims(settings);
   return WithPrivatizer(settings, [&](const auto& privatizer) -> absl::StatusOr<std::vector<Claim>> {
     if (HasContexts(settings)) return AsJoint(DealtClaims(privatizer));
     return AlgorithmOf(settings).client_a_round ? DealtClaims(privatizer) : privatizer.claims();
@@ -150,6 +152,10 @@ absl::Status CheckPoint(const Settings& settings) {
   }
   if (AlgorithmOf(settings).arms) {
     BANDANA_RETURN_IF_ERROR(CheckArms(settings));
+    return ClaimsOf(settings).status();
+  }
+  if (HasUsers(settings)) {
+    BANDANA_RETURN_IF_ERROR(CheckUsers(settings));
     return ClaimsOf(settings).status();
   }
   if (settings.Text("environment.kind") == "mab") {
@@ -185,6 +191,10 @@ absl::StatusOr<Outcome> RunReplicate(const Settings& settings, std::uint32_t rep
   if (AlgorithmOf(settings).arms) {
     BANDANA_ASSIGN_OR_RETURN(ArmsOutcome outcome, RunArms(settings, replicate, decisions, stop));
     return Outcome{.checkpoints = std::move(outcome.checkpoints), .pulls = std::move(outcome.pulls)};
+  }
+  if (HasUsers(settings)) {
+    BANDANA_ASSIGN_OR_RETURN(std::vector<Checkpoint> checkpoints, RunUsers(settings, replicate, stop));
+    return Outcome{.checkpoints = std::move(checkpoints), .phases = {}};
   }
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeProblem(settings, replicate));
   BANDANA_ASSIGN_OR_RETURN(const auto population, MakePopulation(settings, replicate, problem));

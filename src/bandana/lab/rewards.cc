@@ -1,5 +1,6 @@
 #include "bandana/lab/rewards.h"
 
+#include "bandana/lab/algorithms.h"
 #include "bandana/lab/contexts.h"
 
 namespace bandana::lab {
@@ -25,7 +26,7 @@ RewardModel LawOfRewards(const Settings& settings) {
 
 RewardModel MakeRewardModel(const Settings& settings) {
   RewardModel model = LawOfRewards(settings);
-  model.mean_varies = HasContexts(settings);
+  model.mean_varies = HasContexts(settings) && !HasUsers(settings);
   return model;
 }
 
