@@ -89,7 +89,7 @@ class FastCap {
  public:
   FastCap(std::int64_t dimension, double p, double gamma);
 
-  /// `length` times a direction; u = axis times `inverse`, a unit vector.
+  /// `length`, of either sign, times a direction; u = axis times `inverse`, a unit vector.
   void Draw(std::span<const double> axis, double inverse, double length, NoiseGen& gen,
             std::span<double> out) const {
     if (axis.size() != 2) return DrawInSpace(axis, inverse, length, gen, out);
