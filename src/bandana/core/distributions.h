@@ -86,25 +86,49 @@ struct LaplaceZiggurat {
 /// makes the normal's tail (one draw in 4000). glibc chooses its code for both by the processor's FMA and
 /// AVX2, which x86-64-v3 always has, so that all such machines draw the same numbers.
 template <class Law, class Gen>
-double Ziggurat(Gen& gen) {
-  const ZigguratTable& table = Law::Table();
-  while (true) {
+class Ziggurat {
+ public:
+  // The rest is out of the way, so that this is short enough to be put wherever it is called.
+  [[gnu::always_inline]] static double Draw(Gen& gen) {
+    const Point point = Throw(gen);
+    if (point.inside) [[likely]]
+      return point.x;
+    return DrawFrom(point, gen);
+  }
+
+ private:
+  struct Point {
+    std::size_t layer;
+    double u;
+    double x;
+    bool inside;  // the layer's rectangle that is under the density as a whole
+  };
+
+  [[gnu::always_inline]] static Point Throw(Gen& gen) {
+    const ZigguratTable& table = Law::Table();
     const std::uint64_t bits = gen();
     const std::size_t layer = bits & 0xff;
     // An odd multiple of 2^-56 in (-1, 1).
     const double u = static_cast<double>((static_cast<std::int64_t>(bits) >> 7) | 1) * 0x1p-56;
     const double x = u * table.x[layer];
-    if (std::abs(x) < table.x[layer + 1]) [[likely]]
-      return x;
-    if (layer == 0) return std::copysign(Law::Tail(gen), u);
-    const double height = table.y[layer] + UniformUnit(gen) * (table.y[layer + 1] - table.y[layer]);
-    if (height < Law::Density(std::abs(x))) return x;
+    return {layer, u, x, std::abs(x) < table.x[layer + 1]};
   }
-}
+
+  [[gnu::noinline]] static double DrawFrom(Point point, Gen& gen) {
+    const ZigguratTable& table = Law::Table();
+    for (; !point.inside; point = Throw(gen)) {
+      if (point.layer == 0) return std::copysign(Law::Tail(gen), point.u);
+      const double low = table.y[point.layer];
+      const double height = low + UniformUnit(gen) * (table.y[point.layer + 1] - low);
+      if (height < Law::Density(std::abs(point.x))) break;
+    }
+    return point.x;
+  }
+};
 
 template <class Gen>
 double LaplaceZiggurat::Tail(Gen& gen) {
-  return kLaplaceZiggurat.x[1] + std::abs(Ziggurat<LaplaceZiggurat>(gen));
+  return kLaplaceZiggurat.x[1] + std::abs(Ziggurat<LaplaceZiggurat, Gen>::Draw(gen));
 }
 
 /// Proposals of BTRS for n p >= 10, p <= 1/2. W. Hörmann, "The generation of binomial random variates",
@@ -167,13 +191,13 @@ std::int64_t BinomialByInversion(std::int64_t n, double p, Gen& gen) {
 /// Standard normal, by the ziggurat.
 template <class Gen>
 double StandardNormal(Gen& gen) {
-  return internal::Ziggurat<internal::NormalZiggurat>(gen);
+  return internal::Ziggurat<internal::NormalZiggurat, Gen>::Draw(gen);
 }
 
 /// Density exp(-|x|)/2, in the same way.
 template <class Gen>
 double StandardLaplace(Gen& gen) {
-  return internal::Ziggurat<internal::LaplaceZiggurat>(gen);
+  return internal::Ziggurat<internal::LaplaceZiggurat, Gen>::Draw(gen);
 }
 
 /// Number of successes in n independent trials of probability p; 0 <= n <= 2^62, 0 <= p <= 1.

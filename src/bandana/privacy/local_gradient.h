@@ -131,7 +131,7 @@ class LocalGradient : public Mechanism {
     const double norm = std::sqrt(gradient.squares);
     // Duchi's coin: to the surface, at the gradient's direction or opposite.
     const double share = std::abs(gradient.slope) * norm * over_radius_;  // above 1 by rounding alone
-    const double length = 2 * UniformUnit(noise) - 1 < share ? length_ : -length_;
+    const double length = std::copysign(length_, share - (2 * UniformUnit(noise) - 1));
     cap_.Draw(gradient.context, std::copysign(1, gradient.slope) / norm, length, noise, out);
   }
 

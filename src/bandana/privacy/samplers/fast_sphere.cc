@@ -68,7 +68,7 @@ void FastCap::DrawInSpace(std::span<const double> axis, double inverse, double l
                           std::span<double> out) const {
   const bool inside = UniformUnit(gen) < p_;
   if (axis.size() == 1) {
-    out[0] = std::copysign(length, inside ? inverse * axis[0] : -inverse * axis[0]);
+    out[0] = length * std::copysign(1, inside ? inverse * axis[0] : -inverse * axis[0]);
     return;
   }
   double squares = 0;
@@ -81,7 +81,7 @@ void FastCap::DrawInSpace(std::span<const double> axis, double inverse, double l
   }
   product *= inverse;
   if (gamma_ == 0) {  // turned round, if it is on the wrong side
-    const double scale = std::copysign(length / std::sqrt(squares), inside ? product : -product);
+    const double scale = length * std::copysign(1 / std::sqrt(squares), inside ? product : -product);
     for (double& x : out) x *= scale;
     return;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -38,10 +39,13 @@ inline CosSin OfTurns(double turns) {
   double cos = more(1. / 20922789888000, -1. / 87178291200);
   cos = more(more(more(cos, 1. / 479001600), -1. / 3628800), 1. / 40320);
   cos = more(more(more(more(cos, -1. / 720), 1. / 24), -0.5), 1);
-  const bool odd = (quarter & 1) != 0;
-  const double sign_of_cos = ((quarter + 1) & 2) != 0 ? -1 : 1;
-  const double sign_of_sin = (quarter & 2) != 0 ? -1 : 1;
-  return {sign_of_cos * (odd ? sin : cos), sign_of_sin * (odd ? cos : sin)};
+  // A turn by quarters, without branches, which would be mispredicted.
+  const auto bits_of_cos = std::bit_cast<std::uint64_t>(cos);
+  const auto bits_of_sin = std::bit_cast<std::uint64_t>(sin);
+  const std::uint64_t swapped = (bits_of_cos ^ bits_of_sin) & -(quarter & 1);
+  const std::uint64_t turned_cos = bits_of_cos ^ swapped ^ (((quarter + 1) & 2) << 62);
+  const std::uint64_t turned_sin = bits_of_sin ^ swapped ^ ((quarter & 2) << 62);
+  return {std::bit_cast<double>(turned_cos), std::bit_cast<double>(turned_sin)};
 }
 
 /// <u, v> for v uniform on the sphere of R^d, d >= 3, given that it is in an interval: columns of equal
@@ -80,19 +84,18 @@ class SphereHeight {
 }  // namespace internal
 
 /// With probability p uniform on the cap {v : <u, v> >= gamma} of the unit sphere, 0 <= gamma < 1, else
-/// uniform on the rest of it.
+/// uniform on the rest of it. p is at least the cap's share of the sphere.
 class FastCap {
  public:
   FastCap(std::int64_t dimension, double p, double gamma);
 
-  /// `length` times a direction; u = axis times `inverse`, a unit vector.
+  /// `length`, of either sign, times a direction; u = axis times `inverse`, a unit vector.
   void Draw(std::span<const double> axis, double inverse, double length, NoiseGen& gen,
             std::span<double> out) const {
     if (axis.size() != 2) return DrawInSpace(axis, inverse, length, gen, out);
-    const double u = UniformUnit(gen);
-    const double inside = u * in_turns_ - cap_turns_;
-    const double outside = (u - p_) * out_turns_ + cap_turns_;
-    const auto [cos, sin] = internal::OfTurns(u < p_ ? inside : outside);
+    // The quantile function of the angle, two lines that meet at p, of which the second is steeper.
+    const double u = UniformUnit(gen) - p_;
+    const auto [cos, sin] = internal::OfTurns(cap_turns_ + std::max(u * in_turns_, u * out_turns_));
     const double x = axis[0] * inverse * length;
     const double y = axis[1] * inverse * length;
     out[0] = cos * x - sin * y;
