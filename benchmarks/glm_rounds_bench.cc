@@ -49,26 +49,21 @@ void Rounds(benchmark::State& state, Link link, UserContexts contexts, Parameter
   state.SetItemsProcessed(state.iterations());
 }
 
+void Projected(benchmark::State& state, Link link, UserContexts contexts) {
+  Rounds<ProjectedRounds>(state, link, contexts, ParameterKind::kSingle);
+}
+
+void Drawn(benchmark::State& state, Link link, ParameterKind parameters) {
+  Rounds<DrawnRounds>(state, link, UserContexts::kSphere, parameters);
+}
+
 constexpr auto kSphere = UserContexts::kSphere;
-constexpr auto kSingle = ParameterKind::kSingle;
-BENCHMARK_CAPTURE(Rounds<ProjectedRounds>, projected_identity, Link::kIdentity, kSphere, kSingle)
-    ->Args({2, 10})
-    ->Args({20, 20});
-BENCHMARK_CAPTURE(Rounds<ProjectedRounds>, projected_logistic, Link::kLogistic, kSphere, kSingle)
-    ->Args({2, 10})
-    ->Args({20, 20});
-BENCHMARK_CAPTURE(Rounds<ProjectedRounds>, projected_poisson, Link::kPoisson, kSphere, kSingle)
-    ->Args({2, 10})
-    ->Args({20, 20});
-BENCHMARK_CAPTURE(Rounds<ProjectedRounds>, projected_gaussian, Link::kIdentity, UserContexts::kGaussian,
-                  kSingle)
-    ->Args({20, 2});
-BENCHMARK_CAPTURE(Rounds<DrawnRounds>, drawn_identity, Link::kIdentity, kSphere, kSingle)
-    ->Args({2, 10})
-    ->Args({20, 20});
-BENCHMARK_CAPTURE(Rounds<DrawnRounds>, multi_logistic, Link::kLogistic, kSphere, ParameterKind::kMulti)
-    ->Args({10, 3})
-    ->Args({20, 10});
+BENCHMARK_CAPTURE(Projected, identity, Link::kIdentity, kSphere)->Args({2, 10})->Args({20, 20});
+BENCHMARK_CAPTURE(Projected, logistic, Link::kLogistic, kSphere)->Args({2, 10})->Args({20, 20});
+BENCHMARK_CAPTURE(Projected, poisson, Link::kPoisson, kSphere)->Args({2, 10})->Args({20, 20});
+BENCHMARK_CAPTURE(Projected, gaussian, Link::kIdentity, UserContexts::kGaussian)->Args({20, 2});
+BENCHMARK_CAPTURE(Drawn, single, Link::kIdentity, ParameterKind::kSingle)->Args({2, 10})->Args({20, 20});
+BENCHMARK_CAPTURE(Drawn, multi, Link::kLogistic, ParameterKind::kMulti)->Args({10, 3})->Args({20, 10});
 
 void Means(benchmark::State& state, Link link) {
   const auto mean = MeanFunction::Create(link, link == Link::kPoisson ? 8 : 0);

@@ -15,7 +15,7 @@
 namespace bandana {
 namespace {
 
-constexpr Link kLinks[] = {Link::kIdentity, Link::kLogistic};
+constexpr Link kLinks[] = {Link::kIdentity, Link::kLogistic, Link::kProbit};
 
 double Derivative(auto f, double x) {
   return boost::math::differentiation::finite_difference_derivative(f, x);
@@ -28,6 +28,22 @@ TEST(LinkTest, LogisticHasKnownValues) {
   EXPECT_NEAR(1 / PredictorSlope(Link::kLogistic, MeanOf(Link::kLogistic, 1)), 0.19661193324148185, 1e-15);
   EXPECT_DOUBLE_EQ(PredictorSlope(Link::kLogistic, 0.5), 4);
   EXPECT_DOUBLE_EQ(PredictorCurvature(Link::kLogistic, 0.5), 0);
+}
+
+TEST(LinkTest, ProbitHasKnownValues) {
+  EXPECT_DOUBLE_EQ(MeanOf(Link::kProbit, 0), 0.5);
+  EXPECT_NEAR(MeanOf(Link::kProbit, 1), 0.8413447460685429, 1e-15);
+  EXPECT_NEAR(PredictorOf(Link::kProbit, 0.975), 1.959963984540054, 1e-14);
+  EXPECT_NEAR(PredictorSlope(Link::kProbit, 0.5), 2.5066282746310002, 1e-14);
+  EXPECT_NEAR(PredictorCurvature(Link::kProbit, 0.8413447460685429),
+              1 / (0.24197072451914337 * 0.24197072451914337), 1e-10);
+}
+
+TEST(LinkDeathTest, PoissonHasAParameterThatIsNotHere) {
+  EXPECT_DEATH(MeanOf(Link::kPoisson, 0.5), "mean_function.h");
+  EXPECT_DEATH(PredictorOf(Link::kPoisson, 0.5), "mean_function.h");
+  EXPECT_DEATH(PredictorSlope(Link::kPoisson, 0.5), "mean_function.h");
+  EXPECT_DEATH(PredictorCurvature(Link::kPoisson, 0.5), "mean_function.h");
 }
 
 TEST(LinkTest, DerivativesAreThoseOfThePredictor) {

@@ -124,6 +124,7 @@ class AutoLendingProblem {
   static constexpr Count dimension() { return AutoLendingScale::kDimension; }
   const Vector& prices() const { return prices_; }
   const AutoLendingScale& scale() const { return scale_; }
+  LendingReward reward() const { return reward_; }
   const Vector& theta() const { return fit_.theta; }
   const LogisticFit& fit() const { return fit_; }
 
@@ -135,11 +136,11 @@ class AutoLendingProblem {
   double Acceptance(Count loan, ArmId price) const;  ///< 1 / (1 + exp(-<theta, phi>))
   double MeanReward(Count loan, ArmId price) const;  ///< in [0, 1]
   double DrawReward(Count loan, ArmId price, CoinGen& coin) const;
+  double RewardIfAccepted(ArmId price) const;
   ArmId BestPrice(Count loan) const;
 
  private:
   AutoLendingProblem() = default;
-  double RewardIfAccepted(ArmId price) const;
 
   std::vector<Loan> loans_;
   AutoLendingScale scale_;

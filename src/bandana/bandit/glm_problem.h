@@ -72,21 +72,21 @@ class GlmProblem {
   /// Contexts' norms are at most 1 (all but kGaussian).
   bool bounded_contexts() const { return params_.contexts != UserContexts::kGaussian; }
 
-  /// A reward of the arm whose predictor is `predictor`, its mean mu(predictor).
-  double DrawReward(double predictor, double mean, CoinGen& coin) const {
+  /// A reward of mean mu(predictor).
+  double DrawReward(double predictor, CoinGen& coin) const {
     switch (params_.mean.link()) {
       case Link::kLogistic:
       case Link::kProbit:
-        return UniformUnit(coin) < mean ? 1 : 0;
+        return UniformUnit(coin) < params_.mean(predictor) ? 1 : 0;
       case Link::kPoisson:
         return DrawCount(predictor, coin);
       case Link::kIdentity:
         break;
     }
     if (params_.reward.kind == RewardKind::kGaussian) {
-      return params_.reward.sd == 0 ? mean : mean + params_.reward.sd * StandardNormal(coin);
+      return params_.reward.sd == 0 ? predictor : predictor + params_.reward.sd * StandardNormal(coin);
     }
-    return params_.reward.Draw(mean, coin);
+    return params_.reward.Draw(predictor, coin);
   }
 
  private:

@@ -7,8 +7,10 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "bandana/core/check.h"
 #include "bandana/core/csv.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
@@ -189,6 +191,21 @@ absl::StatusOr<LogColumns> FindColumns(const CsvReader& reader, const CsvHeader&
 LoggedData::LoggedData(Params params)
     : params_(std::move(params)),
       smallest_pscore_(*std::min_element(params_.pscores.begin(), params_.pscores.end())) {}
+
+LoggedData LoggedData::Part(Count first, Count last) const {
+  BANDANA_CHECK(first >= 0 && first < last && last <= rounds());
+  const auto cut = [](const auto& all, Count from, Count to) {
+    return std::remove_cvref_t<decltype(all)>(all.begin() + from, all.begin() + to);
+  };
+  const Count d = params_.dimension;
+  return LoggedData({.num_actions = params_.num_actions,
+                     .dimension = d,
+                     .contexts = cut(params_.contexts, first * d, last * d),
+                     .actions = cut(params_.actions, first, last),
+                     .rewards = cut(params_.rewards, first, last),
+                     .pscores = cut(params_.pscores, first, last),
+                     .action_contexts = params_.action_contexts});
+}
 
 absl::StatusOr<LoggedData> LoggedData::Create(Params params) {
   BANDANA_RETURN_IF_ERROR(CheckCount("num_actions", params.num_actions));

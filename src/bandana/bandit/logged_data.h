@@ -43,6 +43,9 @@ class LoggedData {
   double pscore(Count round) const { return params_.pscores[static_cast<std::size_t>(round)]; }
   double smallest_pscore() const { return smallest_pscore_; }
 
+  /// Rounds first, ..., last - 1: at least one of them. Of the same actions, played or not.
+  LoggedData Part(Count first, Count last) const;
+
   /// Features of the actions, one a row; no rows if none were given.
   const ActionMatrix& action_contexts() const { return params_.action_contexts; }
 

@@ -32,4 +32,10 @@ std::optional<double> Replay::Play(ArmId choice, CoinGen& coin) {
   return log_->reward(round);
 }
 
+void Replay::Pass(CoinGen& coin) {
+  BANDANA_CHECK(!done());
+  ++offered_;
+  UniformUnit(coin);
+}
+
 }  // namespace bandana

@@ -42,6 +42,9 @@ class Replay {
   /// fall.
   std::optional<double> Play(ArmId choice, CoinGen& coin);
 
+  /// Nobody chooses: the round on offer does not count. The same use of coins.
+  void Pass(CoinGen& coin);
+
   Count offered() const { return offered_; }    ///< rounds that were played
   Count matched() const { return matched_; }    ///< of these, where log and learner agree
   Count accepted() const { return accepted_; }  ///< of these, that counted

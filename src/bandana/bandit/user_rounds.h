@@ -62,7 +62,7 @@ class RewardDesk {
   double Reward(ArmId arm, double predictor) {
     if (arm_ != arm) {
       arm_ = arm;
-      reward_ = problem_->DrawReward(predictor, problem_->mean()(predictor), coin_);
+      reward_ = problem_->DrawReward(predictor, coin_);
     }
     return reward_;
   }
