@@ -45,6 +45,8 @@ class GisPeer final : public NetworkPlayer {
   }
   void OnSilence(Context&) override { epoch_ = rounds_ + 1; }
   bool finished() const override { return epoch_ > rounds_; }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
 
  private:
   const DisseminationClock& clock_;

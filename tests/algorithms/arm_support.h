@@ -51,6 +51,8 @@ class WatchedRole final : public NetworkPlayer {
   absl::Status EndTick(Context& context) override { return role.EndTick(context); }
   void OnSilence(Context& context) override { role.OnSilence(context); }
   bool finished() const override { return role.finished(); }
+  std::string Save() const override { return role.Save(); }
+  absl::Status Restore(std::string_view saved) override { return role.Restore(saved); }
 
   Role role;
   std::vector<Pull> pulls;

@@ -74,6 +74,8 @@ class ScriptedPlayer final : public Player {
   }
 
   bool finished() const override { return next_ == script_.size(); }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
 
   absl::Status on_message, on_observe;
   int messages = 0;

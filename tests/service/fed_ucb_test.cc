@@ -57,6 +57,8 @@ class Borrowed final : public RoundPlayer<double> {
     return agent_.Observe(context, round, reward);
   }
   absl::Status EndRound(Context& context, Count round) override { return agent_.EndRound(context, round); }
+  std::string Save() const override { return agent_.Save(); }
+  absl::Status Restore(std::string_view saved) override { return agent_.Restore(saved); }
 
  private:
   Agent& agent_;

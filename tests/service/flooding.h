@@ -51,6 +51,8 @@ class Flooder final : public RoundPlayer<double> {
     return static_cast<ArmId>((round + self_.value) % set.arms);
   }
   absl::Status Observe(Context&, Count, const Raw<double>&) override { return absl::OkStatus(); }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
 
   absl::Status EndRound(Context& context, Count round) override {
     ended_ = round;

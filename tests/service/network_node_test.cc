@@ -84,6 +84,8 @@ class Crier final : public NetworkPlayer {
   void OnSilence(Context&) override { silence = tick_; }
 
   bool finished() const override { return tick_ >= ticks_; }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
 
   std::vector<Heard> heard;
   Count fails_in = 0;
@@ -392,6 +394,8 @@ class Waiting final : public NetworkPlayer {
     if (gives_up_) pulls_ = {{2, 100}};
   }
   bool finished() const override { return finished_; }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
 
  private:
   bool gives_up_;

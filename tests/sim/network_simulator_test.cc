@@ -47,6 +47,8 @@ class Talker final : public NetworkPlayer {
     waits_ = false;
   }
   bool finished() const override { return tick_ > ticks_ && !waits_; }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
 
   int starts = 0;
   bool silence = false;

@@ -323,6 +323,8 @@ class DeafServer final : public Node {
     return absl::OkStatus();
   }
   bool finished() const override { return false; }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
   std::vector<NodeId> origins;
 };
 
@@ -353,6 +355,8 @@ class OrderServer final : public Node {
     return absl::OkStatus();
   }
   bool finished() const override { return origins.size() == 5; }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
   std::vector<std::uint32_t> origins;
 };
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "bandana/core/archive.h"
 #include "bandana/federation/network_player.h"
 #include "bandana/privacy/declassify.h"
 #include "bandana/privacy/silo_arm_sums.h"
@@ -16,7 +17,7 @@ template <class Policy>
 class AlonePlayer final : public NetworkPlayer {
  public:
   AlonePlayer(Policy policy, Count horizon, const Declassify& leak)
-      : policy_(std::move(policy)), left_(horizon), leak_(leak) {}
+      : policy_(std::move(policy)), horizon_(horizon), left_(horizon), leak_(leak) {}
 
   absl::Status OnMessage(Context&, const Message&) override {
     return absl::InvalidArgumentError("an agent by itself takes no messages");
@@ -36,9 +37,19 @@ class AlonePlayer final : public NetworkPlayer {
   absl::Status EndTick(Context&) override { return absl::OkStatus(); }
   void OnSilence(Context&) override {}
   bool finished() const override { return left_ == 0; }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(horizon_, "horizon");
+    a(policy_, left_, pull_);
+    a.Check(left_ >= 0 && left_ <= horizon_ && pull_.count >= 0 && pull_.count <= left_,
+            "more pulls than the horizon has");
+  }
 
  private:
   Policy policy_;
+  Count horizon_;
   Count left_;
   Declassify leak_;
   Pull pull_;

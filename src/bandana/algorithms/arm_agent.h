@@ -46,6 +46,14 @@ class ArmAgent {
   /// Its next release: of what it has explored since the last one. All of them, added up.
   absl::StatusOr<ReleasedArms> Release(Context& context, Epoch epoch, std::span<const ArmId> arms);
 
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(horizon_, "horizon");
+    a.Same(privatizer_->noise_scale(), "noise");
+    a(clock_, waited_, waits_, pulls_, recorded_, *stream_, history_, released_);
+    a.Check(clock_ >= 0 && pending() >= 0 && pending() <= left(), "more pulls than the horizon has");
+  }
+
  private:
   ArmId BestOwn(std::span<const ArmId> arms) const;
 

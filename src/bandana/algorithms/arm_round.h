@@ -14,6 +14,11 @@ struct ArmRound {
   std::vector<ArmId> arms;  ///< that are left
   ArmId best = 0;
   double half_width = 0;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(epoch, clock, agents, arms, best, half_width);
+  }
 };
 
 }  // namespace bandana

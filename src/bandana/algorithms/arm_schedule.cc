@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "bandana/algorithms/chernoff.h"
 #include "bandana/core/check.h"
@@ -152,6 +153,11 @@ double ArmSchedule::HalfWidth(Epoch round, Count active, std::span<const Part> p
     }
   }
   return TailBound({.sub_gaussian = rewards, .weights = weights, .laws = laws}, Level(round));
+}
+
+bool AreArms(std::span<const ArmId> some, Count arms) {
+  return !some.empty() && some.front() >= 0 && some.back() < arms &&
+         std::adjacent_find(some.begin(), some.end(), std::greater_equal<>()) == some.end();
 }
 
 ArmDecision EliminateArms(const ArmSchedule& schedule, Epoch round,

@@ -75,6 +75,9 @@ class ArmSchedule {
   double last_resolution_ = 0;  // of round R
 };
 
+/// That these are some of arms 0 .. arms - 1, at least one, ascending.
+bool AreArms(std::span<const ArmId> some, Count arms);
+
 /// What round r leaves of some arms.
 struct ArmDecision {
   std::vector<ArmId> arms;  ///< ascending

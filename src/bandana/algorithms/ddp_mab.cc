@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bandana/core/archive.h"
 #include "bandana/core/status.h"
 
 namespace bandana {
@@ -15,6 +16,16 @@ DdpMabPeer::DdpMabPeer(NodeId self, const ArmSchedule& schedule, const Dissemina
       spreading_(clock, self),
       active_(static_cast<std::size_t>(schedule.params().arms)) {
   std::iota(active_.begin(), active_.end(), 0);
+}
+
+std::string DdpMabPeer::Save() const { return SaveState(*this); }
+absl::Status DdpMabPeer::Restore(std::string_view saved) { return RestoreState(saved, *this); }
+
+bool DdpMabPeer::Fits() const {
+  const Count arms = schedule_->params().arms;
+  const bool pulls = std::all_of(agent_.pulls().begin(), agent_.pulls().end(),
+                                 [&](const Pull& pull) { return pull.arm >= 0 && pull.arm < arms; });
+  return pulls && AreArms(active_, arms) && best_ >= 0 && best_ < arms && pulled_ >= 0;
 }
 
 absl::Status DdpMabPeer::OnMessage(Context&, const Message& message) { return spreading_.OnMessage(message); }

@@ -44,7 +44,18 @@ class DdpMabPeer final : public NetworkPlayer {
   const ArmAgent& agent() const { return agent_; }
   const std::vector<ArmRound>& history() const { return history_; }
 
+  std::string Save() const override;
+  absl::Status Restore(std::string_view saved) override;
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(schedule_->params().arms, "number of arms");
+    a(agent_, spreading_, active_, best_, round_, pulled_, slots_, tick_, prepared_, over_, failed_,
+      history_);
+    a.Check(Fits(), "a peer of other arms");
+  }
+
  private:
+  bool Fits() const;  // to the arms
   absl::Status Prepare();
   absl::Status Decide();
   void BeginRound();

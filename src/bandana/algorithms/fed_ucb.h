@@ -13,6 +13,7 @@
 #include "bandana/algorithms/fed_ucb_width.h"
 #include "bandana/algorithms/local_data.h"
 #include "bandana/algorithms/sync_schedule.h"
+#include "bandana/core/archive.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/node.h"
@@ -101,6 +102,17 @@ class FedUcbController final : public Node {
   }
 
   bool finished() const override { return over_; }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(schedule_.params().horizon, "horizon");
+    a.Same(schedule_.releases(), "number of releases");
+    a.Same(width_.params().silos, "number of silos");
+    a.Same(first_.value, "first silo");
+    a(estimator_, epoch_, last_, until_, until_asked_, over_, sums_, sum_, answered_);
+    a.Check(epoch_ >= 1 && estimator_.step() == epoch_ - 1, "sums of other synchronisations");
+  }
   std::int64_t synchronisations() const { return epoch_ - 1; }
   const ReleasedSums& sums() const { return sums_; }
 
@@ -240,6 +252,23 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
   }
 
   const FedUcbPolicy<Scalar>& policy() const { return policy_; }
+
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(params_.horizon, "horizon");
+    a.Same(params_.silos, "number of silos");
+    a.Same(params_.local == LocalData::kRaw, "choice of local data");
+    a.Same(params_.pace, "pace");
+    a.Same(params_.threshold, "threshold");
+    a.Same(params_.first_noise, "noise");
+    a.Same(sizeof(Scalar), "precision");
+    a(policy_, watched_, stream_);
+    a.Sized(x_);
+    a(epoch_, round_, until_, last_sync_, answers_);
+    a.Check(round_ >= 0 && round_ <= until_ && until_ <= params_.horizon, "more rounds than the horizon has");
+  }
 
  private:
   absl::Status Share(Context& context) {

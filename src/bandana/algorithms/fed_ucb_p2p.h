@@ -108,6 +108,23 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     for (const auto& group : groups_) repairs += group->policy.repairs();
     return repairs;
   }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(params_.horizon, "horizon");
+    a.Same(params_.gamma, "gamma");
+    a.Same(params_.local == LocalData::kRaw, "choice of local data");
+    a.Same(params_.pace, "pace");
+    a.Same(params_.threshold, "threshold");
+    a.Same(params_.first_noise, "noise");
+    a.Same(sizeof(Scalar), "precision");
+    for (const NodeId node : params_.clique) a.Same(node.value, "clique");
+    for (auto& group : groups_) a(*group);
+    a.Sized(x_);
+    a(seen_, requests_, round_);
+    a.Check(round_ >= 0 && round_ <= params_.horizon, "more rounds than the horizon has");
+  }
   const FedUcbPolicy<Scalar>& policy(int group) const {
     return groups_[static_cast<std::size_t>(group)]->policy;
   }
@@ -119,6 +136,15 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
           watched(width.params().dimension),
           stream(privatizer, first),
           estimator(privatizer) {}
+    template <class Archive>
+    void State(Archive& a) {
+      a(policy, watched, stream, estimator, latest, own, uses, next, last_use, step, asked, is_new);
+      a.Check(estimator.step() == step && stream.released() == step, "sums of other releases");
+      for (const auto& [origin, sums] : latest) {
+        a.Check(CheckSums(sums, policy.regression().dimension()).ok(), "sums of another dimension");
+      }
+    }
+
     FedUcbPolicy<Scalar> policy;
     OptimisticRegression watched;
     RegressionStream stream;

@@ -50,6 +50,12 @@ class FedUcbPolicy {
   const OptimisticRegression& regression() const { return regression_; }
   double released_log_det() const { return released_log_det_; }  ///< of V before own records
 
+  template <class Archive>
+  void State(Archive& a) {
+    a(regression_, regularizer_, released_log_det_, noise_term_, repairs_);
+    if constexpr (Archive::kReads) stale_ = true;  // the index follows from these
+  }
+
  private:
   void UpdateIndex() {
     index_.Set(regression_.inverse(), regression_.theta(), radius());

@@ -66,6 +66,11 @@ struct Regularizer {
   double shift = 0;
   double rho_min = 0;  ///< H + shift I >= rho_min I
   double rho_max = 0;  ///< H + shift I <= rho_max I
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(shift, rho_min, rho_max);
+  }
 };
 
 class FedUcbWidth {

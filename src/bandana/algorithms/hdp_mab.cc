@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bandana/core/archive.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
 #include "bandana/core/without_replacement.h"
@@ -19,6 +20,20 @@ HdpMabServer::HdpMabServer(const HdpMabParams& params, const ArmSchedule& schedu
       heard_(graph.nodes()) {
   std::iota(active_.begin(), active_.end(), 0);
   BANDANA_CHECK(params.participants == graph.nodes() || graph.edges() == 0);
+}
+
+std::string HdpMabServer::Save() const { return SaveState(*this); }
+absl::Status HdpMabServer::Restore(std::string_view saved) { return RestoreState(saved, *this); }
+
+bool HdpMabServer::Fits() const {
+  const Count arms = schedule_->params().arms;
+  if (plan_ != nullptr && !(static_cast<Count>(plan_->upstream.size()) == agents() && plan_->epoch == round_))
+    return false;
+  const bool sums = std::all_of(collected_.begin(), collected_.end(), [&](const Collected& each) {
+    return each.agents.nodes() == agents() && each.sums->value().arms == active_;
+  });
+  return sums && heard_.nodes() == agents() && AreArms(active_, arms) && best_ >= 0 && best_ < arms &&
+         clock_ >= 0 && pulled_ >= 0 && round_ >= 0;
 }
 
 absl::Status HdpMabServer::OnMessage(Context&, const Message& message) {
@@ -106,6 +121,19 @@ void HdpMabServer::Announce(Context& context) {
 HdpMabAgent::HdpMabAgent(NodeId self, Count agents, Count arms, Count horizon, const SiloArmSums& privatizer,
                          std::optional<Declassify> leak)
     : self_(self), agents_(agents), arms_(arms), agent_(horizon, privatizer, leak), upstream_(self) {}
+
+std::string HdpMabAgent::Save() const { return SaveState(*this); }
+absl::Status HdpMabAgent::Restore(std::string_view saved) { return RestoreState(saved, *this); }
+
+bool HdpMabAgent::Fits() const {
+  const bool pulls = std::all_of(agent_.pulls().begin(), agent_.pulls().end(),
+                                 [&](const Pull& pull) { return pull.arm >= 0 && pull.arm < arms_; });
+  if (!pulls || upstream_.value > agents_) return false;
+  if (plan_ == nullptr) return hop_ < 0 && held_.empty();
+  return AreArms(plan_->arms, arms_) && std::all_of(held_.begin(), held_.end(), [&](const Tally& tally) {
+           return tally.origin.value >= 1 && tally.origin.value <= agents_ && Fits(tally.sums->value());
+         });
+}
 
 absl::Status HdpMabAgent::OnMessage(Context&, const Message& message) {
   if (const auto* plan = std::get_if<std::shared_ptr<const ArmPlan>>(&message.body)) {

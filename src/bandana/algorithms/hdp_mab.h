@@ -53,6 +53,19 @@ class HdpMabServer final : public NetworkPlayer {
   void OnSilence(Context&) override { over_ = true; }
   bool finished() const override { return over_; }
 
+  std::string Save() const override;
+  absl::Status Restore(std::string_view saved) override;
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(schedule_->params().arms, "number of arms");
+    a.Same(schedule_->params().horizon, "horizon");
+    a.Same(agents(), "number of agents");
+    a.Same(params_.participants, "number of participants");
+    a(active_, best_, round_, clock_, pulled_, ticks_left_, over_, sinks_, plan_, collected_, heard_,
+      history_);
+    a.Check(Fits(), "a server of other agents or arms");
+  }
+
   const std::vector<ArmRound>& history() const { return history_; }
   const SinkRoutes& routes() const { return sinks_.routes(); }  ///< of the next round
   Count new_sinks() const { return sinks_.changes(); }          ///< rounds after which ways were found anew
@@ -61,6 +74,7 @@ class HdpMabServer final : public NetworkPlayer {
   absl::Status Decide();
   void Announce(Context& context);
   Count agents() const { return graph_->nodes(); }
+  bool Fits() const;  // to the agents and arms
 
   HdpMabParams params_;
   const ArmSchedule* schedule_;
@@ -94,7 +108,19 @@ class HdpMabAgent final : public NetworkPlayer {
 
   const ArmAgent& agent() const { return agent_; }
 
+  std::string Save() const override;
+  absl::Status Restore(std::string_view saved) override;
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(self_.value, "agent");
+    a.Same(agents_, "number of agents");
+    a.Same(arms_, "number of arms");
+    a(agent_, plan_, upstream_, hop_, prepared_, held_);
+    a.Check(Fits(), "an agent of others or of other arms");
+  }
+
  private:
+  bool Fits() const;  // to the agents and arms
   bool Fits(const ArmSums& sums) const;
   absl::Status TakePlan(const std::shared_ptr<const ArmPlan>& plan);
   absl::Status SendCollected(Context& context);

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/bandit/reward_model.h"
+#include "bandana/core/archive.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/linear_algebra.h"
 #include "bandana/core/status.h"
@@ -63,9 +64,20 @@ class LinUcbPolicy {
   double radius() const;
 
   Count rounds() const { return rounds_; }
+  bool Has(ArmId arm) const { return arm >= 0 && arm < actions_.rows(); }
   bool finished() const { return rounds_ >= params_.horizon; }
   const Vector& estimate() const { return estimate_; }
   const LinUcbParams& params() const { return params_; }
+
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(params_.horizon, "horizon");
+    a.Same(beta_, "beta");
+    a.Same(noise_proxy_, "noise");
+    a.Sized(gram_, gram_inverse_, moment_, estimate_, means_, leverages_);
+    a(log_det_, rounds_);
+    a.Check(rounds_ >= 0 && rounds_ <= params_.horizon, "more rounds than the horizon has");
+  }
 
  private:
   LinUcbPolicy(const LinUcbParams& params, const ActionMatrix& actions);
@@ -107,6 +119,14 @@ class LinUcbServer final : public Node {
   }
 
   bool finished() const override { return policy_.finished(); }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a(policy_, collector_, unasked_, plan_);
+    a.Check(plan_ == nullptr || (plan_->pulls.size() == 1 && policy_.Has(plan_->pulls.front().arm)),
+            "a plan of another policy");
+  }
   const LinUcbPolicy& policy() const { return policy_; }
 
  private:

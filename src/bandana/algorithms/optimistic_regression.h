@@ -36,6 +36,12 @@ class OptimisticRegression {
   double min_eigenvalue() const { return min_eigenvalue_; }  ///< V's at Reset; it only grows
   Count added() const { return added_; }                     ///< records since Reset
 
+  template <class Archive>
+  void State(Archive& a) {
+    a.Sized(gram_, moments_, inverse_, theta_);
+    a(log_det_, min_eigenvalue_, added_);
+  }
+
  private:
   bool Factor(const Matrix& gram);
   void Solve();

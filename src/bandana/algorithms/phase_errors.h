@@ -35,6 +35,12 @@ struct PhaseErrors {
   std::vector<Interval> bounds;   ///< that averages are clipped to; empty: the rule's
   std::vector<Interval> means;    ///< where each mean reward is known to lie; empty: [-1, 1]
   ClientReport report = ClientReport::kAverages;
+
+  /// Of what a phase makes of them; the rest are rules.
+  template <class Archive>
+  void State(Archive& a) {
+    a(clients, privacy, bounds, means);
+  }
 };
 
 /// What a release to this query will have for noise, as far as it is known before: laws of its averages.

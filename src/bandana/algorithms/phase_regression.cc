@@ -58,6 +58,16 @@ Vector PhaseRegression::EstimateFrom(std::span<const double> reports,
   return basis_ * (geometry_.root_inverse.transpose() * mean) + Estimate(middles);
 }
 
+bool PhaseRegression::Fits(const PhaseErrors& errors) const {
+  const std::size_t size = geometry_.pulls.size();
+  const auto numbers = static_cast<std::size_t>(geometry_.factors(errors.report).rows());
+  const auto none_or = [](std::size_t entries, std::size_t wanted) {
+    return entries == 0 || entries == wanted;
+  };
+  return errors.clients.size() == size && none_or(errors.bounds.size(), size) &&
+         none_or(errors.means.size(), size) && none_or(errors.privacy.size(), numbers);
+}
+
 Eigen::Index PhaseRegression::PlaceOf(ArmId arm) const {
   const auto& pulls = geometry_.pulls;
   const auto place = std::lower_bound(pulls.begin(), pulls.end(), arm,

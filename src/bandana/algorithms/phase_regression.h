@@ -59,6 +59,18 @@ class PhaseRegression {
   /// The same with one width for all pairs (P1's 2 W_l).
   Survivors EliminateBy(double width, const Vector& estimate, std::span<const ArmId> active) const;
 
+  /// That these are of its phase.
+  bool Fits(const PhaseErrors& errors) const;
+
+  /// One of which nothing is known yet, to be read back.
+  explicit PhaseRegression(const ActionMatrix& actions) : actions_(actions) {}
+  template <class Archive>
+  void State(Archive& a) {
+    a(basis_, geometry_);
+    a.Check(basis_.rows() == actions_.cols() && basis_.cols() == geometry_.support.cols(),
+            "a design of another space");
+  }
+
  private:
   Eigen::Index PlaceOf(ArmId arm) const;
 

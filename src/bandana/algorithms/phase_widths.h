@@ -22,6 +22,17 @@ struct PhaseGeometry {
   const Matrix& factors(ClientReport report) const {
     return report == ClientReport::kAverages ? weights : root_inverse;
   }
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(pulls, support, gram_inverse, root_inverse, weights);
+    const auto rows = static_cast<Eigen::Index>(pulls.size());
+    const auto rank = support.cols();
+    const auto square = [&](const Matrix& matrix) { return matrix.rows() == rank && matrix.cols() == rank; };
+    a.Check(support.rows() == rows && weights.rows() == rows && weights.cols() == rank &&
+                square(gram_inverse) && square(root_inverse),
+            "a design of another shape");
+  }
 };
 
 /// A client's estimate, for a query with these bounds: u = M (averages - middles) with M = R^-1 X' P, where X

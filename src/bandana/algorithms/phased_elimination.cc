@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "bandana/algorithms/glm_phase_regression.h"
@@ -123,6 +124,35 @@ EliminationPolicy::EliminationPolicy(EliminationRules rules, std::shared_ptr<con
       actions_(std::move(actions)),
       active_(static_cast<std::size_t>(actions_->rows())) {
   std::iota(active_.begin(), active_.end(), 0);
+}
+
+bool EliminationPolicy::Fits() const {
+  const auto is_arm = [&](ArmId arm) { return arm >= 0 && arm < actions_->rows(); };
+  const auto are_arms = [&](const std::vector<ArmId>& arms) {
+    return std::all_of(arms.begin(), arms.end(), is_arm) &&
+           std::adjacent_find(arms.begin(), arms.end(), std::greater_equal<>()) == arms.end();
+  };
+  for (const auto* design : {&design_, &earlier_}) {
+    if (!design->has_value()) continue;
+    if (!are_arms((*design)->support) || (*design)->basis.rows() != actions_->cols()) return false;
+  }
+  if (known_.has_value() &&
+      !(known_->estimate.size() == actions_->cols() && known_->regression.Fits(known_->errors))) {
+    return false;
+  }
+  return are_arms(active_) && !active_.empty() && is_arm(best_) && epoch_ >= 0 && rounds_played_ >= 0 &&
+         rounds_played_ <= rules_.horizon;
+}
+
+bool EliminationPolicy::MayHaveMade(const Plan& plan) const {
+  const bool arms = std::all_of(plan.pulls.begin(), plan.pulls.end(), [&](const Pull& pull) {
+    return pull.arm >= 0 && pull.arm < actions_->rows() && pull.count >= 1;
+  });
+  if (!arms || plan.epoch != epoch_) return false;
+  if (plan.query.clients == 0) return true;
+  return (!design_.has_value() || plan.pulls.size() == design_->support.size()) &&
+         plan.query.bounds.size() == plan.pulls.size() &&
+         (means_.empty() || means_.size() == plan.pulls.size());
 }
 
 Plan EliminationPolicy::Exploit() {

@@ -14,6 +14,7 @@
 #include "bandana/bandit/clipping.h"
 #include "bandana/bandit/link.h"
 #include "bandana/bandit/optimal_design.h"
+#include "bandana/core/archive.h"
 #include "bandana/core/linear_algebra.h"
 #include "bandana/core/status.h"
 #include "bandana/core/without_replacement.h"
@@ -81,6 +82,11 @@ struct PhaseRecord {
   std::vector<double> averages;  ///< released; or the clients' mean estimate, as they sent it
   Vector estimate;
   std::vector<ArmId> active;  ///< after the elimination
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(epoch, pulls, rounds, clients, bounds, privacy_stddev, width, averages, estimate, active);
+  }
 };
 
 /// The part of the server that no privatizer touches: which rounds to play, whom to ask, what to keep.
@@ -104,11 +110,34 @@ class EliminationPolicy {
   const std::vector<ArmId>& active() const { return active_; }
   const EliminationRules& rules() const { return rules_; }
 
+  /// That it may have made this plan last.
+  bool MayHaveMade(const Plan& plan) const;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(rules_.horizon, "horizon");
+    a.Same(rules_.level, "level");
+    a.Same(rules_.population, "population");
+    a.Same(static_cast<std::int64_t>(actions_->rows()), "number of actions");
+    a.Same(static_cast<std::int64_t>(actions_->cols()), "dimension");
+    a(active_, design_, earlier_, best_, means_, epoch_, rounds_played_, history_);
+    bool knows = known_.has_value();
+    a(knows);
+    if constexpr (Archive::kReads) {
+      known_.reset();
+      if (knows) known_.emplace(Knowledge{PhaseRegression(*actions_), {}, ErrorsOf({})});
+      if (knows && rules_.clients == nullptr) known_->errors.sampling = Sampling::kDeal;
+    }
+    if (knows) a(known_->regression, known_->estimate, known_->errors);
+    a.Check(Fits(), "a policy of other actions");
+  }
+
  private:
   EliminationPolicy(EliminationRules rules, std::shared_ptr<const ActionMatrix> actions);
   Plan Exploit();
   PhaseErrors ErrorsOf(const Plan& plan) const;
   absl::Status ClipPlan(Plan& plan);
+  bool Fits() const;  // to the actions
 
   // What the last phase has shown of mean rewards.
   struct Knowledge {
@@ -162,6 +191,17 @@ class EliminationServer final : public Node {
   }
 
   bool finished() const override { return finished_; }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a(policy_, collector_, unasked_, dealt_to_, plan_, finished_);
+    a.Check(dealt_to_ <= static_cast<std::uint64_t>(policy_.rules().population),
+            "more clients than there are");
+    a.Check(plan_ == nullptr || policy_.MayHaveMade(*plan_), "a plan of another policy");
+    a.Check(collector_.plan() == nullptr || (plan_ != nullptr && collector_.plan()->epoch == plan_->epoch),
+            "an answer to another plan");
+  }
   const EliminationPolicy& policy() const { return policy_; }
 
  private:
@@ -259,6 +299,15 @@ class EliminationClient final : public Player {
   }
 
   bool finished() const override { return reported_; }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a(plan_, part_, once_, reported_);
+    a.Check(part_ == Report::kWhole ||
+                (plan_ != nullptr && part_ >= 0 && static_cast<std::size_t>(part_) < plan_->pulls.size()),
+            "a part that there is not");
+  }
 
  private:
   absl::StatusOr<Report> Randomize(Context& context, const Raw<RewardSums>& rewards) const {

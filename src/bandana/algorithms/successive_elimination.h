@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -44,6 +45,18 @@ class SuccessiveElimination {
   /// In increasing order.
   const std::vector<ArmId>& active() const { return active_; }
   Count sweeps() const { return sweeps_; }
+
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(params_.arms, "number of arms");
+    a.Same(params_.horizon, "horizon");
+    a.Same(params_.block, "block");
+    a(active_, sums_, next_, pulled_, sweeps_);
+    const auto is_arm = [&](ArmId arm) { return arm >= 0 && arm < params_.arms; };
+    a.Check(std::all_of(active_.begin(), active_.end(), is_arm) && sums_.size() == active_.size() &&
+                next_ < active_.size() && pulled_ >= 0 && pulled_ < params_.block,
+            "other arms than there are");
+  }
 
  private:
   explicit SuccessiveElimination(const SuccessiveEliminationParams& params);

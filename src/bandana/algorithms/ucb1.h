@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,6 +31,13 @@ class Ucb1 {
   Count arms() const { return static_cast<Count>(pulls_.size()); }
   Count time() const { return time_; }  ///< t
   Count pulls(ArmId arm) const { return pulls_[static_cast<std::size_t>(arm)]; }
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(time_, untried_);
+    a.Sized(pulls_, sums_, means_, widths_);
+    a.Check(untried_ == std::count(pulls_.begin(), pulls_.end(), 0), "other arms than were tried");
+  }
 
  private:
   explicit Ucb1(Count arms);

@@ -27,6 +27,12 @@ struct Design {
   int steps = 0;  ///< changes of the design after its start
 
   int rank() const { return static_cast<int>(basis.cols()); }
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(support, weights, basis, g, steps);
+    a.Check(support.size() == weights.size(), "a design without its weights");
+  }
 };
 
 struct DesignParams {

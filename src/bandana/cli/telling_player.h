@@ -34,6 +34,8 @@ class TellingPlayer final : public RoundPlayer<double> {
     return role_->Observe(context, round, reward);
   }
   absl::Status EndRound(Context& context, Count round) override { return role_->EndRound(context, round); }
+  std::string Save() const override { return role_->Save(); }
+  absl::Status Restore(std::string_view saved) override { return role_->Restore(saved); }
 
  private:
   void Flush() {

@@ -76,6 +76,12 @@ class BasicArchive {
     if (self().ok() && !(saved == value)) self().Differs(name, Shown(saved), Shown(value));
   }
 
+  /// Lists and matrices that keep the size that they were made with.
+  template <class... Ts>
+  void Sized(Ts&... values) {
+    (OneSized(values), ...);
+  }
+
   /// Objects that were made with their owner, and are as many.
   template <class List>
   void Each(List& list) {
@@ -88,6 +94,21 @@ class BasicArchive {
 
  private:
   Self& self() { return static_cast<Self&>(*this); }
+
+  template <class T>
+  void OneSized(T& value) {
+    const auto size = SizeOf(value);
+    One(value);
+    self().Check(SizeOf(value) == size, "something of another size");
+  }
+  template <class T>
+  static auto SizeOf(const T& value) {
+    if constexpr (requires { value.cols(); }) {
+      return std::pair(value.rows(), value.cols());
+    } else {
+      return value.size();
+    }
+  }
 
   template <class T>
   static std::string Shown(const T& value) {
@@ -235,7 +256,11 @@ class BasicArchive {
       if (!self().ok()) return;
       if constexpr (std::is_arithmetic_v<T>) list.reserve(static_cast<std::size_t>(size));
       for (std::uint64_t i = 0; i < size && self().ok(); ++i) {
-        list.push_back(StateAccess::Make<T>());
+        if constexpr (std::is_default_constructible_v<T>) {
+          list.emplace_back();
+        } else {
+          list.push_back(StateAccess::Make<T>());
+        }
         One(list.back());
       }
     } else {

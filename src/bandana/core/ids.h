@@ -10,6 +10,10 @@ namespace bandana {
 struct NodeId {
   std::uint32_t value = 0;
   auto operator<=>(const NodeId&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(value);
+  }
 
   template <class Hash>
   friend Hash AbslHashValue(Hash hash, NodeId id) {

@@ -11,6 +11,10 @@ struct Pull {
   ArmId arm = 0;
   Count count = 0;
   auto operator<=>(const Pull&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(arm, count);
+  }
 };
 
 /// What came of one Pull: the rewards' sum.
@@ -26,6 +30,10 @@ struct Interval {
   double low = 0;
   double high = 0;
   auto operator<=>(const Interval&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(low, high);
+  }
 };
 
 }  // namespace bandana

@@ -30,6 +30,16 @@ class WithoutReplacement {
     return value;
   }
 
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(size_, "population");
+    a(drawn_, displaced_);
+    a.Check(drawn_ <= size_, "more drawn than there are");
+    for (const auto& [place, value] : displaced_) {
+      a.Check(place >= drawn_ && place < size_ && value < size_, "a draw of what is not there");
+    }
+  }
+
  private:
   std::uint64_t At(std::uint64_t index) const {
     const auto it = displaced_.find(index);

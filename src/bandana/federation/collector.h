@@ -94,6 +94,12 @@ class Collector {
   }
 
   const P& privatizer() const { return privatizer_; }
+  const std::shared_ptr<const Plan>& plan() const { return plan_; }  ///< that is not yet answered by all
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(plan_, awaited_, dealt_, sum_);
+  }
 
  private:
   static absl::Status NoShuffler() {

@@ -65,6 +65,20 @@ Dissemination::Dissemination(const DisseminationClock& clock, NodeId self)
       source_(sums_.size()),
       asked_(have_) {}
 
+bool Dissemination::Fits() const {
+  const Count nodes = clock_->graph().nodes();
+  bool fits = have_.nodes() == nodes && news_.nodes() == nodes && asked_.nodes() == nodes;
+  for (const Offer& offer : offers_) {
+    fits = fits && offer.has != nullptr && offer.has->nodes() == nodes &&
+           (offer.asked.nodes() == 0 || offer.asked.nodes() == nodes);
+  }
+  for (const auto& [from, wants] : requests_) fits = fits && wants.nodes() == nodes;
+  for (const auto& [to, sent] : sent_) fits = fits && sent.nodes() == nodes;
+  if (!fits) return false;
+  have_.ForEach([&](NodeId origin) { fits = fits && SumsOf(origin) != nullptr; });
+  return fits;
+}
+
 void Dissemination::Begin(Epoch epoch, ReleasedArms own) {
   epoch_ = epoch;
   latest_clock_ = 0;

@@ -70,12 +70,27 @@ class Dissemination {
 
   Count latest_clock() const { return latest_clock_; }  ///< of any message of this round
 
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(self_.value, "peer");
+    a(epoch_, latest_clock_, have_, news_, offers_, requests_, asked_, sent_);
+    a.Sized(sums_, source_);
+    a.Check(Fits(), "a peer of another graph");
+  }
+
  private:
   struct Offer {
     NodeId from;
     std::shared_ptr<const NodeSet> has;
     NodeSet asked;  // of it in the last slot; empty: nothing
+
+    template <class Archive>
+    void State(Archive& a) {
+      a(from, has, asked);
+    }
   };
+
+  bool Fits() const;  // to the graph
 
   void Take(const Message& message, const Tallies& data);
   void Advertise(Context& context, Count now);

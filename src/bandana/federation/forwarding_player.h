@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "bandana/federation/network_player.h"
@@ -24,6 +26,8 @@ class ForwardingPlayer : public NetworkPlayer {
   absl::Status EndTick(Context& context) override { return role_->EndTick(context); }
   void OnSilence(Context& context) override { role_->OnSilence(context); }
   bool finished() const override { return role_->finished(); }
+  std::string Save() const override { return role_->Save(); }
+  absl::Status Restore(std::string_view saved) override { return role_->Restore(saved); }
 
   NetworkPlayer& role() const { return *role_; }
 

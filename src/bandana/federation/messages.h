@@ -18,6 +18,11 @@ struct Plan {
   Epoch epoch = 0;
   std::vector<Pull> pulls;
   MeanQuery query;  ///< one coordinate a pull
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(epoch, pulls, query);
+  }
 };
 
 /// Down, to one client, where every round has a client of its own: pull that part's arm once and answer that
@@ -47,6 +52,11 @@ struct Roll {
   Epoch epoch = 0;
   MeanQuery query;
   std::vector<NodeId> clients;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(epoch, query, clients);
+  }
 };
 
 /// From the shuffler to the server: what is left of a roll's reports when nobody can tell whose they are.
@@ -96,6 +106,12 @@ struct Request {
 struct Tally {
   NodeId origin;
   ReleasedArms sums;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(origin, sums);
+    a.Check(sums != nullptr, "a tally of nothing");
+  }
 };
 
 /// From agent to agent, P4's DATA, and on the way to a sink.
@@ -110,6 +126,12 @@ struct Collected {
   Epoch epoch = 0;
   NodeSet agents;  ///< whose sums are in it
   ReleasedArms sums;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(epoch, agents, sums);
+    a.Check(sums != nullptr, "a sum of nothing");
+  }
 };
 
 /// Down, from a server to every agent: what to play next, and how what comes of it gets back.
@@ -122,6 +144,11 @@ struct ArmPlan {
   /// Where agent i, at place i - 1, sends what it has: a neighbour on its way to a sink; kServerNode: it is a
   /// sink; itself: nowhere this time.
   std::vector<NodeId> upstream;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(epoch, clock, arms, pulls, hops, upstream);
+  }
 };
 
 /// A plan goes to thousands of clients and is never changed, so it travels by reference.

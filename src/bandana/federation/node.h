@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "bandana/core/reward.h"
+#include "bandana/core/savable.h"
 #include "bandana/federation/context.h"
 #include "bandana/federation/messages.h"
 #include "bandana/privacy/raw.h"
@@ -12,10 +13,8 @@
 namespace bandana {
 
 /// A role: all it does is answer. An error ends the run.
-class Node {
+class Node : public Savable {
  public:
-  virtual ~Node() = default;
-
   /// At the top of the network (a server), once, before any message; the others begin with their first
   /// message.
   virtual absl::Status OnStart(Context&) { return absl::OkStatus(); }

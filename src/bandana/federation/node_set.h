@@ -61,6 +61,14 @@ class NodeSet {
 
   bool operator==(const NodeSet&) const = default;
 
+  template <class Archive>
+  void State(Archive& a) {
+    a(nodes_, words_);
+    a.Check(nodes_ >= 0 && words_.size() == (static_cast<std::uint64_t>(nodes_) + 63) / 64,
+            "a set of other nodes");
+    if (nodes_ % 64 != 0) a.Check(words_.back() >> (nodes_ % 64) == 0, "a set of other nodes");
+  }
+
  private:
   static std::size_t Word(NodeId node) { return (node.value - 1) / 64; }
   static unsigned Bit(NodeId node) { return (node.value - 1) % 64; }

@@ -57,11 +57,21 @@ class RollCall {
   /// Nothing is held back.
   bool empty() const { return batches_.empty(); }
 
+  template <class Archive>
+  void State(Archive& a) {
+    a(batches_, done_);
+  }
+
  private:
   struct Batch {
     std::shared_ptr<const Roll> roll;
     absl::flat_hash_set<NodeId> wanted;
     std::map<NodeId, R> reports;
+
+    template <class Archive>
+    void State(Archive& a) {
+      a(roll, wanted, reports);
+    }
   };
 
   // What a client was promised rests on how many it is mixed with, on who they are and on what they were all

@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "bandana/bandit/decision_set.h"
+#include "bandana/core/savable.h"
 #include "bandana/federation/context.h"
 #include "bandana/federation/messages.h"
 #include "bandana/privacy/raw.h"
@@ -15,10 +16,8 @@ namespace bandana {
 ///   EndRound                     in which it may send: what a peer sends in round t arrives in round t + 1.
 /// An agent of a controller plays on while rounds_ready() > 0, and then waits for the next Model.
 template <class Scalar>
-class RoundPlayer {
+class RoundPlayer : public Savable {
  public:
-  virtual ~RoundPlayer() = default;
-
   virtual absl::Status OnMessage(Context& context, const Message& message) = 0;
 
   /// How many rounds it can end before it must hear from somebody. 0: none, or the run is over.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "bandana/core/archive.h"
 #include "bandana/core/status.h"
 #include "bandana/core/without_replacement.h"
 #include "bandana/federation/cohort.h"
@@ -46,6 +47,12 @@ class Shuffler final : public Node {
   }
 
   bool finished() const override { return roll_call_.empty() && dealt_ == nullptr; }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a(roll_call_, dealt_, last_deal_, parts_, answers_, dealt_parts_);
+  }
 
  private:
   // The order is the secret on which the server's ignorance rests (docs/proofs/dealt.md).

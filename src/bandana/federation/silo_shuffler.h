@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "bandana/core/archive.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/node.h"
 #include "bandana/privacy/privatizer.h"
@@ -41,6 +42,14 @@ class SiloShuffler final : public Node {
   }
 
   bool finished() const override { return waiting_.empty(); }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(first_.value, "first silo");
+    a.Same(silos_, "number of silos");
+    a(done_, waiting_);
+  }
 
  private:
   const P* privatizer_;

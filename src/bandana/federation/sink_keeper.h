@@ -24,6 +24,19 @@ class SinkKeeper {
   /// heard.
   void Note(const std::vector<NodeId>& upstream, const NodeSet& heard);
 
+  template <class Archive>
+  void State(Archive& a) {
+    a(changes_, unheard_, silent_sinks_, missed_, apart_);
+    bool fits = true;
+    for (const auto* set : {&unheard_, &silent_sinks_, &missed_})
+      fits = fits && set->nodes() == graph_->nodes();
+    for (const NodeSet& set : apart_) fits = fits && set.nodes() == graph_->nodes();
+    a.Check(fits, "sinks of another graph");
+    if constexpr (Archive::kReads) {
+      if (a.ok()) FindWays();
+    }
+  }
+
  private:
   void FindWays();
   void KeepApart(NodeSet again);

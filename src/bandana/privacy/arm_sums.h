@@ -23,6 +23,11 @@ struct ArmSums {
   Count noise_terms = 0;            ///< in each sum
 
   bool operator==(const ArmSums&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(agents, pulls, arms, units, noise_scale, noise_terms);
+    a.Check(units.size() == arms.size(), "sums of other arms than there are");
+  }
 };
 
 /// The noise in each of the sums, in reward units: one law for all of them.

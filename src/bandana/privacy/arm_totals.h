@@ -21,6 +21,11 @@ class ArmHistory {
   /// There must be a release.
   Released<ArmSums> Sums() const;
 
+  template <class Archive>
+  void State(Archive& a) {
+    a(sums_);
+  }
+
  private:
   std::optional<ArmSums> sums_;
 };

@@ -29,6 +29,11 @@ class ClientSet {
     clients_.Change(first.value, Last(first, count), [](const std::monostate*) { return std::monostate(); });
   }
 
+  template <class Archive>
+  void State(Archive& a) {
+    a(clients_);
+  }
+
   UnitRanges Ranges() const {
     std::vector<UnitRanges::Range> ranges;
     clients_.VisitAll(

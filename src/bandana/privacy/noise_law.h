@@ -15,6 +15,11 @@ struct NoiseLaw {
   Count laplace_terms = 0;
   bool normal = false;  ///< the sub-Gaussian part is normal, and independent of what it is added to
 
+  template <class Archive>
+  void State(Archive& a) {
+    a(proxy, laplace_scale, laplace_terms, normal);
+  }
+
   /// Of Gaussian and Laplace noise; from above where the sub-Gaussian part is something else.
   double stddev() const {
     return std::sqrt(proxy * proxy + 2 * static_cast<double>(laplace_terms) * laplace_scale * laplace_scale);

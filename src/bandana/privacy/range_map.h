@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <tuple>
+#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/inlined_vector.h"
@@ -39,6 +41,23 @@ class RangeMap {
   template <class Visitor>
   void VisitAll(Visitor visit) const {
     for (const auto& [first, piece] : pieces_) visit(first, piece.last, piece.value);
+  }
+
+  template <class Archive>
+  void State(Archive& a) {
+    std::vector<std::tuple<Id, Id, Value>> ranges;
+    VisitAll([&](Id first, Id last, const Value& value) { ranges.emplace_back(first, last, value); });
+    a(ranges);
+    if constexpr (Archive::kReads) {
+      pieces_.clear();
+      std::uint64_t free = 0;
+      for (const auto& [first, last, value] : ranges) {
+        a.Check(first >= free && first <= last, "ranges that are not in order");
+        if (!a.ok()) return;
+        Put(first, last, value);
+        free = std::uint64_t{last} + 1;
+      }
+    }
   }
 
   /// Puts update(value) in the place of every value in a range; `value` is null where there is none.

@@ -32,6 +32,14 @@ class RegressionStream {
 
  private:
   friend class RegressionPrefixSum;
+  friend class StateAccess;  // saved with the silo that has it
+  template <class Archive>
+  void State(Archive& a) {
+    a(sums_, open_records_);
+    a.Sized(open_);
+    a.Check(sums_.Fits(*owner_, open_.size()) && open_records_ >= 0, "a stream of another mechanism");
+    if constexpr (Archive::kReads) sums_.owner_ = sums_.steps_ > 0 ? owner_ : nullptr;
+  }
   std::shared_ptr<const PrefixSumStrategy> owner_;
   const RegressionStream* first_;
   SiloStream sums_;
@@ -144,6 +152,11 @@ class RegressionEstimator {
 
   /// At the last step; there must be one.
   Released<RegressionSums> Sums() const;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(step_, estimator_);
+  }
 
  private:
   const RegressionPrefixSum* mechanism_;

@@ -18,6 +18,12 @@ struct RegressionSums {
   Vector moments;         ///< of y x
   double gram_noise = 0;  ///< standard deviation of an entry off the diagonal; on it sqrt2 times that
   double moment_noise = 0;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(step, gram, moments, gram_noise, moment_noise);
+    a.Check(gram.rows() == moments.size() && gram.cols() == moments.size(), "sums of two dimensions");
+  }
 };
 
 /// The noise in an entry on the diagonal of the gram matrix, and in one of the moments.

@@ -27,6 +27,12 @@ class Released {
 
  private:
   friend class Access;
+  friend class StateAccess;  // saved with the role that has it
+  Released() = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(value_, noise_);
+  }
   Released(T value, std::vector<NoiseLaw> noise) : value_(std::move(value)), noise_(std::move(noise)) {}
   T value_;
   std::vector<NoiseLaw> noise_;
@@ -35,6 +41,10 @@ class Released {
 /// Per-coordinate averages over the clients of one epoch.
 struct Mean {
   std::vector<double> entries;
+  template <class Archive>
+  void State(Archive& a) {
+    a(entries);
+  }
 };
 
 }  // namespace bandana

@@ -19,6 +19,10 @@ struct ReportMap {
   /// A report is brought inside the ball of this radius, so that what it reveals does not rest on the map.
   double radius = 0;
   bool operator==(const ReportMap&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(entries, radius);
+  }
 };
 
 /// The question of an elimination phase: the clients' average reward in each coordinate (an arm of the plan).
@@ -31,6 +35,11 @@ struct MeanQuery {
   std::vector<Count> dealt = {};
   ReportMap map = {};  ///< of a query that is not dealt
   bool operator==(const MeanQuery&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(bounds, clients, cohort, dealt, map);
+    a.Check(dealt.empty() || dealt.size() == bounds.size(), "a query dealt by other coordinates than it has");
+  }
 
   /// Who answers coordinate i.
   Count clients_of(std::size_t i) const { return dealt.empty() ? clients : dealt[i]; }
@@ -83,7 +92,13 @@ class Report {
 
  private:
   friend class Access;
+  friend class StateAccess;  // saved with the role that holds it
   explicit Report(std::vector<std::int64_t> units) : units_(std::move(units)) {}
+  template <class Archive>
+  void State(Archive& a) {
+    a(units_, origin_, bits_, quorum_, part_, clients_, question_);
+    a.Check(clients_ >= 1, "a report of nobody");
+  }
   std::vector<std::int64_t> units_;
   NodeId origin_;
   Count bits_ = 0;
@@ -101,6 +116,11 @@ class BasicReportSum {
 
  private:
   friend class Access;
+  friend class StateAccess;  // saved with the role that collects it
+  template <class Archive>
+  void State(Archive& a) {
+    a(query_, units_, reports_, answered_, quorum_, origins_);
+  }
   Query query_;  // of the first report, and so of all
   std::vector<std::int64_t> units_;
   Count reports_ = 0;

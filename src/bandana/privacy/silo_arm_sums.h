@@ -25,6 +25,10 @@ struct ArmQuery {
   std::int64_t release = 0;  ///< from 1
   std::vector<ArmId> arms;   ///< ascending
   bool operator==(const ArmQuery&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(release, arms);
+  }
   std::string bytes() const;
 };
 
@@ -63,10 +67,22 @@ class ArmStream {
 
  private:
   friend class SiloArmSums;
+  friend class StateAccess;  // saved with the agent that has it
   struct Cell {
     Count pulls = 0;
     std::int64_t units = 0;
+    template <class Archive>
+    void State(Archive& a) {
+      a(pulls, units);
+      a.Check(pulls >= 0, "fewer pulls than none");
+    }
   };
+  template <class Archive>
+  void State(Archive& a) {
+    a.Same(keeps_, "choice to keep rewards");
+    a(pending_, all_, releases_);
+    a.Check(releases_ >= 0, "fewer releases than none");
+  }
   std::shared_ptr<const ArmSumsSetting> owner_;
   bool keeps_ = false;
   std::vector<Cell> pending_;  // by arm

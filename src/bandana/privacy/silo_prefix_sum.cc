@@ -61,6 +61,27 @@ int TrailingZeros(std::int64_t step) { return std::countr_zero(static_cast<std::
 
 }  // namespace
 
+bool SiloStream::Fits(const PrefixSumStrategy& strategy, std::size_t dimension) const {
+  const auto is_node = [&](const Units& node) {
+    return node.size() == dimension && std::all_of(node.begin(), node.end(), [](std::int64_t units) {
+             return std::abs(static_cast<double>(units)) <= kMostUnits;
+           });
+  };
+  const auto are_nodes = [&](const std::vector<Units>& nodes) {
+    return std::all_of(nodes.begin(), nodes.end(), is_node);
+  };
+  if (!(steps_ >= 0 && steps_ <= strategy.steps() && records_ >= 0)) return false;
+  if (!(released_ >= 0 && released_ <= steps_)) return false;
+  if (strategy.mechanism() == PrefixSumMechanism::kToeplitz) {
+    return waiting_.empty() && latest_.empty() && are_nodes(increments_) &&
+           static_cast<std::int64_t>(increments_.size()) == steps_;
+  }
+  const std::size_t completed = steps_ == 0 ? 0 : static_cast<std::size_t>(TrailingZeros(steps_)) + 1;
+  const auto heights = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(steps_)));
+  if (!(increments_.empty() && latest_.size() == completed && waiting_.size() == heights)) return false;
+  return are_nodes(latest_) && are_nodes(waiting_);
+}
+
 absl::StatusOr<SiloPrefixSum> SiloPrefixSum::Create(const SiloPrefixSumParams& params) {
   if (!(params.radius >= kUnit && params.radius <= 0x1p14)) {
     return InvalidOption("radius", params.radius, "a number in [2^-30, 2^14]: the grid's unit is 2^-30");
@@ -305,6 +326,18 @@ absl::Status PrefixSumEstimator::Add(const Released<StepValues>& released) {
   }
   At(values_, TrailingZeros(step_)) = std::move(node);
   return absl::OkStatus();
+}
+
+bool PrefixSumEstimator::Fits() const {
+  const PrefixSumStrategy& strategy = mechanism_->strategy();
+  if (!(step_ >= 0 && step_ <= strategy.steps())) return false;
+  const bool toeplitz = strategy.mechanism() == PrefixSumMechanism::kToeplitz;
+  const auto values =
+      static_cast<std::size_t>(toeplitz ? step_ : std::bit_width(static_cast<std::uint64_t>(step_)));
+  const auto dimension = static_cast<std::size_t>(mechanism_->params().dimension);
+  return values_.size() == values &&
+         std::all_of(values_.begin(), values_.end(),
+                     [&](const std::vector<double>& value) { return value.size() == dimension; });
 }
 
 PrefixSumEstimator::Estimate PrefixSumEstimator::Sum() const {

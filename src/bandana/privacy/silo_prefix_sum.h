@@ -19,6 +19,10 @@ struct StepQuery {
   Count silos = 0;        ///< and the quorum
   int group = 0;          ///< which of a silo's streams, if it deals its records out to several
   bool operator==(const StepQuery&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(step, silos, group);
+  }
   std::string bytes() const { return ByteString().Add(step).Add(silos).Add(std::int64_t{group}).Take(); }
 };
 
@@ -45,7 +49,18 @@ class SiloStream {
 
  private:
   friend class SiloPrefixSum;
+  friend class RegressionStream;
+  friend class StateAccess;  // saved with the silo that has it
   using Units = std::vector<std::int64_t>;
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(increments_, waiting_, latest_, steps_, records_, released_);
+  }
+
+  // That a stream of such a mechanism may be so.
+  bool Fits(const PrefixSumStrategy& strategy, std::size_t dimension) const;
+
   std::shared_ptr<const PrefixSumStrategy> owner_;  // of the mechanism that filled it
   std::vector<Units> increments_;                   // Toeplitz: of all steps
   std::vector<Units> waiting_;                      // trees: by height, the last node that is a left child
@@ -162,7 +177,15 @@ class PrefixSumEstimator {
   };
   Estimate Sum() const;
 
+  template <class Archive>
+  void State(Archive& a) {
+    a(step_, proxy_, values_);
+    a.Check(Fits(), "a sum of other releases");
+  }
+
  private:
+  bool Fits() const;  // to the mechanism
+
   const SiloPrefixSum* mechanism_;
   std::int64_t step_ = 0;
   double proxy_ = 0;                         // of one value
