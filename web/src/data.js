@@ -17,6 +17,7 @@ export function read(raw) {
   data.keyName = keyNamer(data.keys);
   data.epsilon = distinct(points.map((p) => p.point[epsilonKey]).filter(finite)).length > 1 ? epsilonKey : null;
   data.ramp = rampKey(data);
+  data.worlds = worlds(data);
   group(data);
   style(data);
   return data;
@@ -35,6 +36,22 @@ function sweptKeys(raw, points) {
 function keyNamer(keys) {
   const short = (key) => names[key] || key.split('.').pop().replace(/_/g, ' ');
   return (key) => (keys.filter((other) => short(other) === short(key)).length > 1 ? key : short(key));
+}
+
+/// Points by the environment that they are in, where these differ in kind and there are too many points to look
+/// at together; else nothing.
+function worlds({ keys, keyName, points }, most = 12) {
+  const own = keys.filter((key) => key.startsWith('environment.'));
+  if (points.length <= most || !own.some((key) => points.some((p) => typeof p.point[key] === 'string'))) return [];
+  const found = new Map();
+  for (const p of points) {
+    const said = (key) => { const x = p.point[key]; return x === undefined || x === null ? '' : typeof x === 'string' ? x : `${keyName(key)} ${value(x)}`; };
+    const name = own.map(said).filter(Boolean).join(', ');
+    if (!found.has(name)) found.set(name, []);
+    found.get(name).push(p);
+  }
+  const list = [...found].map(([name, members]) => ({ name, points: members }));
+  return list.length > 1 && list.length <= 12 && list.every((w) => w.points.length > 1) ? list : [];
 }
 
 /// The key whose values become shades of a group's colour.
@@ -74,6 +91,7 @@ function group(data) {
     (p) => bare(p.label, ramp, p.point[ramp]) || given(p),
     (p) => `${p.label || given(p)} #${p.id + 1}`,
   ];
+  if (data.worlds.length) ways.unshift(ways[2]);  // labels name worlds as their author does
   const clear = (way) => distinct(points.map((p) => `${way(p)}|${ramp ? text(p.point[ramp]) : ''}`)).length === points.length
     && (points.length === 1 || points.every((p) => way(p) || (ramp && finite(p.point[ramp]))));
   const way = ways.find(clear) || ways[3];

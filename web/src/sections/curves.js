@@ -1,6 +1,6 @@
 import { chart } from '../chart.js';
 import { finite, firstShown } from '../data.js';
-import { choice, h, toggle } from '../dom.js';
+import { choice, h, select, toggle } from '../dom.js';
 import { count, value } from '../format.js';
 import { onTheme, theme } from '../palette.js';
 
@@ -16,7 +16,9 @@ export function curves(data) {
   const several = points.some((p) => p.replicates !== 1);
   const kinds = [['sd', 'sd', several && has('sd')], ['se', 'se', several && has('sd')], ['quantile', '10–90%', several && has('q10') && has('q90')], ['none', 'none', true]]
     .filter(([, , there]) => there).map(([key, text]) => [key, text]);
-  const first = firstShown(data);
+  const [world] = data.worlds;
+  const of = (w) => new Set(w.points.filter((p) => p.curve).map((p) => p.id));
+  const first = world ? of(world) : firstShown(data);
   const state = { shown: new Set(first), band: kinds[0][0], xlog: wide, ylog: wide, perRound: false, half: false, twoThirds: false };
 
   function series(p) {
@@ -75,6 +77,7 @@ export function curves(data) {
   }
 
   const controls = h('div', { class: 'controls' },
+    world && select('World', data.worlds.map((w, i) => [String(i), w.name]), '0', (i) => { state.shown.clear(); for (const id of of(data.worlds[i])) state.shown.add(id); update(); }),
     kinds.length > 1 && choice('Band', kinds, state.band, (v) => { state.band = v; update(); }),
     choice('x', [['lin', 'linear'], ['log', 'log']], state.xlog ? 'log' : 'lin', (v) => { state.xlog = v === 'log'; update(); }),
     choice('y', [['lin', 'linear'], ['log', 'log']], state.ylog ? 'log' : 'lin', (v) => { state.ylog = v === 'log'; update(); }),

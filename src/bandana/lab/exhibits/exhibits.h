@@ -32,5 +32,8 @@ std::vector<PaperClaim> P4Fig10Claims();
 std::vector<PaperClaim> P4Fig11Claims();
 std::vector<PaperClaim> P4Fig12Claims();
 std::vector<PaperClaim> P4Table1Claims();
+std::vector<PaperClaim> P5Fig2Claims();
+std::vector<PaperClaim> P5MarginClaims();
+std::vector<PaperClaim> P5TuningClaims();
 
 }  // namespace bandana::lab

@@ -81,7 +81,8 @@ absl::StatusOr<CurveOverTime> Findings::Curve(const Where& where) const {
   const Json& curve = (*point)["curve"];
   return CurveOverTime{curve["t"].get<std::vector<double>>(),
                        curve["regret"]["mean"].get<std::vector<double>>(),
-                       curve["regret"]["sd"].get<std::vector<double>>()};
+                       curve["regret"]["sd"].get<std::vector<double>>(),
+                       curve["regret"]["median"].get<std::vector<double>>()};
 }
 
 }  // namespace bandana::lab

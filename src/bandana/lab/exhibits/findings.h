@@ -20,6 +20,7 @@ struct CurveOverTime {
   std::vector<double> t;
   std::vector<double> mean;
   std::vector<double> sd;
+  std::vector<double> median;
 };
 
 /// A summary (interfaces.md) as claims look at it. What is not there, since a run was changed by --set, is an
