@@ -8,6 +8,17 @@
 #include "fmt/format.h"
 
 namespace bandana {
+namespace {
+
+// After so many steps noise has moved theta by about its ball's radius, and then ever less.
+double DelayOf(const LdpSgdParams& params, const LocalGradient& gradient) {
+  if (gradient.bare()) return 0;
+  const double first = params.step * static_cast<double>(params.frame.dimension) * gradient.length() /
+                       (params.least_slope * params.theta_norm);
+  return params.delay * static_cast<double>(params.frame.slots()) * first * first;
+}
+
+}  // namespace
 
 absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, LocalGradient gradient) {
   BANDANA_RETURN_IF_ERROR(params.frame.Check());
@@ -18,6 +29,9 @@ absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, LocalGradient 
   if (!positive(params.theta_norm)) {
     return InvalidOption("environment.theta_norm", fmt::format("{}", params.theta_norm), "a finite number > 0");
   }
+  if (!(params.delay >= 0 && std::isfinite(params.delay))) {
+    return InvalidOption("algorithm.delay", fmt::format("{}", params.delay), "a finite number >= 0");
+  }
   if (params.average.has_value() && !(*params.average >= 0 && *params.average <= 100)) {
     return InvalidOption("algorithm.average", fmt::format("{}", *params.average), "a number in [0, 100]");
   }
@@ -27,6 +41,7 @@ absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, LocalGradient 
 LdpSgd::LdpSgd(const LdpSgdParams& params, LocalGradient gradient)
     : params_(params),
       gradient_(std::move(gradient)),
+      delay_(DelayOf(params, gradient_)),
       policy_(params.frame),
       iterate_(policy_.thetas().begin(), policy_.thetas().end()) {}
 
@@ -49,7 +64,7 @@ void LdpSgd::Learn(const LocalMessage& message, Count users) {
 void LdpSgd::Step(Count slot, std::span<const double> gradient, double n, double messages) {
   const std::size_t dimension = gradient.size();
   double* theta = iterate_.data() + static_cast<std::size_t>(slot) * dimension;
-  const double step = params_.step * static_cast<double>(dimension) / (params_.least_slope * n);
+  const double step = params_.step * static_cast<double>(dimension) / (params_.least_slope * (n + delay_));
   for (std::size_t i = 0; i < dimension; ++i) theta[i] -= step * gradient[i];
   ProjectOntoBall({theta, dimension}, params_.theta_norm);
   double* chosen_by = policy_.theta(slot).data();

@@ -18,8 +18,10 @@
 /// A user sends the gradient (mu(<x, theta>) - r) x of its loss through the l2-ball mechanism. The server
 /// steps by it and projects theta onto its ball: without that one large first step can cost the whole run.
 ///   paper            here
-///   eta_t            step d / (zeta n), n = t; with K thetas n is an arm's pulls in the warm-up and t/K
-///                    after it, as many as an arm has on average: continuous where the paper's jumps
+///   eta_t            step d / (zeta (n + n_0)), n = t; with K thetas n is an arm's pulls in the warm-up and
+///                    t/K after it, as many as an arm has on average: continuous where the paper's jumps.
+///                    n_0 = 0 in the paper. Then theta jumps about its ball for some (step d l / zeta)^2
+///                    rounds, l the length of a message, and its users with it; n_0 is `delay` times that
 ///   kappa_l, p_*, c' all in step
 ///   zeta             least_slope
 ///   theta^_t         iterate; `average` 0 and more: users choose by a mean of the iterates with weights that
@@ -33,6 +35,7 @@ struct LdpSgdParams {
   double theta_norm = 1;  ///< radius of theta's ball, public
   double least_slope = 1;
   double step = 0;
+  double delay = 0;
   std::optional<double> average;  ///< nothing: users choose by the last iterate, as printed
 };
 
@@ -87,6 +90,7 @@ class LdpSgd {
 
   LdpSgdParams params_;
   LocalGradient gradient_;
+  double delay_;  // n_0
   UserPolicy policy_;
   std::vector<double> iterate_;  // at which gradients are taken; policy_ has the means, or the same
 };

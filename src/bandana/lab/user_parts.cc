@@ -231,6 +231,7 @@ absl::StatusOr<LdpSgd> MakeLdpSgd(const Settings& settings, const UserSpace& spa
                          .theta_norm = space.theta_norm,
                          .least_slope = space.mean.SmallestSlope(space.theta_norm * space.context_bound),
                          .step = settings.Number("algorithm.step"),
+                         .delay = settings.Number("algorithm.delay"),
                          .average = average == nullptr ? std::nullopt : std::optional(*average)},
                         std::move(gradient));
 }

@@ -127,10 +127,10 @@ Option Except(Option option, Option::Exception exception) {
 }
 
 // What bandana reproduce p5-tuning finds.
-constexpr double kSgdStep = 3;
-constexpr double kSgdAverage = 3;
-constexpr double kGlocStep = 1;
-constexpr double kOlsShift = 1;
+constexpr double kSgdStep = 1;
+constexpr double kSgdDelay = 1;
+constexpr double kGlocStep = 0.3;
+constexpr double kOlsShift = 2;
 
 bool Positive(double value) { return value > 0 && std::isnormal(value); }
 bool NonNegative(double value) { return value >= 0 && std::isfinite(value); }
@@ -396,9 +396,13 @@ std::vector<Option> MakeVocabulary() {
                     "this / sqrt(T). Defaults are of: bandana reproduce p5-tuning",
                     Either(sgd, gloc)),
              {gloc, kGlocStep}),
+      Number("algorithm.delay", NonNegative, "a finite number >= 0", kSgdDelay,
+             "steps begin this times as late as noise takes to move theta across its ball: n_0 = delay (step d l / "
+             "zeta)^2, l the length of a message; 0: at n = 1, as printed",
+             sgd),
       Option{"algorithm.average",
              OptionType::kNumberOrChoice,
-             Value(kSgdAverage),
+             Value(std::string("none")),
              {"none"},
              "\"none\" or a number in [0, 100]",
              [](double v) { return v >= 0 && v <= 100; },
