@@ -35,6 +35,9 @@ Moments MomentsOf(const std::vector<double>& values) {
 
 // By linear interpolation between order statistics.
 double Quantile(std::vector<double> values, double q) {
+  for (const double value : values) {
+    if (std::isnan(value)) return value;
+  }
   std::sort(values.begin(), values.end());
   const double position = q * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(position);
