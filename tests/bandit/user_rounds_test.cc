@@ -42,7 +42,7 @@ struct Seen {
 
 /// The coordinate is along a direction that is neither the estimate nor the truth.
 template <class World>
-Seen Run(World& world, const Vector& estimate, const Vector& other, int rounds) {
+Seen RunRounds(World& world, const Vector& estimate, const Vector& other, int rounds) {
   Seen seen;
   const auto d = static_cast<Eigen::Index>(world.dimension());
   seen.squares = Matrix::Zero(d, d);
@@ -67,7 +67,7 @@ Seen Run(World& world, const Vector& estimate, const Vector& other, int rounds) 
   return seen;
 }
 
-struct Case {
+struct Setting {
   Count dimension;
   Count arms;
   UserContexts contexts;
@@ -85,9 +85,10 @@ TEST(ProjectedRoundsTest, HasTheLawOfDrawnRounds) {
   const UserContexts gaussian = UserContexts::kGaussian;
   constexpr int kRounds = 10'000;
   int number = 0;
-  for (const Case& c : {Case{2, 10, sphere, 0.3}, Case{2, 3, gaussian, -0.5}, Case{3, 4, sphere, 0.9},
-                        Case{4, 2, sphere, -1}, Case{20, 20, sphere, 0.6}, Case{20, 2, gaussian, 0.2},
-                        Case{7, 5, sphere, 1}, Case{5, 3, gaussian, 1 - 1e-9}}) {
+  for (const Setting& c :
+       {Setting{2, 10, sphere, 0.3}, Setting{2, 3, gaussian, -0.5}, Setting{3, 4, sphere, 0.9},
+        Setting{4, 2, sphere, -1}, Setting{20, 20, sphere, 0.6}, Setting{20, 2, gaussian, 0.2},
+        Setting{7, 5, sphere, 1}, Setting{5, 3, gaussian, 1 - 1e-9}}) {
     const auto problem =
         Problem(Linear(c.dimension, c.arms, c.contexts), static_cast<std::uint64_t>(++number));
     std::srand(static_cast<unsigned>(number));  // Eigen's Random
@@ -96,8 +97,8 @@ TEST(ProjectedRoundsTest, HasTheLawOfDrawnRounds) {
     const Vector other = Vector::Random(c.dimension).normalized();
     DrawnRounds drawn(problem, 100, 0);
     ProjectedRounds projected(problem, 200, 0);
-    const Seen a = Run(drawn, estimate, other, kRounds);
-    const Seen b = Run(projected, estimate, other, kRounds);
+    const Seen a = RunRounds(drawn, estimate, other, kRounds);
+    const Seen b = RunRounds(projected, estimate, other, kRounds);
     EXPECT_TRUE(test::SameLaw(a.scores, b.scores)) << number;
     EXPECT_TRUE(test::SameLaw(a.gaps, b.gaps)) << number;
     EXPECT_TRUE(test::SameLaw(a.rewards, b.rewards)) << number;
@@ -119,8 +120,8 @@ TEST(ProjectedRoundsTest, TheComparisonSeesADifferentEstimate) {
   const Vector truth = problem->thetas().row(0);
   DrawnRounds drawn(problem, 100, 0);
   ProjectedRounds projected(problem, 200, 0);
-  const Seen a = Run(drawn, truth, truth, 10'000);
-  const Seen b = Run(projected, Estimate(truth, 0.9), truth, 10'000);
+  const Seen a = RunRounds(drawn, truth, truth, 10'000);
+  const Seen b = RunRounds(projected, Estimate(truth, 0.9), truth, 10'000);
   EXPECT_FALSE(test::SameLaw(a.along, b.along));
   EXPECT_FALSE(test::SameLaw(a.gaps, b.gaps));
 }
@@ -132,7 +133,7 @@ TEST(ProjectedRoundsTest, SecondMomentsOfTheChosenArm) {
     const auto problem = Problem(Linear(d, 8));
     const Vector estimate = Estimate(problem->thetas().row(0), 0.5);
     ProjectedRounds world(problem, 7, 0);
-    const Seen seen = Run(world, estimate, estimate.normalized(), kRounds);
+    const Seen seen = RunRounds(world, estimate, estimate.normalized(), kRounds);
     double square = 0;
     for (const double u : seen.coordinates) square += u * u / kRounds;
     const Vector e = estimate.normalized();
@@ -154,11 +155,11 @@ TEST(ProjectedRoundsTest, NoNormExceedsOne) {
     const Vector truth = problem->thetas().row(0);
     for (const double overlap : {-1., 0., 0.999999, 1.}) {
       const Vector estimate = Estimate(truth, overlap);
-      const Seen a = Run(projected, estimate, truth, 2000);
+      const Seen a = RunRounds(projected, estimate, truth, 2000);
       EXPECT_LE(*std::max_element(a.norms.begin(), a.norms.end()), 1);
       EXPECT_GE(*std::min_element(a.norms.begin(), a.norms.end()), 1 - 1e-12);
     }
-    const Seen b = Run(drawn, truth, truth, 2000);
+    const Seen b = RunRounds(drawn, truth, truth, 2000);
     EXPECT_LE(*std::max_element(b.norms.begin(), b.norms.end()), 1);
   }
 }

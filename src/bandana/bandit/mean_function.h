@@ -19,8 +19,9 @@ class MeanFunction {
  public:
   static constexpr Count kMostBound = 100;
 
+  MeanFunction() = default;  ///< the identity
   /// A link without a parameter.
-  explicit MeanFunction(Link link = Link::kIdentity);
+  explicit MeanFunction(Link link);
 
   /// Any link; `bound` is B, from 1 to kMostBound with kPoisson, and must be 0 otherwise. An error names
   /// environment.reward_bound.
@@ -52,7 +53,7 @@ class MeanFunction {
   static double Probit(double predictor);
   double Poisson(double predictor) const;
 
-  Link link_;
+  Link link_ = Link::kIdentity;
   int bound_ = 0;
 };
 

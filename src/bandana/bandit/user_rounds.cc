@@ -257,6 +257,10 @@ void ProjectedRounds::DrawContext(ArmId arm) {
     draws_.Normals(1, context_);
     across();
     norm = Norm(x, d);
+    if (norm < 0.25) {  // cancellation
+      across();
+      norm = Norm(x, d);
+    }
   }
   const double shrink = Shrink(d);
   const double rest = std::sqrt(std::max(0.0, shrink * shrink - u1 * u1 - u2 * u2));

@@ -169,7 +169,8 @@ std::vector<std::string> AlgorithmNames() {
 bool HasUsers(const Settings& settings) {
   if (AlgorithmOf(settings).users) return true;
   const std::string& kind = settings.Text("environment.kind");
-  return settings.Text("algorithm.name") == "lin-ucb" && (kind == "contextual-linear" || kind == "glm");
+  return settings.Text("algorithm.name") == "lin-ucb" &&
+         (kind == "contextual-linear" || kind == "glm" || kind == "replay");
 }
 
 Count PopulationOf(const Settings& settings) {

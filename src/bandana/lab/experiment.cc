@@ -158,6 +158,12 @@ absl::Status CheckPoint(const Settings& settings) {
     BANDANA_RETURN_IF_ERROR(CheckUsers(settings));
     return ClaimsOf(settings).status();
   }
+  if (settings.Text("environment.kind") == "replay") {
+    return InvalidOption("environment.kind", "replay",
+                         fmt::format("another one with algorithm.name = \"{}\"; this is of ldp-sgd, ldp-ols, "
+                                     "ldp-ucb, ldp-gloc, lin-ucb, thompson-sampling",
+                                     settings.Text("algorithm.name")));
+  }
   if (settings.Text("environment.kind") == "mab") {
     return InvalidOption("environment.kind", "mab",
                          fmt::format("another one with algorithm.name = \"{}\"; this is of {}",

@@ -222,8 +222,9 @@ class Reader {
     if (!value.has_value()) return BadType(option.key, node, option.accepted);
     const absl::StatusOr<Value> checked = option.Check(*value);
     if (!checked.ok()) return WithFile(checked.status(), Source(), LineOf(node));
-    if (option.key.ends_with(".file")) return Value(AbsolutePath(std::get<std::string>(*checked)));
-    return *checked;
+    const bool is_path = option.key.ends_with(".file") || option.key == "environment.action_context";
+    if (!is_path || std::get<std::string>(*checked).empty()) return *checked;
+    return Value(AbsolutePath(std::get<std::string>(*checked)));
   }
 
   // A resolved spec must mean the same wherever it is put.

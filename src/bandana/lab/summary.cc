@@ -35,6 +35,9 @@ Moments MomentsOf(const std::vector<double>& values) {
 
 // By linear interpolation between order statistics.
 double Quantile(std::vector<double> values, double q) {
+  for (const double value : values) {
+    if (std::isnan(value)) return value;
+  }
   std::sort(values.begin(), values.end());
   const double position = q * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(position);
@@ -64,23 +67,34 @@ Json MetricsAtEnd(const std::vector<std::vector<std::vector<double>>>& replicate
   return metrics;
 }
 
-Json Curve(const std::vector<std::vector<std::vector<double>>>& replicates, const std::vector<Count>& times) {
-  constexpr std::size_t kRegret = 0;
-  Json regret = {{"mean", Json::array()},
-                 {"sd", Json::array()},
-                 {"median", Json::array()},
-                 {"q10", Json::array()},
-                 {"q90", Json::array()}};
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const std::vector<double> values = Column(replicates, i, kRegret);
+Json CurveOf(const std::vector<std::vector<std::vector<double>>>& replicates, std::size_t checkpoints,
+             std::size_t metric) {
+  Json curve = {{"mean", Json::array()},
+                {"sd", Json::array()},
+                {"median", Json::array()},
+                {"q10", Json::array()},
+                {"q90", Json::array()}};
+  for (std::size_t i = 0; i < checkpoints; ++i) {
+    const std::vector<double> values = Column(replicates, i, metric);
     const Moments moments = MomentsOf(values);
-    regret["mean"].push_back(moments.mean);
-    regret["sd"].push_back(moments.sd);
-    regret["median"].push_back(Quantile(values, 0.5));
-    regret["q10"].push_back(Quantile(values, 0.1));
-    regret["q90"].push_back(Quantile(values, 0.9));
+    curve["mean"].push_back(moments.mean);
+    curve["sd"].push_back(moments.sd);
+    curve["median"].push_back(Quantile(values, 0.5));
+    curve["q10"].push_back(Quantile(values, 0.1));
+    curve["q90"].push_back(Quantile(values, 0.9));
   }
-  return {{"t", times}, {"regret", regret}};
+  return curve;
+}
+
+// Of regret, and of a log's value.
+Json Curve(const std::vector<std::vector<std::vector<double>>>& replicates, const std::vector<Count>& times,
+           const std::vector<std::string>& names) {
+  Json curve = {{"t", times}, {"regret", CurveOf(replicates, times.size(), 0)}};
+  const auto value = std::find(names.begin(), names.end(), "value");
+  if (value != names.end()) {
+    curve["value"] = CurveOf(replicates, times.size(), static_cast<std::size_t>(value - names.begin()));
+  }
+  return curve;
 }
 
 }  // namespace
@@ -175,6 +189,7 @@ absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::strin
 absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, const Timing& timing) {
   Json summary = {{"name", spec.name},       {"version", kVersion},   {"spec_sha256", spec.sha256},
                   {"wall_s", timing.wall_s}, {"cpu_s", timing.cpu_s}, {"points", Json::array()}};
+  const std::vector<std::string> names = MetricNames(MetricsOf(spec));
   for (std::size_t i = 0; i < spec.points.size(); ++i) {
     const Point& point = spec.points[i];
     Json varied = Json::object();
@@ -188,8 +203,8 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
                                  {"label", point.label},
                                  {"algorithm", point.settings.Text("algorithm.name")},
                                  {"replicates", spec.replicates()},
-                                 {"metrics", MetricsAtEnd(results.values()[i], MetricNames(MetricsOf(spec)))},
-                                 {"curve", Curve(results.values()[i], Checkpoints(point.settings))},
+                                 {"metrics", MetricsAtEnd(results.values()[i], names)},
+                                 {"curve", Curve(results.values()[i], Checkpoints(point.settings), names)},
                                  {"privacy", privacy}});
     if (!net.is_null()) summary["points"].back()["net"] = net;
     if (const auto notes = ArmsNotes(point.settings); !notes.empty())

@@ -20,18 +20,6 @@ UserContexts ContextsOf(const Settings& settings) {
   return contexts == "margin" ? UserContexts::kMargin : UserContexts::kSphere;
 }
 
-absl::StatusOr<MeanFunction> MeanOf(const Settings& settings) {
-  const Link link = LinkOf(settings);
-  if (link != Link::kPoisson) return MeanFunction::Create(link, 0);
-  const double bound = settings.NumberOrAuto("environment.reward_bound").value_or(kPoissonBound);
-  if (bound != std::floor(bound) || bound > MeanFunction::kMostBound) {
-    return InvalidOption("environment.reward_bound", fmt::format("{}", bound),
-                         fmt::format("a whole number from 1 to {} with environment.link = \"poisson\"",
-                                     MeanFunction::kMostBound));
-  }
-  return MeanFunction::Create(link, static_cast<Count>(bound));
-}
-
 // About one context in a hundred that is normal is longer: |x|^2 d is chi-squared, nearly normal.
 double ContextBound(const Settings& settings) {
   if (const auto given = settings.NumberOrAuto("environment.context_bound")) return *given;
@@ -165,7 +153,21 @@ UserRegressionParams MakeRegressionParams(const Settings& settings, const UserSp
           .crowds = !exact};
 }
 
-absl::Status CheckNames(const Settings& settings) {
+}  // namespace
+
+absl::StatusOr<MeanFunction> MeanFunctionOf(const Settings& settings) {
+  const Link link = LinkOf(settings);
+  if (link != Link::kPoisson) return MeanFunction::Create(link, 0);
+  const double bound = settings.NumberOrAuto("environment.reward_bound").value_or(kPoissonBound);
+  if (bound != std::floor(bound) || bound > MeanFunction::kMostBound) {
+    return InvalidOption("environment.reward_bound", fmt::format("{}", bound),
+                         fmt::format("a whole number from 1 to {} with environment.link = \"poisson\"",
+                                     MeanFunction::kMostBound));
+  }
+  return MeanFunction::Create(link, static_cast<Count>(bound));
+}
+
+absl::Status CheckUserNames(const Settings& settings) {
   const std::string& kind = settings.Text("environment.kind");
   const std::string& name = settings.Text("algorithm.name");
   if (kind != "glm" && kind != "contextual-linear" && kind != "replay") {
@@ -187,17 +189,15 @@ absl::Status CheckNames(const Settings& settings) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<std::shared_ptr<const GlmProblem>> MakeGlmProblem(const Settings& settings,
                                                                  std::uint32_t replicate) {
-  BANDANA_RETURN_IF_ERROR(CheckNames(settings));
-  BANDANA_ASSIGN_OR_RETURN(const MeanFunction mean, MeanOf(settings));
+  BANDANA_RETURN_IF_ERROR(CheckUserNames(settings));
+  BANDANA_ASSIGN_OR_RETURN(const MeanFunction mean, MeanFunctionOf(settings));
   GlmProblemParams params{
       .dimension = settings.Integer("environment.dimension"),
       .arms = settings.Integer("environment.actions"),
-      .parameters = settings.Text("environment.parameters") == "multi" ? ParameterKind::kMulti
-                                                                       : ParameterKind::kSingle,
+      .parameters =
+          settings.Text("environment.parameters") == "multi" ? ParameterKind::kMulti : ParameterKind::kSingle,
       .mean = mean,
       .contexts = ContextsOf(settings),
       .margin = settings.Has("environment.margin") ? settings.Number("environment.margin") : 0,
@@ -211,7 +211,7 @@ absl::StatusOr<std::shared_ptr<const GlmProblem>> MakeGlmProblem(const Settings&
 }
 
 absl::StatusOr<UserSpace> MakeUserSpace(const Settings& settings) {
-  BANDANA_ASSIGN_OR_RETURN(const MeanFunction mean, MeanOf(settings));
+  BANDANA_ASSIGN_OR_RETURN(const MeanFunction mean, MeanFunctionOf(settings));
   UserSpace space{.dimension = settings.Integer("environment.dimension"),
                   .arms = settings.Integer("environment.actions"),
                   .multi = settings.Text("environment.parameters") == "multi",

@@ -30,6 +30,11 @@ struct UserSpace {
   double reward_proxy = 1;  ///< sub-Gaussian, of a reward given its mean
 };
 
+/// That kind, privacy.model and contexts go with the algorithm.
+absl::Status CheckUserNames(const Settings& settings);
+
+absl::StatusOr<MeanFunction> MeanFunctionOf(const Settings& settings);
+
 /// The instance of a replicate, drawn.
 absl::StatusOr<std::shared_ptr<const GlmProblem>> MakeGlmProblem(const Settings& settings,
                                                                  std::uint32_t replicate);

@@ -153,7 +153,10 @@ std::vector<Option> MakeVocabulary() {
   // A new user every round, who has a context of its own (P5).
   const auto users = Either(When("algorithm.name", NamesWhere(&Algorithm::users)),
                             Both(When("algorithm.name", {"lin-ucb"}),
-                                 When("environment.kind", {"contextual-linear", "glm"})));
+                                 When("environment.kind", {"contextual-linear", "glm", "replay"})));
+  const auto replay = When("environment.kind", {"replay"});
+  const auto log_file = When("environment.log", {"obp"});
+  const auto lending = When("environment.log", {"auto-lending"});
   const auto multi = When("environment.parameters", {"multi"});
   const auto own_law = Both(users, When("environment.link", {"logistic", "probit", "poisson"}));
   const auto greedy = When("algorithm.name", {"ldp-sgd", "ldp-ols"});
@@ -188,16 +191,27 @@ std::vector<Option> MakeVocabulary() {
        "rounds at which results are written: log-spaced, so many evenly spaced, or these",
        Always},
 
-      Choice("environment.kind", {"linear", "glm", "contextual-linear", "mab"}, "linear",
-             "mean reward <theta, x> of an action x; that through a link; of the actions of a client's own "
-             "context, whose distribution is known; or arms with a mean each"),
+      Choice(
+          "environment.kind", {"linear", "glm", "contextual-linear", "mab", "replay"}, "linear",
+          "mean reward <theta, x> of an action x; that through a link; of the actions of a client's own "
+          "context, whose distribution is known; arms with a mean each; or what a log has (ldp algorithms, "
+          "lin-ucb and thompson-sampling)"),
+      Choice(
+          "environment.log", {"obp", "auto-lending"}, "obp",
+          "a file with the columns of the Open Bandit Pipeline (context_0, ..., action, reward, pscore), "
+          "whose rounds count where a learner chooses what it has; or applications for car loans (P5, "
+          "Appendix G), which a logistic regression answers",
+          replay),
       Choice("environment.link", {"identity", "logistic", "probit", "poisson"}, "logistic",
              "mean reward mu of s = <theta, x>: s; 1 / (1 + exp(-s)); the normal distribution function; or "
              "E min(N, B), N Poisson of mean exp(s), B the reward_bound (ldp algorithms alone). With logistic "
              "and probit rewards are bernoulli, client_sd is 0",
-             When("environment.kind", {"glm"})),
-      Choice("environment.parameters", {"single", "multi"}, "single",
-             "one theta, and a context for each arm; or one context, and a theta for each arm", users),
+             When("environment.kind", {"glm", "replay"})),
+      Except(Choice("environment.parameters", {"single", "multi"}, "single",
+                    "one theta, and a context for each arm; or one context, and a theta for each arm. Of a "
+                    "log, single takes the products of context and action_context",
+                    users),
+             {log_file, Value(std::string("multi"))}),
       Choice(
           "environment.action_set", {"finite", "ball", "sphere", "box"}, "finite",
           "drawn or read; or all of the unit ball, the unit sphere, or the cube of side 2/sqrt(d), of which "
@@ -211,14 +225,26 @@ std::vector<Option> MakeVocabulary() {
           "stands out by a gap (P3, Section 4.4; federated algorithms alone), as a stream that gives one "
           "record away to who sees when agents synchronise (fed-ucb alone), two arms with a margin (P5's "
           "Assumption 4; ldp algorithms alone), or read",
-          Either(users, Either(finite, contextual))),
+          Either(Both(users, Not(replay)), Either(finite, contextual))),
       Number(
           "environment.margin", [](double v) { return v >= 0.01 && v <= 100; }, "a number in [0.01, 100]", 1.0,
           "beta: the gap between two arms is at most h with a probability that grows as h^beta",
           When("environment.contexts", {"margin"})),
-      Text("environment.file", "a path, relative to the spec",
-           "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by action",
-           When("environment.contexts", {"file"})),
+      Except(Text("environment.file", "a path, relative to the spec",
+                  "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by "
+                  "action; replay: the log; auto-lending without one: a synthetic twin of it",
+                  Either(When("environment.contexts", {"file"}), replay)),
+             {lending, Value(std::string())}),
+      Except(Text("environment.action_context", "a path, relative to the spec",
+                  "features of the log's actions, an action a line (action_context_0, ...)", log_file),
+             {log_file, Value(std::string())}),
+      Choice(
+          "environment.evaluation", {"replay", "doubly-robust"}, "replay",
+          "value is what the learner earned a round while it learned, in rounds that count; or what its "
+          "greedy policy of the moment, learned from the first half of the log, earns in the other half",
+          log_file),
+      Integer("environment.loans", 1, std::int64_t{20'000}, "applications in the synthetic twin",
+              Both(lending, When("environment.file", {""}))),
       Integer("environment.dimension", 1, std::nullopt, "d", Either(drawn, Either(infinite, contextual))),
       Option{"environment.means",
              OptionType::kNumbersOrAuto,
@@ -228,8 +254,11 @@ std::vector<Option> MakeVocabulary() {
              [](double v) { return v >= 0 && v <= 1; },
              "mean reward of each arm, over all agents; auto: drawn uniformly from [0, 1]",
              mab},
-      Integer("environment.actions", 1, std::nullopt, "number of actions k, of arms K, or K of one context",
-              Either(Either(drawn, contextual), Both(mab, When("environment.means", {"auto"})))),
+      Except(Integer("environment.actions", 1, std::nullopt,
+                     "number of actions k, of arms K, or K of one context; auto-lending: of prices",
+                     Either(Either(drawn, Either(contextual, replay)),
+                            Both(mab, When("environment.means", {"auto"})))),
+             {lending, std::int64_t{25}}),
       IntegerOrAuto(
           "environment.policies", 1,
           "parameters theta_j to play by, of which g(theta_j) are the actions of the linear bandit; auto: "
@@ -259,9 +288,13 @@ std::vector<Option> MakeVocabulary() {
              "of decision sets and of what is computed with them", Both(federated, Not(mab))),
       Number(
           "environment.theta_norm", [](double v) { return v > 0 && v <= 1; }, "a number in (0, 1]", 1.0,
-          "norm of theta", Both(Not(gap), Not(mab))),
+          "norm of theta", Both(Not(replay), Both(Not(gap), Not(mab)))),
+      Number("environment.theta_bound", Positive, "\"auto\" or a finite number > 0", "auto",
+             "radius of the ball in which learners look for theta; auto: 1, auto-lending: the norm of the "
+             "regression's",
+             replay),
       Except(Choice("environment.reward", {"gaussian", "rademacher", "bernoulli", "uniform"}, "gaussian",
-                    "law of a reward given its mean", Not(own_law)),
+                    "law of a reward given its mean", Both(Not(own_law), Not(replay))),
              {mab, Value(std::string("bernoulli"))}),
       Except(Number("environment.reward_sd", NonNegative, "a finite number >= 0", 1.0,
                     "standard deviation of a reward", Both(gaussian_reward, Not(mab))),
@@ -273,7 +306,8 @@ std::vector<Option> MakeVocabulary() {
           "noise (1 + 3 spreads under width = paper), or 1 under calibration = paper. With ldp algorithms c_r, "
           "to which a user clips its reward; auto: the largest mean and 3 spreads; poisson: a whole number, "
           "auto: 5",
-          Either(Both(gaussian_reward, Not(mab)), When("environment.link", {"poisson"}))),
+          Either(Either(Both(gaussian_reward, Not(mab)), When("environment.link", {"poisson"})),
+                 Both(replay, When("environment.link", {"identity"})))),
       Number("environment.context_bound", Positive, "\"auto\" or a finite number > 0", "auto",
              "C_B, to which a user shortens its context before anything is sent; auto: 1, or with normal "
              "contexts the length that a few in a hundred exceed",

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/bandit/recorder.h"
+#include "bandana/lab/settings.h"
+#include "bandana/privacy/claim.h"
+
+/// environment.kind = "replay": what a log has, for P5's algorithms and their baselines.
+///
+///   log = "obp"            a file with the Open Bandit Pipeline's columns, by rejection (bandit/replay.h).
+///   Regret
+///                          is not known (nan). `value`, with an interval of 95 %: what a round earned on
+///                          average so far; or, by evaluation = "doubly-robust", what the greedy policy of
+///                          the thetas at that checkpoint earns in the log's second half
+///                          (bandit/off_policy.h), from the first half of which it was learned.
+///   log = "auto-lending"   applicants drawn from the file, or from its synthetic twin, offered one of K
+///   prices; a
+///                          logistic regression of the file's own outcomes is the truth, regret is known, and
+///                          `value` is the share that accepted
+///
+/// A log may end before the horizon: later checkpoints repeat the last state. `clients` are rounds that
+/// counted.
+namespace bandana::lab {
+
+bool IsReplay(const Settings& settings);
+
+absl::Status CheckReplay(const Settings& settings);
+
+absl::StatusOr<std::vector<Claim>> ReplayClaims(const Settings& settings);
+
+absl::StatusOr<std::vector<Checkpoint>> RunReplay(const Settings& settings, std::uint32_t replicate,
+                                                  const std::atomic<bool>& stop);
+
+}  // namespace bandana::lab
