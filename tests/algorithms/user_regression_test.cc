@@ -1,5 +1,6 @@
 #include "bandana/algorithms/user_regression.h"
 
+#include <Eigen/LU>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -169,7 +170,7 @@ TEST(LdpOlsTest, AsEpsilonGrowsItBecomesTheAlgorithmWithoutPrivacy) {
     return test::RegretOf(learner, DrawnRounds(problem, 7, 0), 5'000);
   };
   const double none = regret(std::nullopt);
-  EXPECT_NEAR(regret(1e9), none, 0.02 * none);
+  EXPECT_NEAR(regret(1e6), none, 0.02 * none);
   EXPECT_GT(regret(1), 2 * none);
 }
 

@@ -115,8 +115,10 @@ absl::StatusOr<LocalRegression> MakeRegression(const Settings& settings, const U
                                .side_weights = {},
                                .out_of_range = OutOfRangeOf(settings)};
   if (!IsPrivate(settings)) return LocalRegression::CreateBare(params.space(), NoPrivacy());
+  const bool paper = CalibrationOf(settings) == Calibration::kPaper;  // which has no weights
   for (const double bound : bounds) {
-    params.side_weights.push_back(settings.Number("algorithm.reward_weight") * space.context_bound / bound);
+    const double weight = settings.Number("algorithm.reward_weight") * space.context_bound / bound;
+    params.side_weights.push_back(paper ? 1 : weight);
   }
   params.nominal = {settings.Number("privacy.epsilon"), settings.Number("privacy.delta")};
   params.sampler = SamplerOf(settings);

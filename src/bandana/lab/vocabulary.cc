@@ -130,6 +130,7 @@ Option Except(Option option, Option::Exception exception) {
 constexpr double kSgdStep = 1;
 constexpr double kSgdDelay = 1;
 constexpr double kGlocStep = 0.3;
+constexpr double kUcbBonus = 0.003;
 constexpr double kOlsShift = 2;
 
 bool Positive(double value) { return value > 0 && std::isnormal(value); }
@@ -453,8 +454,9 @@ std::vector<Option> MakeVocabulary() {
                     "eigenvalue; paper: Theorem 3.1's",
                     Both(users, Not(sgd))},
              {When("algorithm.name", {"ldp-ucb", "ldp-gloc"}), Value(std::string("paper"))}),
-      Number("algorithm.bonus", NonNegative, "a finite number >= 0", 1.0,
-             "optimism: this times the width that its authors give", ucb),
+      Except(Number("algorithm.bonus", NonNegative, "a finite number >= 0", kUcbBonus,
+                    "optimism: this times the width that its authors give", ucb),
+             {Not(When("algorithm.name", {"ldp-ucb"})), 1.0}),
       Number("algorithm.spread", NonNegative, "a finite number >= 0", 1.0,
              "of the thetas drawn, in standard deviations of a reward", When("algorithm.name", {"thompson-sampling"})),
       Number(

@@ -21,13 +21,13 @@ Where Of(const std::string& algorithm, double epsilon) {
   return {{"algorithm.name", algorithm}, {kEpsilon, epsilon}};
 }
 
-PaperClaim GrowsLike(const std::string& algorithm, double margin, double rate) {
-  return {fmt::format("{}, margin beta = {}: regret grows as T^{} (within {}), at epsilon = 4", algorithm, margin,
-                      rate, kTolerance),
+PaperClaim GrowsAtMostLike(const std::string& algorithm, double margin, double rate) {
+  return {fmt::format("{}, margin beta = {}: regret grows at most as T^{} (up to {} more), at epsilon = 4", algorithm,
+                      margin, rate, kTolerance),
           kTheorem, true, "", [=](const Findings& findings) -> absl::StatusOr<Finding> {
             BANDANA_ASSIGN_OR_RETURN(const double slope,
                                      LastSlope(findings, With(Of(algorithm, 4), kMargin, margin)));
-            return Finding{std::abs(slope - rate) <= kTolerance, fmt::format("T^{:.2f}", slope)};
+            return Finding{slope <= rate + kTolerance, fmt::format("T^{:.2f}", slope)};
           }};
 }
 
@@ -47,12 +47,25 @@ PaperClaim FallsWithMargin(const std::string& algorithm, double epsilon) {
           }};
 }
 
-PaperClaim Hard(const std::string& algorithm) {
-  return {fmt::format("{}: on the hard instance regret grows as T^0.5 (within {}), at epsilon = 4", algorithm, kTolerance),
+absl::StatusOr<double> HardSlope(const Findings& findings, const std::string& algorithm) {
+  return LastSlope(findings, With(Of(algorithm, 4), "environment.contexts", "gaussian"));
+}
+
+PaperClaim HardIsBounded(const std::string& algorithm) {
+  return {fmt::format("{}: on the instance of Theorem 3.2 regret grows at most as T^0.5, at epsilon = 4", algorithm),
           "p5 Theorem 3.1", true, "", [=](const Findings& findings) -> absl::StatusOr<Finding> {
-            BANDANA_ASSIGN_OR_RETURN(
-                const double slope,
-                LastSlope(findings, With(Of(algorithm, 4), "environment.contexts", "gaussian")));
+            BANDANA_ASSIGN_OR_RETURN(const double slope, HardSlope(findings, algorithm));
+            return Finding{slope <= 0.5, fmt::format("T^{:.2f}", slope)};
+          }};
+}
+
+PaperClaim HardIsHard(const std::string& algorithm) {
+  return {fmt::format("{}: on the instance of Theorem 3.2, theta fixed, regret grows as T^0.5 (within {}), at epsilon = 4",
+                      algorithm, kTolerance),
+          "p5 Theorem 3.2", false,
+          "the bound is for the worst theta, which shrinks as T grows; a fixed one has a margin of beta = 1",
+          [=](const Findings& findings) -> absl::StatusOr<Finding> {
+            BANDANA_ASSIGN_OR_RETURN(const double slope, HardSlope(findings, algorithm));
             return Finding{std::abs(slope - 0.5) <= kTolerance, fmt::format("T^{:.2f}", slope)};
           }};
 }
@@ -62,11 +75,12 @@ PaperClaim Hard(const std::string& algorithm) {
 std::vector<PaperClaim> P5MarginClaims() {
   std::vector<PaperClaim> claims;
   for (const char* algorithm : {"ldp-sgd", "ldp-ols"}) {
-    claims.push_back(GrowsLike(algorithm, 0.25, 0.375));
-    claims.push_back(GrowsLike(algorithm, 0.5, 0.25));
-    claims.push_back(GrowsLike(algorithm, 1, 0));
+    claims.push_back(GrowsAtMostLike(algorithm, 0.25, 0.375));
+    claims.push_back(GrowsAtMostLike(algorithm, 0.5, 0.25));
+    claims.push_back(GrowsAtMostLike(algorithm, 1, 0));
     for (const double epsilon : {1.0, 2.0, 4.0}) claims.push_back(FallsWithMargin(algorithm, epsilon));
-    claims.push_back(Hard(algorithm));
+    claims.push_back(HardIsBounded(algorithm));
+    claims.push_back(HardIsHard(algorithm));
   }
   return claims;
 }
