@@ -67,7 +67,7 @@ std::vector<Entry> LocalEntries() {
        Regression(Calibration::kTight, 1)},
       {"local-regression-paper",
        "the same by P5's formula, held to what it delivers",
-       {20, 0.1},
+       {2, 0.1},
        kDraws,
        Regression(Calibration::kPaper, 1)},
       {"local-regression-slots", "a slot for every arm, and users of different arms", kSharp, kDraws,

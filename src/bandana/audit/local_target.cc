@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "bandana/audit/mean_target.h"
 #include "bandana/core/bit_source.h"
 #include "bandana/core/check.h"
 #include "bandana/core/noise_door.h"
@@ -52,6 +51,21 @@ double LogDensity(const LocalGradient& mechanism, std::span<const double> gradie
   return std::log(kept * density(height) + (1 - kept) * density(-height));
 }
 
+// Every entry over its noise.
+void Whiten(const LocalRegression& mechanism, std::span<double> entries) {
+  const auto d = static_cast<std::size_t>(mechanism.space().dimension);
+  for (std::size_t first = 0; first < entries.size(); first += mechanism.slot_size()) {
+    std::size_t at = first;
+    for (std::size_t i = 0; i < d; ++i) {
+      for (std::size_t j = 0; j < i; ++j) entries[at++] /= mechanism.gram_noise();
+      entries[at++] /= mechanism.diagonal_noise();
+    }
+    for (std::size_t side = 0; side < mechanism.space().side_bounds.size(); ++side) {
+      for (std::size_t i = 0; i < d; ++i) entries[at++] /= mechanism.side_noise(side);
+    }
+  }
+}
+
 LocalUser AtRadius(double norm, std::size_t dimension, double angle) {
   LocalUser user{std::vector<double>(dimension, 0)};
   user.context[0] = norm * std::cos(angle);
@@ -80,24 +94,6 @@ std::vector<double> RegressionMessage(const LocalRegression& mechanism, const Lo
   return EntriesOf(message);
 }
 
-namespace {
-
-void Whiten(const LocalRegression& mechanism, std::span<double> entries) {
-  const auto d = static_cast<std::size_t>(mechanism.space().dimension);
-  for (std::size_t first = 0; first < entries.size(); first += mechanism.slot_size()) {
-    std::size_t at = first;
-    for (std::size_t i = 0; i < d; ++i) {
-      for (std::size_t j = 0; j < i; ++j) entries[at++] /= mechanism.gram_noise();
-      entries[at++] /= mechanism.diagonal_noise();
-    }
-    for (std::size_t side = 0; side < mechanism.space().side_bounds.size(); ++side) {
-      for (std::size_t i = 0; i < d; ++i) entries[at++] /= mechanism.side_noise(side);
-    }
-  }
-}
-
-}  // namespace
-
 std::vector<double> RegressionCentre(const LocalRegression& mechanism, const LocalRegressionSpace& space,
                                      const LocalUser& user) {
   const auto bare = LocalRegression::CreateBare(space, Declassify("a record of the audit's own making"));
@@ -116,7 +112,7 @@ Target LocalGradientTarget(const std::string& name, const LocalGradient& mechani
   NoNoise none;
   std::array<std::vector<double>, 2> gradients;
   for (std::size_t i = 0; i < 2; ++i) gradients[i] = GradientMessage(*bare, users[i], none.gen());
-  Target target{.name = name, .claim = ClaimOf(mechanism), .dimension = gradients[0].size()};
+  Target target{.name = name, .claim = mechanism.claims().front(), .dimension = gradients[0].size()};
   target.direction = gradients[1];
   for (std::size_t i = 0; i < target.dimension; ++i) target.direction[i] -= gradients[0][i];
   target.log_ratio = [=](std::span<const double> view) {
@@ -141,7 +137,7 @@ Target LocalGradientTarget(const std::string& name, const LocalGradient& mechani
 Target LocalRegressionTarget(const std::string& name, const LocalRegression& mechanism,
                              const std::array<LocalUser, 2>& users) {
   const std::vector<double> first = RegressionCentre(mechanism, mechanism.space(), users[0]);
-  Target target{.name = name, .claim = ClaimOf(mechanism), .dimension = first.size()};
+  Target target{.name = name, .claim = mechanism.claims().front(), .dimension = first.size()};
   target.direction = RegressionCentre(mechanism, mechanism.space(), users[1]);
   for (std::size_t i = 0; i < first.size(); ++i) target.direction[i] -= first[i];
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
