@@ -10,6 +10,7 @@
 #include "bandana/audit/catalog.h"
 #include "bandana/audit/distinguisher.h"
 #include "tests/statistical/faults.h"
+#include "tests/statistical/local_faults.h"
 
 // The audit on every claim of ours and on every planted fault. Seeds are fixed and nothing is retried; a true
 // claim is refuted with probability at most 1e-6 a case, over seeds.
@@ -96,11 +97,21 @@ TEST(InteractiveStreamTest, ActingOnRawRecordsBreaksTheClaim) {
 // and the sound one's at least 8 below it: no verdict hangs on the seed (docs/audit.md).
 class PlantedFaultTest : public ::testing::TestWithParam<std::size_t> {};
 
-INSTANTIATE_TEST_SUITE_P(Quick, PlantedFaultTest, ::testing::Range<std::size_t>(0, test::AllFaults().size()),
-                         [](const auto& each) { return TestName(test::AllFaults()[each.param].name); });
+const std::vector<test::Fault>& PlantedFaults() {
+  static const std::vector<test::Fault> all = [] {
+    std::vector<test::Fault> faults = test::AllFaults();
+    std::vector<test::Fault> local = test::LocalFaults();
+    for (test::Fault& fault : local) faults.push_back(std::move(fault));
+    return faults;
+  }();
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Quick, PlantedFaultTest, ::testing::Range<std::size_t>(0, PlantedFaults().size()),
+                         [](const auto& each) { return TestName(PlantedFaults()[each.param].name); });
 
 TEST_P(PlantedFaultTest, IsRefutedAndItsSoundTwinIsNot) {
-  const test::Fault fault = test::AllFaults()[GetParam()];
+  const test::Fault& fault = PlantedFaults()[GetParam()];
   const double claimed = fault.broken.claim->guarantee.epsilon;
   const Finding broken = Attack(fault.broken, kQuick, 40);
   EXPECT_TRUE(broken.refuted);

@@ -44,6 +44,7 @@ std::vector<Entry> PrefixSumEntries();
 std::vector<Entry> RegressionEntries();
 std::vector<Entry> ArmSumsEntries();
 std::vector<Entry> L2BallEntries();
+std::vector<Entry> LocalEntries();
 std::vector<Entry> DpDpeEntries();
 std::vector<Entry> FedUcbEntries();
 

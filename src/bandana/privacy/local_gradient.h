@@ -62,6 +62,7 @@ class LocalGradient : public Mechanism {
   /// Of the message, all slots of it. It is what is proven: half of what was asked under SlotBudget::kHalf.
   DpGuarantee guarantee() const { return {epsilon_, 0}; }
   const LocalGradientSpace& space() const { return space_; }
+  const L2BallSetting& setting() const { return setting_; }
   double radius() const { return radius_; }  ///< no gradient is longer
   double length() const { return length_; }  ///< of every slot of a private message
   /// Standard deviation of an entry, root mean square over entries, at its worst.
