@@ -20,7 +20,7 @@
 ///   log = "auto-lending"   applicants drawn from the file, or from its synthetic twin, offered one of K
 ///   prices; a
 ///                          logistic regression of the file's own outcomes is the truth, regret is known, and
-///                          `value` is the share that accepted
+///                          `value` is the mean reward so far
 ///
 /// A log may end before the horizon: later checkpoints repeat the last state. `clients` are rounds that
 /// counted.
