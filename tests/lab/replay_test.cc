@@ -184,6 +184,22 @@ TEST_F(ReplayTest, TheTwinOfTheLendingDataRunsWithoutAFile) {
   EXPECT_GT(end.best_action_rate, 0);
 }
 
+TEST_F(ReplayTest, RevenueIsNotWonByTheLowestPrice) {
+  const auto share = [&](const std::string& payoff) {
+    return Run(SettingsOf("log = \"auto-lending\", loans = 2000, payoff = \"" + payoff + "\"",
+                          "name = \"ldp-ols\"", "model = \"none\"", 2000))
+        .back();
+  };
+  EXPECT_GT(share("acceptance").best_action_rate, 0.99);
+  const Checkpoint revenue = share("revenue");
+  EXPECT_GT(revenue.regret, 0);
+  EXPECT_GT(revenue.value, 0);
+  EXPECT_LT(revenue.best_action_rate, 0.9);
+  EXPECT_EQ(
+      BadKey(SettingsOf("log = \"auto-lending\", loans = 2000, payoff = \"revenue\", link = \"poisson\"")),
+      "environment.link");
+}
+
 TEST_F(ReplayTest, AFileOfLoansIsReadBack) {
   const auto loans = SyntheticTwin(4, 2000);
   ASSERT_TRUE(WriteAutoLending(At("loans.csv"), *loans).ok());

@@ -73,7 +73,11 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
             "contextual-linear",
             "a context of K actions a client, of a known distribution, played by policies (P2, Section "
             "III-A); or K arms an agent and round (P3: contexts gap, sphere)"),
-        Environment("mab", "K arms with a mean each, which agents share or which differ between them (P4)")}},
+        Environment("mab", "K arms with a mean each, which agents share or which differ between them (P4)"),
+        Environment(
+            "replay",
+            "what a log has: rounds of the Open Bandit Pipeline's files, by rejection or judged doubly "
+            "robustly; or applications for car loans, at K prices (P5)")}},
       {"privatizers",
        {Privatizer("none", "averages as they are: no privacy is claimed"),
         Privatizer(

@@ -176,9 +176,11 @@ absl::StatusOr<Source> ReadLending(const Settings& settings, const MeanFunction&
   if (ParametersOf(settings) != ParameterKind::kSingle) {
     return InvalidOption("environment.parameters", "multi", "single with environment.log = \"auto-lending\"");
   }
-  if (mean.link() != Link::kLogistic) {
+  const bool revenue = settings.Text("environment.payoff") == "revenue";
+  if (mean.link() == Link::kPoisson || (!revenue && mean.link() != Link::kLogistic)) {
     return InvalidOption("environment.link", settings.Text("environment.link"),
-                         "logistic with environment.log = \"auto-lending\"");
+                         revenue ? "identity, logistic, probit with environment.payoff = \"revenue\""
+                                 : "logistic with environment.payoff = \"acceptance\"");
   }
   const std::string& path = settings.Text("environment.file");
   const bool twin = path.empty();
@@ -186,7 +188,7 @@ absl::StatusOr<Source> ReadLending(const Settings& settings, const MeanFunction&
   auto loans = twin ? SyntheticTwin(seed, settings.Integer("environment.loans")) : ReadAutoLending(path);
   if (!loans.ok()) return loans.status();
   AutoLendingOptions options{.prices = settings.Integer("environment.actions"),
-                             .reward = LendingReward::kAcceptance};
+                             .reward = revenue ? LendingReward::kRevenue : LendingReward::kAcceptance};
   if (twin) options.scale = TwinScale();
   BANDANA_ASSIGN_OR_RETURN(AutoLendingProblem problem,
                            AutoLendingProblem::Create(*std::move(loans), options));

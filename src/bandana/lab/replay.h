@@ -11,16 +11,14 @@
 
 /// environment.kind = "replay": what a log has, for P5's algorithms and their baselines.
 ///
-///   log = "obp"            a file with the Open Bandit Pipeline's columns, by rejection (bandit/replay.h).
-///   Regret
-///                          is not known (nan). `value`, with an interval of 95 %: what a round earned on
-///                          average so far; or, by evaluation = "doubly-robust", what the greedy policy of
-///                          the thetas at that checkpoint earns in the log's second half
-///                          (bandit/off_policy.h), from the first half of which it was learned.
-///   log = "auto-lending"   applicants drawn from the file, or from its synthetic twin, offered one of K
-///   prices; a
-///                          logistic regression of the file's own outcomes is the truth, regret is known, and
-///                          `value` is the share that accepted
+/// log = "obp": a file with the Open Bandit Pipeline's columns, by rejection (bandit/replay.h). Regret is not
+/// known (nan). `value`, with an interval of 95 %: what a round earned on average so far; or, by evaluation =
+/// "doubly-robust", what the greedy policy of the thetas at that checkpoint, learned from the log's first
+/// half, earns in its second (bandit/off_policy.h).
+///
+/// log = "auto-lending": applicants drawn from the file, or from its synthetic twin, offered one of K prices.
+/// A logistic regression of the file's own outcomes is the truth, regret is known, and `value` is the mean
+/// reward so far.
 ///
 /// A log may end before the horizon: later checkpoints repeat the last state. `clients` are rounds that
 /// counted.

@@ -244,6 +244,10 @@ std::vector<Option> MakeVocabulary() {
           "value is what the learner earned a round while it learned, in rounds that count; or what its "
           "greedy policy of the moment, learned from the first half of the log, earns in the other half",
           log_file),
+      Choice("environment.payoff", {"acceptance", "revenue"}, "acceptance",
+             "reward of a price: 1 if the applicant accepts, so that the lowest price is best; or then the "
+             "price, as a share of the highest, whose mean no link of <theta, x> is",
+             lending),
       Integer("environment.loans", 1, std::int64_t{20'000}, "applications in the synthetic twin",
               Both(lending, When("environment.file", {""}))),
       Integer("environment.dimension", 1, std::nullopt, "d", Either(drawn, Either(infinite, contextual))),
