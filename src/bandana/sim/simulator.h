@@ -35,7 +35,7 @@ struct SimParams {
 /// Runs a server, its clients and their shuffler, if the privatizer has one, in this process: messages take
 /// one slot and are delivered in (slot, origin, seq) order. A template over the concrete roles, so that a
 /// message is a call the compiler sees through.
-template <class Server, class Client>
+template <class Server, class Client, template <ShufflePrivatizer> class ShufflerOf = Shuffler>
 class Simulator {
  public:
   /// `privatizer` is what clients are made from. All references must outlive the simulator.
@@ -149,7 +149,7 @@ class Simulator {
         : context(simulator, kShufflerNode), shuffler(privatizer) {}
     absl::Status OnMessage(const Message& message) { return shuffler.OnMessage(context, message); }
     RoleContext context;
-    Shuffler<P> shuffler;
+    ShufflerOf<P> shuffler;
   };
 
   Simulator(const SimParams& params, Environment& environment, Recorder& recorder)
