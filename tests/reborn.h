@@ -72,7 +72,6 @@ class RebornNode : public Node {
 
   absl::Status OnStart(Context& context) override { return cradle_.ForCall().OnStart(context); }
   absl::Status OnMessage(Context& context, const Message& message) override {
-    fprintf(stderr, "DBG node %u from %u kind %zu\n", context.links().self.value, message.from.value, message.body.index());
     return cradle_.ForCall().OnMessage(context, message);
   }
   bool finished() const override { return cradle_.now().finished(); }

@@ -158,18 +158,17 @@ class RebornClient final : public RebornPlayer {
       : RebornPlayer([&privatizer] { return std::make_unique<EliminationClient<P>>(privatizer); }, kEvery) {}
 };
 
-template <ShufflePrivatizer P>
+template <class P, int kEvery>
 class RebornShuffler final : public RebornNode {
  public:
   explicit RebornShuffler(const P& privatizer)
-      : RebornNode([&privatizer] { return std::make_unique<Shuffler<P>>(privatizer); }, 29) {}
+      : RebornNode([&privatizer] { return std::make_unique<Shuffler<P>>(privatizer); }, kEvery) {}
 };
 
-template <ShufflePrivatizer P>
-class LastingShuffler final : public RebornNode {
- public:
-  explicit LastingShuffler(const P& privatizer)
-      : RebornNode([&privatizer] { return std::make_unique<Shuffler<P>>(privatizer); }, 0) {}
+template <int kEvery>
+struct RebornShufflers {
+  template <class P>
+  using Of = RebornShuffler<P, kEvery>;
 };
 
 struct Mode {
@@ -208,10 +207,10 @@ absl::StatusOr<Ran> RunClients(const Settings& settings, const Mode& mode) {
       return Ran{};
     }
     if (mode.reborn) {
-      using Simulator = sim::Simulator<RebornNode, RebornClient<P, 1>, RebornShuffler>;
+      using Simulator = sim::Simulator<RebornNode, RebornClient<P, 1>, RebornShufflers<29>>;
       BANDANA_RETURN_IF_ERROR(Simulator::Run(params, server, privatizer, *population, recorder));
     } else {
-      using Simulator = sim::Simulator<RebornNode, RebornClient<P, 0>, LastingShuffler>;
+      using Simulator = sim::Simulator<RebornNode, RebornClient<P, 0>, RebornShufflers<0>>;
       BANDANA_RETURN_IF_ERROR(Simulator::Run(params, server, privatizer, *population, recorder));
     }
     return Ran{{{"server", server.Save()}}, Digits(recorder.checkpoints()), {}};
