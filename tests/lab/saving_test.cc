@@ -1,4 +1,6 @@
-#include <atomic>
+#include <unistd.h>
+
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -12,6 +14,7 @@
 #include "bandana/lab/arm_parts.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/federated_parts.h"
+#include "bandana/lab/saved_policy.h"
 #include "bandana/lab/spec.h"
 #include "bandana/sim/network_simulator.h"
 #include "bandana/sim/round_simulator.h"
@@ -24,11 +27,11 @@
 namespace bandana::lab {
 namespace {
 
-using test::Cradle;
 using test::RebornNetworkPlayer;
 using test::RebornNode;
 using test::RebornPlayer;
 using test::RebornRoundPlayer;
+using ::testing::HasSubstr;
 
 struct Case {
   std::string name;  // of the algorithm
@@ -369,6 +372,24 @@ TEST_P(SavedRunTest, GoesOnAsIfItHadNeverStopped) {
   for (const auto& [name, saved] : lasting->roles) EXPECT_TRUE(saved == reborn->roles.at(name)) << name;
   const absl::StatusOr<Ran> longer = RunCase(GetParam(), {.foreign = &*lasting}, {"horizon=700"});
   EXPECT_TRUE(longer.ok()) << longer.status();
+}
+
+TEST_P(SavedRunTest, GoesToDiskAndBackToWhoseItIs) {
+  const absl::StatusOr<Ran> ran = RunCase(GetParam(), {});
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  const Settings settings = SettingsOf(GetParam()).value();
+  const std::string path = ::testing::TempDir() + "bandana_saving_" + std::to_string(getpid());
+  const auto& [name, saved] = *ran->roles.begin();
+  ASSERT_TRUE(WritePolicy(path, IdentityOf(settings, 0, name), saved).ok());
+  EXPECT_TRUE(ReadPolicy(path, IdentityOf(settings, 0, name)).value() == saved);
+  const auto refusal = [&](const PolicyIdentity& other) {
+    return std::string(ReadPolicy(path, other).status().message());
+  };
+  EXPECT_THAT(refusal(IdentityOf(settings, 1, name)), HasSubstr("replicate = \"0\", not \"1\""));
+  EXPECT_THAT(refusal(IdentityOf(settings, 0, "nobody")), HasSubstr("role"));
+  const Settings other = SettingsOf(GetParam(), {"seed=6"}).value();
+  EXPECT_THAT(refusal(IdentityOf(other, 0, name)), HasSubstr("seed = \""));
+  std::remove(path.c_str());
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, SavedRunTest, ::testing::ValuesIn(Cases()),

@@ -195,6 +195,7 @@ class EliminationServer final : public Node {
   absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
   template <class Archive>
   void State(Archive& a) {
+    a.Same(collector_.privatizer().guarantee().epsilon, "epsilon");
     a(policy_, collector_, unasked_, dealt_to_, plan_, finished_);
     a.Check(dealt_to_ <= static_cast<std::uint64_t>(policy_.rules().population),
             "more clients than there are");
