@@ -43,7 +43,7 @@ class AlonePlayer final : public NetworkPlayer {
   void State(Archive& a) {
     a.Same(horizon_, "horizon");
     a(policy_, left_, pull_);
-    a.Check(left_ >= 0 && left_ <= horizon_ && pull_.count >= 0 && pull_.count <= left_,
+    a.Check(left_ >= 0 && left_ <= horizon_ && pull_.count >= 0 && pull_.count <= horizon_,
             "more pulls than the horizon has");
   }
 

@@ -23,6 +23,18 @@ Count ArmAgent::pending() const {
   return slots;
 }
 
+bool ArmAgent::Fits() const {
+  if (!(clock_ >= 0 && clock_ <= horizon_)) return false;
+  Count free = left();
+  for (const auto* list : {&waits_, &pulls_}) {
+    for (const Pull& pull : *list) {
+      if (!(pull.count >= 0 && pull.count <= free)) return false;
+      free -= pull.count;
+    }
+  }
+  return true;
+}
+
 void ArmAgent::Explore(std::span<const ArmId> arms, Count pulls) {
   BANDANA_CHECK(pulls_.empty() && pulls * static_cast<Count>(arms.size()) <= left() - pending());
   for (const ArmId arm : arms) pulls_.push_back({arm, pulls});

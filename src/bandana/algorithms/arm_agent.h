@@ -51,11 +51,12 @@ class ArmAgent {
     a.Same(horizon_, "horizon");
     a.Same(privatizer_->noise_scale(), "noise");
     a(clock_, waited_, waits_, pulls_, recorded_, *stream_, history_, released_);
-    a.Check(clock_ >= 0 && pending() >= 0 && pending() <= left(), "more pulls than the horizon has");
+    a.Check([&] { return Fits(); }, "more pulls than the horizon has");
   }
 
  private:
   ArmId BestOwn(std::span<const ArmId> arms) const;
+  bool Fits() const;  // into the horizon
 
   Count horizon_;
   const SiloArmSums* privatizer_;

@@ -110,6 +110,7 @@ class FedUcbController final : public Node {
     a.Same(schedule_.releases(), "number of releases");
     a.Same(width_.params().silos, "number of silos");
     a.Same(first_.value, "first silo");
+    a.Same(privatizer_->noise(), "noise");
     a(estimator_, epoch_, last_, until_, until_asked_, over_, sums_, sum_, answered_);
     a.Check(epoch_ >= 1 && estimator_.step() == epoch_ - 1, "sums of other synchronisations");
   }
@@ -262,7 +263,8 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
     a.Same(params_.local == LocalData::kRaw, "choice of local data");
     a.Same(params_.pace, "pace");
     a.Same(params_.threshold, "threshold");
-    a.Same(params_.first_noise, "noise");
+    a.Same(privatizer_->noise(), "noise");
+    a.Same(params_.first_noise, "noise of all");
     a.Same(sizeof(Scalar), "precision");
     a(policy_, watched_, stream_);
     a.Sized(x_);

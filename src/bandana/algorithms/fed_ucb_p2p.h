@@ -117,7 +117,8 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     a.Same(params_.local == LocalData::kRaw, "choice of local data");
     a.Same(params_.pace, "pace");
     a.Same(params_.threshold, "threshold");
-    a.Same(params_.first_noise, "noise");
+    a.Same(privatizer_->noise(), "noise");
+    a.Same(params_.first_noise, "noise of all");
     a.Same(sizeof(Scalar), "precision");
     for (const NodeId node : params_.clique) a.Same(node.value, "clique");
     for (auto& group : groups_) a(*group);

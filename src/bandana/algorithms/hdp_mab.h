@@ -63,7 +63,7 @@ class HdpMabServer final : public NetworkPlayer {
     a.Same(params_.participants, "number of participants");
     a(active_, best_, round_, clock_, pulled_, ticks_left_, over_, sinks_, plan_, collected_, heard_,
       history_);
-    a.Check(Fits(), "a server of other agents or arms");
+    a.Check([&] { return Fits(); }, "a server of other agents or arms");
   }
 
   const std::vector<ArmRound>& history() const { return history_; }
@@ -116,7 +116,7 @@ class HdpMabAgent final : public NetworkPlayer {
     a.Same(agents_, "number of agents");
     a.Same(arms_, "number of arms");
     a(agent_, plan_, upstream_, hop_, prepared_, held_);
-    a.Check(Fits(), "an agent of others or of other arms");
+    a.Check([&] { return Fits(); }, "an agent of others or of other arms");
   }
 
  private:

@@ -129,7 +129,7 @@ class EliminationPolicy {
       if (knows && rules_.clients == nullptr) known_->errors.sampling = Sampling::kDeal;
     }
     if (knows) a(known_->regression, known_->estimate, known_->errors);
-    a.Check(Fits(), "a policy of other actions");
+    a.Check([&] { return Fits(); }, "a policy of other actions");
   }
 
  private:
@@ -195,10 +195,11 @@ class EliminationServer final : public Node {
   absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
   template <class Archive>
   void State(Archive& a) {
+    a.Same(collector_.privatizer().guarantee().epsilon, "epsilon");
     a(policy_, collector_, unasked_, dealt_to_, plan_, finished_);
     a.Check(dealt_to_ <= static_cast<std::uint64_t>(policy_.rules().population),
             "more clients than there are");
-    a.Check(plan_ == nullptr || policy_.MayHaveMade(*plan_), "a plan of another policy");
+    a.Check([&] { return plan_ == nullptr || policy_.MayHaveMade(*plan_); }, "a plan of another policy");
     a.Check(collector_.plan() == nullptr || (plan_ != nullptr && collector_.plan()->epoch == plan_->epoch),
             "an answer to another plan");
   }

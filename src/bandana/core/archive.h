@@ -303,7 +303,8 @@ class StateWriter : public BasicArchive<StateWriter> {
   static constexpr bool kReads = false;
 
   static constexpr bool ok() { return true; }
-  void Check(bool, std::string_view) {}
+  template <class Holds>
+  void Check(const Holds&, std::string_view) {}
   std::string Take() { return std::move(bytes_); }
 
  private:
@@ -328,8 +329,13 @@ class StateReader : public BasicArchive<StateReader> {
 
   bool ok() const { return status_.ok(); }
 
-  /// The first of these that does not hold is the error.
+  /// The first of these that does not hold is the error. A function is asked only if all has been well so
+  /// far.
   void Check(bool holds, std::string_view otherwise);
+  template <std::invocable Holds>
+  void Check(const Holds& holds, std::string_view otherwise) {
+    if (ok()) Check(static_cast<bool>(holds()), otherwise);
+  }
 
   /// kDataLoss of bytes that nobody wrote, kFailedPrecondition of an object with other parameters. All of
   /// them must have been read.

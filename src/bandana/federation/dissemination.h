@@ -75,7 +75,7 @@ class Dissemination {
     a.Same(self_.value, "peer");
     a(epoch_, latest_clock_, have_, news_, offers_, requests_, asked_, sent_);
     a.Sized(sums_, source_);
-    a.Check(Fits(), "a peer of another graph");
+    a.Check([&] { return Fits(); }, "a peer of another graph");
   }
 
  private:

@@ -66,7 +66,7 @@ class NodeSet {
     a(nodes_, words_);
     a.Check(nodes_ >= 0 && words_.size() == (static_cast<std::uint64_t>(nodes_) + 63) / 64,
             "a set of other nodes");
-    if (nodes_ % 64 != 0) a.Check(words_.back() >> (nodes_ % 64) == 0, "a set of other nodes");
+    a.Check([&] { return nodes_ % 64 == 0 || words_.back() >> (nodes_ % 64) == 0; }, "a set of other nodes");
   }
 
  private:

@@ -144,7 +144,8 @@ class Mechanism {
       Access::QueryOf(sum) = query;
       Access::Totals(sum).assign(size, 0);
       Access::Answered(sum).assign(dealt.size(), 0);
-    } else if (Access::QueryOf(sum) != query) {
+    } else if (Access::QueryOf(sum) != query || Access::Totals(sum).size() != size ||
+               Access::Answered(sum).size() != dealt.size()) {  // the latter of a sum that was read back
       return absl::InvalidArgumentError("a report to another query than the sum's");
     }
     if (dealt.empty()) return AddAll(Access::Open(report), 0, entry, Access::Totals(sum));

@@ -37,7 +37,8 @@ class RegressionStream {
   void State(Archive& a) {
     a(sums_, open_records_);
     a.Sized(open_);
-    a.Check(sums_.Fits(*owner_, open_.size()) && open_records_ >= 0, "a stream of another mechanism");
+    a.Check([&] { return sums_.Fits(*owner_, open_.size()) && open_records_ >= 0; },
+            "a stream of another mechanism");
     if constexpr (Archive::kReads) sums_.owner_ = sums_.steps_ > 0 ? owner_ : nullptr;
   }
   std::shared_ptr<const PrefixSumStrategy> owner_;

@@ -180,7 +180,7 @@ class PrefixSumEstimator {
   template <class Archive>
   void State(Archive& a) {
     a(step_, proxy_, values_);
-    a.Check(Fits(), "a sum of other releases");
+    a.Check([&] { return Fits(); }, "a sum of other releases");
   }
 
  private:

@@ -32,10 +32,17 @@ struct SimParams {
   const std::atomic<bool>* stop = nullptr;  ///< looked at once a slot
 };
 
+/// Which shuffler a privatizer has. (A template template parameter with a constraint makes GCC 12 forget what
+/// others satisfy.)
+struct OurShufflers {
+  template <class P>
+  using Of = Shuffler<P>;
+};
+
 /// Runs a server, its clients and their shuffler, if the privatizer has one, in this process: messages take
 /// one slot and are delivered in (slot, origin, seq) order. A template over the concrete roles, so that a
 /// message is a call the compiler sees through.
-template <class Server, class Client>
+template <class Server, class Client, class Shufflers = OurShufflers>
 class Simulator {
  public:
   /// `privatizer` is what clients are made from. All references must outlive the simulator.
@@ -149,7 +156,7 @@ class Simulator {
         : context(simulator, kShufflerNode), shuffler(privatizer) {}
     absl::Status OnMessage(const Message& message) { return shuffler.OnMessage(context, message); }
     RoleContext context;
-    Shuffler<P> shuffler;
+    typename Shufflers::template Of<P> shuffler;
   };
 
   Simulator(const SimParams& params, Environment& environment, Recorder& recorder)
