@@ -60,11 +60,12 @@ TEST(LdpSgdTest, WithoutPrivacyItIsTheTextbooksAlgorithm) {
 }
 
 TEST(LdpSgdTest, EveryArmLearnsFromItsOwnRoundsAlone) {
-  // With one theta for each arm and no privacy, an arm's estimate is that of SGD on its own rounds, with the steps of
-  // all rounds after the warm-up.
+  // With one theta for each arm and no privacy, an arm's estimate is that of SGD on its own rounds, with the
+  // steps of all rounds after the warm-up.
   test::Coins coins(2);
   const auto rounds = test::RandomRounds(90, 3, 2, true, coins.gen);
-  LdpSgd learner = LdpSgd::Create(MultiParams(2, 3, 90, 10), test::Gradient({.dimension = 2, .slots = 3})).value();
+  LdpSgd learner =
+      LdpSgd::Create(MultiParams(2, 3, 90, 10), test::Gradient({.dimension = 2, .slots = 3})).value();
   test::WrittenRounds world(rounds, true);
   std::vector<Vector> thetas(3, Vector::Zero(2));
   auto device = learner.MakeDevice();
@@ -93,8 +94,7 @@ TEST(LdpSgdTest, ThetaStaysInItsBallWhateverTheNoise) {
   params.step = 1000;
   params.theta_norm = 0.7;
   test::Coins coins(3);
-  LdpSgd learner =
-      LdpSgd::Create(params, test::Gradient({.dimension = 3, .epsilon = 0.1})).value();
+  LdpSgd learner = LdpSgd::Create(params, test::Gradient({.dimension = 3, .epsilon = 0.1})).value();
   test::WrittenRounds world(test::RandomRounds(300, 2, 3, false, coins.gen), false);
   auto device = learner.MakeDevice();
   test::Noise noise(2);
@@ -139,8 +139,7 @@ TEST(LdpSgdTest, LearnsWithPrivacy) {
   for (const L2BallRandomizer randomizer : {L2BallRandomizer::kDuchi, L2BallRandomizer::kPrivUnit}) {
     LdpSgdParams params = Params(2, 5, 20'000);
     params.delay = 1;
-    LdpSgd learner =
-        LdpSgd::Create(params, test::Gradient({.epsilon = 4}, randomizer)).value();
+    LdpSgd learner = LdpSgd::Create(params, test::Gradient({.epsilon = 4}, randomizer)).value();
     const auto problem = test::Problem(2, 5);
     const double regret = test::RegretOf(learner, ProjectedRounds(problem, 7, 0), 20'000);
     LdpSgd idle = LdpSgd::Create(params, test::Gradient({.epsilon = 1e-6}, randomizer)).value();

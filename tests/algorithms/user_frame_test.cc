@@ -16,9 +16,7 @@ UserFrame Multi() {
   return {.horizon = 100, .dimension = 1, .arms = 3, .multi = true, .warm_up = 2, .elimination_gap = 0.5};
 }
 
-test::WrittenRounds OneRound(double x) {
-  return {{{ActionMatrix::Constant(1, 1, x), {0, 0, 0}}}, true};
-}
+test::WrittenRounds OneRound(double x) { return {{{ActionMatrix::Constant(1, 1, x), {0, 0, 0}}}, true}; }
 
 TEST(UserFrameTest, RefusesWhatCannotBeAndNamesTheKey) {
   const auto error = [](UserFrame frame) { return std::string(frame.Check().message()); };

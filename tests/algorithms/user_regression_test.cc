@@ -1,9 +1,9 @@
 #include "bandana/algorithms/user_regression.h"
 
-#include <Eigen/LU>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -67,7 +67,8 @@ TEST(LdpOlsTest, WithoutPrivacyItIsRidgeRegressionAfterEveryRound) {
 TEST(LdpOlsTest, WithAThetaForEachArmAnArmsRoundsAreItsOwn) {
   test::Coins coins(2);
   test::Noise noise(1);
-  LdpOls learner = LdpOls::Create(MultiParams(2, 3, 100, 5), test::Reporter({.dimension = 2, .slots = 3})).value();
+  LdpOls learner =
+      LdpOls::Create(MultiParams(2, 3, 100, 5), test::Reporter({.dimension = 2, .slots = 3})).value();
   test::WrittenRounds world(test::RandomRounds(100, 3, 2, true, coins.gen), true);
   auto device = learner.MakeDevice();
   std::vector<Matrix> gram(3, Matrix::Identity(2, 2));
@@ -84,7 +85,8 @@ TEST(LdpOlsTest, WithAThetaForEachArmAnArmsRoundsAreItsOwn) {
   }
 }
 
-// A lazy learner has, whenever it solves, the exact solution of all that it was sent; between two solutions the last.
+// A lazy learner has, whenever it solves, the exact solution of all that it was sent; between two solutions
+// the last.
 TEST(LdpOlsTest, LazySolutionsAreExactWhenTheyAreMade) {
   test::Coins coins(3);
   for (const bool crowds : {false, true}) {
@@ -166,7 +168,8 @@ TEST(UserRegressionTest, TheShiftGrowsWithTheRootOfTheMessages) {
 TEST(LdpOlsTest, AsEpsilonGrowsItBecomesTheAlgorithmWithoutPrivacy) {
   const auto problem = test::Problem(3, 4);
   const auto regret = [&](std::optional<double> epsilon) {
-    LdpOls learner = LdpOls::Create(Params(3, 4, 5'000), test::Reporter({.dimension = 3, .epsilon = epsilon})).value();
+    LdpOls learner =
+        LdpOls::Create(Params(3, 4, 5'000), test::Reporter({.dimension = 3, .epsilon = epsilon})).value();
     return test::RegretOf(learner, DrawnRounds(problem, 7, 0), 5'000);
   };
   const double none = regret(std::nullopt);
@@ -195,7 +198,9 @@ TEST(LdpUcbTest, ChoosesByTheUpperBound) {
 TEST(LdpUcbTest, WithoutABonusItIsLdpOls) {
   test::Coins coins(7);
   const auto rounds = test::RandomRounds(200, 4, 3, false, coins.gen);
-  LdpUcb ucb = LdpUcb::Create({.regression = Params(3, 4, 200), .bonus = 0}, test::Reporter({.dimension = 3, .epsilon = 2})).value();
+  LdpUcb ucb = LdpUcb::Create({.regression = Params(3, 4, 200), .bonus = 0},
+                              test::Reporter({.dimension = 3, .epsilon = 2}))
+                   .value();
   LdpOls ols = LdpOls::Create(Params(3, 4, 200), test::Reporter({.dimension = 3, .epsilon = 2})).value();
   test::WrittenRounds one(rounds, false);
   test::WrittenRounds other(rounds, false);
@@ -204,7 +209,8 @@ TEST(LdpUcbTest, WithoutABonusItIsLdpOls) {
   test::Noise a(9);
   test::Noise b(9);
   while (one.Next() && other.Next()) {
-    ASSERT_EQ(PlayRound(ucb, one, coins.gen, a.gen, ucb_device), PlayRound(ols, other, coins.gen, b.gen, ols_device));
+    ASSERT_EQ(PlayRound(ucb, one, coins.gen, a.gen, ucb_device),
+              PlayRound(ols, other, coins.gen, b.gen, ols_device));
   }
 }
 
@@ -231,7 +237,8 @@ TEST(LdpGlocTest, WithoutPrivacyItFollowsItsDefinition) {
 }
 
 TEST(ThompsonSamplingTest, ThetasHaveTheCovarianceThatTheyShould) {
-  // Two arms, e_1 and -e_1, after one record of e_1: theta_1 ~ N(1/2, spread^2/2), and arm 0 is chosen if it is > 0.
+  // Two arms, e_1 and -e_1, after one record of e_1: theta_1 ~ N(1/2, spread^2/2), and arm 0 is chosen if it
+  // is > 0.
   const ThompsonSamplingParams params{.regression = Params(1, 2, 100), .spread = 1};
   ThompsonSampling learner = ThompsonSampling::Create(params, test::Reporter({.dimension = 1})).value();
   ActionMatrix contexts(2, 1);
@@ -264,10 +271,11 @@ TEST(UserRegressionTest, BadParametersAreNamed) {
                               .status()
                               .message()),
               HasSubstr("algorithm.bonus"));
-  EXPECT_THAT(std::string(LdpGloc::Create({.regression = Params(2, 2, 10), .step = 0}, test::Regression({}, {1, 2}))
-                              .status()
-                              .message()),
-              HasSubstr("algorithm.step"));
+  EXPECT_THAT(
+      std::string(LdpGloc::Create({.regression = Params(2, 2, 10), .step = 0}, test::Regression({}, {1, 2}))
+                      .status()
+                      .message()),
+      HasSubstr("algorithm.step"));
   EXPECT_THAT(std::string(ThompsonSampling::Create({.regression = Params(2, 2, 10), .spread = std::nan("")},
                                                    test::Reporter({}))
                               .status()

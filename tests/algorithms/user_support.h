@@ -42,7 +42,8 @@ class WrittenRounds {
   }
   std::span<const double> Context(ArmId arm) {
     const ActionMatrix& contexts = Contexts();
-    return {contexts.data() + (multi_ ? 0 : arm) * contexts.cols(), static_cast<std::size_t>(contexts.cols())};
+    return {contexts.data() + (multi_ ? 0 : arm) * contexts.cols(),
+            static_cast<std::size_t>(contexts.cols())};
   }
   const ActionMatrix& Contexts() { return rounds_[static_cast<std::size_t>(at_)].contexts; }
   std::optional<double> Reward(ArmId arm) {
@@ -82,7 +83,8 @@ struct LocalWorld {
   std::optional<double> epsilon;  ///< nothing: no privacy
 };
 
-inline LocalGradient Gradient(const LocalWorld& world, L2BallRandomizer randomizer = L2BallRandomizer::kPrivUnit,
+inline LocalGradient Gradient(const LocalWorld& world,
+                              L2BallRandomizer randomizer = L2BallRandomizer::kPrivUnit,
                               Sampler sampler = Sampler::kFast) {
   const LocalGradientParams params{.epsilon = world.epsilon.value_or(1),
                                    .randomizer = randomizer,

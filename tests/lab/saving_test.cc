@@ -5,6 +5,7 @@
 #include <set>
 
 #include "bandana/bandit/round_recorder.h"
+#include "bandana/bandit/user_rounds.h"
 #include "bandana/core/byte_string.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/failure.h"
@@ -16,9 +17,11 @@
 #include "bandana/lab/federated_parts.h"
 #include "bandana/lab/saved_policy.h"
 #include "bandana/lab/spec.h"
+#include "bandana/lab/user_parts.h"
 #include "bandana/sim/network_simulator.h"
 #include "bandana/sim/round_simulator.h"
 #include "bandana/sim/simulator.h"
+#include "bandana/sim/user_simulator.h"
 #include "gmock/gmock.h"
 #include "tests/reborn.h"
 
@@ -84,6 +87,13 @@ std::vector<Case> Cases() {
       {"single-mab"},
       {"ucb1", {"privacy.model=none"}},
       {"successive-elimination", {"privacy.model=none"}},
+      {"ldp-sgd"},
+      {"ldp-sgd", {"environment.parameters=multi", "environment.link=probit", "algorithm.average=2"}},
+      {"ldp-ols"},
+      {"ldp-ols", {"environment.parameters=multi", "algorithm.lazy=0.2", "environment.link=poisson"}},
+      {"ldp-ucb", {"algorithm.bonus=0.1"}},
+      {"ldp-gloc", {"environment.parameters=multi"}},
+      {"thompson-sampling", {"privacy.model=none", "environment.link=identity"}},
   };
 }
 
@@ -97,6 +107,13 @@ seed = 5
 environment = { kind = "mab", actions = 6 }
 federation.agents = 5
 privacy = { model = "silo", epsilon = 20.0 }
+)";
+  }
+  if (it->users) {
+    return R"(horizon = 400
+seed = 5
+environment = { kind = "glm", dimension = 3, actions = 4 }
+privacy = { model = "local", epsilon = 2.0, delta = 0.01 }
 )";
   }
   if (it->federated) {
@@ -343,11 +360,65 @@ absl::StatusOr<Ran> RunArms(const Settings& settings, const std::vector<std::str
   return ran;
 }
 
+// A learner that goes on from what it has saved after every message.
+template <class Learner>
+class RebornLearner {
+ public:
+  using Device = typename Learner::Device;
+
+  RebornLearner(const Learner& first, bool reborn) : first_(first), learner_(first), reborn_(reborn) {}
+
+  Device MakeDevice() const { return learner_.MakeDevice(); }
+  template <class World>
+  ArmId Choose(World& world, CoinGen& coin, Device& device) const {
+    return learner_.Choose(world, coin, device);
+  }
+  Count Report(ArmId arm, const Raw<LocalRecord>& record, NoiseGen& noise, Device& device,
+               RangeCounts* counts) const {
+    return learner_.Report(arm, record, noise, device, counts);
+  }
+  void Learn(const LocalMessage& message, Count users) {
+    learner_.Learn(message, users);
+    if (!reborn_) return;
+    const std::string saved = learner_.Save();
+    learner_ = first_;
+    const absl::Status restored = learner_.Restore(saved);
+    EXPECT_TRUE(restored.ok()) << restored;
+    EXPECT_TRUE(learner_.Save() == saved);
+  }
+  std::string Save() const { return learner_.Save(); }
+
+ private:
+  Learner first_;
+  Learner learner_;
+  bool reborn_;
+};
+
+absl::StatusOr<Ran> RunUsers(const Settings& settings, const Mode& mode) {
+  BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeGlmProblem(settings, 0));
+  BANDANA_ASSIGN_OR_RETURN(const UserSpace space, MakeUserSpace(settings));
+  return WithUserLearner(settings, space, [&]<class Learner>(Learner& learner) -> absl::StatusOr<Ran> {
+    if (mode.foreign != nullptr) {
+      const absl::Status status = learner.Restore(mode.foreign->roles.at("server"));
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+      return Ran{};
+    }
+    const auto seed = static_cast<std::uint64_t>(settings.Integer("seed"));
+    RebornLearner<Learner> reborn(learner, mode.reborn);
+    DrawnRounds world(problem, seed, 0);
+    RoundRecorder recorder(1, Checkpoints(settings), true);
+    sim::UserSimulator<RebornLearner<Learner>, DrawnRounds> simulator({.seed = seed}, reborn, world);
+    BANDANA_RETURN_IF_ERROR(simulator.Run(settings.Integer("horizon"), recorder));
+    return Ran{{{"server", reborn.Save()}}, Digits(recorder.Checkpoints()), recorder.decisions()};
+  });
+}
+
 absl::StatusOr<Ran> RunCase(const Case& each, const Mode& mode, const Overrides& more = {}) {
   BANDANA_ASSIGN_OR_RETURN(const Settings settings, SettingsOf(each, more));
   const Algorithm& algorithm = AlgorithmOf(settings);
   if (algorithm.federated) return RunFederated(settings, mode);
   if (algorithm.arms) return RunArms(settings, each.failures, mode);
+  if (algorithm.users) return RunUsers(settings, mode);
   return RunClients(settings, mode);
 }
 

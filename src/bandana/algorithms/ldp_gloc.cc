@@ -30,7 +30,8 @@ LdpGloc::LdpGloc(const LdpGlocParams& params, LocalRegression regression)
       bonuses_(static_cast<std::size_t>(params.regression.frame.slots()), 0.0) {}
 
 void LdpGloc::Step(Count slot, std::span<const double> gradient) {
-  const auto theta = std::span(online_).subspan(static_cast<std::size_t>(slot) * gradient.size(), gradient.size());
+  const auto theta =
+      std::span(online_).subspan(static_cast<std::size_t>(slot) * gradient.size(), gradient.size());
   const double step = params_.step / std::sqrt(static_cast<double>(frame().horizon));
   for (std::size_t i = 0; i < gradient.size(); ++i) theta[i] -= step * gradient[i];
   ProjectOntoBall(theta, params_.theta_norm);

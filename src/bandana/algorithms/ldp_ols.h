@@ -1,15 +1,18 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/user_regression.h"
+#include "bandana/core/archive.h"
 
-/// LDP-OLS: P5, Algorithms 1 and 2 with equations (3) and (4). A user sends x x' and (r - c) x in one Gaussian
-/// release; the server solves for theta; users choose greedily. c is the mean reward of <x, theta> = 0, public:
-/// 0 with linear rewards. With another link theta is that of a linear approximation, of which users need the
-/// direction alone where all arms share it.
+/// LDP-OLS: P5, Algorithms 1 and 2 with equations (3) and (4). A user sends x x' and (r - c) x in one
+/// Gaussian release; the server solves for theta; users choose greedily. c is the mean reward of <x, theta> =
+/// 0, public: 0 with linear rewards. With another link theta is that of a linear approximation, of which
+/// users need the direction alone where all arms share it.
 namespace bandana {
 
 /// What a user of the least-squares family does with its record.
@@ -67,12 +70,16 @@ class LdpOls {
 
   const UserPolicy& policy() const { return model_.policy(); }
   Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }  ///< numbers in a slot of a message
+  Count slot_reals() const {
+    return static_cast<Count>(reporter_.mechanism().slot_size());
+  }  ///< numbers in a slot of a message
 
   template <class Archive>
   void State(Archive& archive) {
     archive(model_);
   }
+  std::string Save() const { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
 
  private:
   LdpOls(const UserRegressionParams& params, RegressionReporter reporter)

@@ -27,7 +27,8 @@ absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, LocalGradient 
     return InvalidOption("algorithm.step", fmt::format("{}", params.step), "a finite number > 0");
   }
   if (!positive(params.theta_norm)) {
-    return InvalidOption("environment.theta_norm", fmt::format("{}", params.theta_norm), "a finite number > 0");
+    return InvalidOption("environment.theta_norm", fmt::format("{}", params.theta_norm),
+                         "a finite number > 0");
   }
   if (!(params.delay >= 0 && std::isfinite(params.delay))) {
     return InvalidOption("algorithm.delay", fmt::format("{}", params.delay), "a finite number >= 0");
@@ -68,7 +69,8 @@ void LdpSgd::Step(Count slot, std::span<const double> gradient, double n, double
   for (std::size_t i = 0; i < dimension; ++i) theta[i] -= step * gradient[i];
   ProjectOntoBall({theta, dimension}, params_.theta_norm);
   double* chosen_by = policy_.theta(slot).data();
-  const double weight = params_.average.has_value() ? (*params_.average + 1) / (messages + *params_.average) : 1;
+  const double weight =
+      params_.average.has_value() ? (*params_.average + 1) / (messages + *params_.average) : 1;
   for (std::size_t i = 0; i < dimension; ++i) chosen_by[i] += weight * (theta[i] - chosen_by[i]);
 }
 

@@ -2,11 +2,14 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/user_frame.h"
 #include "bandana/bandit/mean_function.h"
+#include "bandana/core/archive.h"
 #include "bandana/core/generators.h"
 #include "bandana/core/linear_algebra.h"
 #include "bandana/privacy/local_gradient.h"
@@ -78,6 +81,8 @@ class LdpSgd {
     archive(policy_, iterate_);
     archive.Check(iterate_.size() == policy_.thetas().size(), "parameters of another number");
   }
+  std::string Save() const { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
 
  private:
   LdpSgd(const LdpSgdParams& params, LocalGradient gradient);

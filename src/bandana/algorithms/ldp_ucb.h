@@ -1,10 +1,13 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/ldp_ols.h"
 #include "bandana/algorithms/user_optimism.h"
+#include "bandana/core/archive.h"
 
 /// LDP-UCB: K. Zheng, T. Cai, W. Huang, Z. Li, L. Wang, "Locally Differentially Private (Contextual) Bandits
 /// Learning", NeurIPS 2020, P5's baseline, with the messages of LDP-OLS: one joint release, clipped. With
@@ -48,7 +51,9 @@ class LdpUcb {
 
   const UserPolicy& policy() const { return model_.policy(); }
   Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }  ///< numbers in a slot of a message
+  Count slot_reals() const {
+    return static_cast<Count>(reporter_.mechanism().slot_size());
+  }  ///< numbers in a slot of a message
 
   template <class Archive>
   void State(Archive& archive) {
@@ -56,6 +61,8 @@ class LdpUcb {
     archive(model_, optimism_, bonuses_);
     archive.Check(bonuses_.size() == slots, "bonuses of another number of arms");
   }
+  std::string Save() const { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
 
  private:
   LdpUcb(const LdpUcbParams& params, RegressionReporter reporter);

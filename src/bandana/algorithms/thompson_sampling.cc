@@ -25,7 +25,8 @@ void ThompsonSampling::Draw(CoinGen& coin, std::vector<double>& thetas) const {
   for (Count slot = 0; slot < model_.policy().frame().slots(); ++slot) {
     Eigen::Map<Vector> theta(thetas.data() + slot * d, d);
     model_.factor(slot).triangularView<Eigen::Lower>().transpose().solveInPlace(theta);
-    theta = Eigen::Map<const Vector>(means.data() + slot * d, d) + params_.spread * params_.reward_proxy * theta;
+    theta =
+        Eigen::Map<const Vector>(means.data() + slot * d, d) + params_.spread * params_.reward_proxy * theta;
   }
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/ldp_ols.h"
+#include "bandana/core/archive.h"
 #include "bandana/core/distributions.h"
 
 /// Thompson sampling for linear rewards: S. Agrawal, N. Goyal, "Thompson Sampling for Contextual Bandits with
@@ -49,12 +52,16 @@ class ThompsonSampling {
 
   const UserPolicy& policy() const { return model_.policy(); }
   Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }  ///< numbers in a slot of a message
+  Count slot_reals() const {
+    return static_cast<Count>(reporter_.mechanism().slot_size());
+  }  ///< numbers in a slot of a message
 
   template <class Archive>
   void State(Archive& archive) {
     archive(model_);
   }
+  std::string Save() const { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
 
  private:
   ThompsonSampling(const ThompsonSamplingParams& params, RegressionReporter reporter)

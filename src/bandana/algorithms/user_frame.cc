@@ -15,9 +15,9 @@ absl::Status UserFrame::Check() const {
   if (arms < 1) return InvalidOption("environment.actions", fmt::format("{}", arms), "a whole number >= 1");
   if (!multi) return absl::OkStatus();
   if (warm_up < 1 || warm_up > horizon / arms) {
-    return InvalidOption("algorithm.warm_up", fmt::format("{}", warm_up),
-                         fmt::format("a whole number from 1 to {}, which is the horizon for each arm",
-                                     horizon / arms));
+    return InvalidOption(
+        "algorithm.warm_up", fmt::format("{}", warm_up),
+        fmt::format("a whole number from 1 to {}, which is the horizon for each arm", horizon / arms));
   }
   if (!(elimination_gap > 0) || std::isnan(elimination_gap)) {
     return InvalidOption("algorithm.elimination_gap", fmt::format("{}", elimination_gap), "a number > 0");

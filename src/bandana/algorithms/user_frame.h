@@ -13,10 +13,12 @@
 ///
 ///   MakeDevice()                            what a device needs beside the model
 ///   Choose(world, coin, device)             the arm that the user pulls (bandit/user_rounds.h)
-///   Report(arm, record, noise, device,      how many users' messages device.message is; 0: none yet. `counts`
+///   Report(arm, record, noise, device,      how many users' messages device.message is; 0: none yet.
+///   `counts`
 ///          counts)                          is the lab's, of what was out of range; null in service
 ///   Learn(message, users)
 ///   policy(), slot_reals()                  for whoever watches
+///   Save(), Restore(bytes)                  the server's state, all of it public (docs/saving.md)
 ///
 ///   paper        here
 ///   K, d         arms, dimension

@@ -26,7 +26,8 @@ double ShiftOf(const UserRegressionParams& params, double noise) {
 absl::Status UserRegression::Check(const UserRegressionParams& params) {
   BANDANA_RETURN_IF_ERROR(params.frame.Check());
   if (!(params.shift.scale >= 0 && std::isfinite(params.shift.scale))) {
-    return InvalidOption("algorithm.gram_shift", fmt::format("{}", params.shift.scale), "a finite number >= 0");
+    return InvalidOption("algorithm.gram_shift", fmt::format("{}", params.shift.scale),
+                         "a finite number >= 0");
   }
   if (!(params.lazy >= 0 && params.lazy <= 1)) {
     return InvalidOption("algorithm.lazy", fmt::format("{}", params.lazy), "a number in [0, 1]");

@@ -67,9 +67,9 @@ class UserRegression {
 
   /// Sums of side 0, 1, ... of a slot.
   std::span<const double> moments(Count slot, Count side) const {
-    return std::span(sums_).subspan(
-        static_cast<std::size_t>(slot) * slot_entries_ + triangle_ + static_cast<std::size_t>(side) * dimension_,
-        dimension_);
+    return std::span(sums_).subspan(static_cast<std::size_t>(slot) * slot_entries_ + triangle_ +
+                                        static_cast<std::size_t>(side) * dimension_,
+                                    dimension_);
   }
   double messages(Count slot) const { return messages_[static_cast<std::size_t>(slot)]; }
   Count repairs() const { return repairs_; }  ///< solutions left out: noise had made a matrix indefinite
@@ -82,7 +82,8 @@ class UserRegression {
     archive.Check(next_ > policy_.users(), "a solution that is overdue");
     archive.Each(factors_);
     for (const Matrix& factor : factors_) {
-      archive.Check(factor.rows() == gram_.rows() && factor.cols() == gram_.cols(), "a matrix of another size");
+      archive.Check(factor.rows() == gram_.rows() && factor.cols() == gram_.cols(),
+                    "a matrix of another size");
     }
   }
 

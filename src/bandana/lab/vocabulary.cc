@@ -141,8 +141,7 @@ std::vector<Option> MakeVocabulary() {
   const auto finite = When("environment.action_set", {"finite"});
   const auto infinite = When("environment.action_set", {"ball", "sphere", "box"});
   const auto drawn =
-      When("environment.contexts",
-                          {"sphere", "orthant", "gaussian", "clusters", "gap", "probe", "margin"});
+      When("environment.contexts", {"sphere", "orthant", "gaussian", "clusters", "gap", "probe", "margin"});
   const auto contextual = When("environment.kind", {"contextual-linear"});
   const auto gaussian_reward = When("environment.reward", {"gaussian"});
   const auto dp_dpe = When("algorithm.name", {"dp-dpe"});
@@ -197,17 +196,17 @@ std::vector<Option> MakeVocabulary() {
           "mean reward <theta, x> of an action x; that through a link; of the actions of a client's own "
           "context, whose distribution is known; arms with a mean each; or what a log has (ldp algorithms, "
           "lin-ucb and thompson-sampling)"),
+      Choice("environment.log", {"obp", "auto-lending"}, "obp",
+             "a file with the columns of the Open Bandit Pipeline (context_0, ..., action, reward, pscore), "
+             "whose rounds count where a learner chooses what it has; or applications for car loans (P5, "
+             "Appendix G), which a logistic regression answers",
+             replay),
       Choice(
-          "environment.log", {"obp", "auto-lending"}, "obp",
-          "a file with the columns of the Open Bandit Pipeline (context_0, ..., action, reward, pscore), "
-          "whose rounds count where a learner chooses what it has; or applications for car loans (P5, "
-          "Appendix G), which a logistic regression answers",
-          replay),
-      Choice("environment.link", {"identity", "logistic", "probit", "poisson"}, "logistic",
-             "mean reward mu of s = <theta, x>: s; 1 / (1 + exp(-s)); the normal distribution function; or "
-             "E min(N, B), N Poisson of mean exp(s), B the reward_bound (ldp algorithms alone). With logistic "
-             "and probit rewards are bernoulli, client_sd is 0",
-             When("environment.kind", {"glm", "replay"})),
+          "environment.link", {"identity", "logistic", "probit", "poisson"}, "logistic",
+          "mean reward mu of s = <theta, x>: s; 1 / (1 + exp(-s)); the normal distribution function; or "
+          "E min(N, B), N Poisson of mean exp(s), B the reward_bound (ldp algorithms alone). With logistic "
+          "and probit rewards are bernoulli, client_sd is 0",
+          When("environment.kind", {"glm", "replay"})),
       Except(Choice("environment.parameters", {"single", "multi"}, "single",
                     "one theta, and a context for each arm; or one context, and a theta for each arm. Of a "
                     "log, single takes the products of context and action_context",
@@ -228,8 +227,8 @@ std::vector<Option> MakeVocabulary() {
           "Assumption 4; ldp algorithms alone), or read",
           Either(Both(users, Not(replay)), Either(finite, contextual))),
       Number(
-          "environment.margin", [](double v) { return v >= 0.01 && v <= 100; }, "a number in [0.01, 100]", 1.0,
-          "beta: the gap between two arms is at most h with a probability that grows as h^beta",
+          "environment.margin", [](double v) { return v >= 0.01 && v <= 100; }, "a number in [0.01, 100]",
+          1.0, "beta: the gap between two arms is at most h with a probability that grows as h^beta",
           When("environment.contexts", {"margin"})),
       Except(Text("environment.file", "a path, relative to the spec",
                   "actions, one a line, comma-separated; contextual-linear: contexts, one a line, action by "
@@ -239,11 +238,10 @@ std::vector<Option> MakeVocabulary() {
       Except(Text("environment.action_context", "a path, relative to the spec",
                   "features of the log's actions, an action a line (action_context_0, ...)", log_file),
              {log_file, Value(std::string())}),
-      Choice(
-          "environment.evaluation", {"replay", "doubly-robust"}, "replay",
-          "value is what the learner earned a round while it learned, in rounds that count; or what its "
-          "greedy policy of the moment, learned from the first half of the log, earns in the other half",
-          log_file),
+      Choice("environment.evaluation", {"replay", "doubly-robust"}, "replay",
+             "value is what the learner earned a round while it learned, in rounds that count; or what its "
+             "greedy policy of the moment, learned from the first half of the log, earns in the other half",
+             log_file),
       Choice("environment.payoff", {"acceptance", "revenue"}, "acceptance",
              "reward of a price: 1 if the applicant accepts, so that the lowest price is best; or then the "
              "price, as a share of the highest, whose mean no link of <theta, x> is",
@@ -308,7 +306,8 @@ std::vector<Option> MakeVocabulary() {
           "environment.reward_bound", [](double v) { return v >= 1 && std::isfinite(v); },
           "\"auto\" or a finite number >= 1", "auto",
           "B, to which a client clips its average; auto: an interval of each phase's own, chosen for its "
-          "noise (1 + 3 spreads under width = paper), or 1 under calibration = paper. With ldp algorithms c_r, "
+          "noise (1 + 3 spreads under width = paper), or 1 under calibration = paper. With ldp algorithms "
+          "c_r, "
           "to which a user clips its reward; auto: the largest mean and 3 spreads; poisson: a whole number, "
           "auto: 5",
           Either(Either(Both(gaussian_reward, Not(mab)), When("environment.link", {"poisson"})),
@@ -430,50 +429,58 @@ std::vector<Option> MakeVocabulary() {
           "the paper's cost of a component: the sum of ways to its sink (Theorem 4), or its edges (Fig. 11)",
           hdp),
 
-      Except(Number("algorithm.step", Positive, "a finite number > 0", kSgdStep,
-                    "of SGD: the n-th is this times d / (zeta n), zeta the link's smallest slope; of ldp-gloc: "
-                    "this / sqrt(T). Defaults are of: bandana reproduce p5-tuning",
-                    Either(sgd, gloc)),
-             {gloc, kGlocStep}),
+      Except(
+          Number("algorithm.step", Positive, "a finite number > 0", kSgdStep,
+                 "of SGD: the n-th is this times d / (zeta n), zeta the link's smallest slope; of ldp-gloc: "
+                 "this / sqrt(T). Defaults are of: bandana reproduce p5-tuning",
+                 Either(sgd, gloc)),
+          {gloc, kGlocStep}),
       Number("algorithm.delay", NonNegative, "a finite number >= 0", kSgdDelay,
-             "steps begin this times as late as noise takes to move theta across its ball: n_0 = delay (step d l / "
+             "steps begin this times as late as noise takes to move theta across its ball: n_0 = delay (step "
+             "d l / "
              "zeta)^2, l the length of a message; 0: at n = 1, as printed",
              sgd),
-      Option{"algorithm.average",
-             OptionType::kNumberOrChoice,
-             Value(std::string("none")),
-             {"none"},
-             "\"none\" or a number in [0, 100]",
-             [](double v) { return v >= 0 && v <= 100; },
-             "users choose by a mean of the iterates, of weights that grow as n to this; none: by the last one, "
-             "as printed",
-             sgd},
-      Except(Option{"algorithm.gram_shift",
-                    OptionType::kNumberOrChoice,
-                    Value(kOlsShift),
-                    {"paper"},
-                    "\"paper\" or a finite number >= 0",
-                    NonNegative,
-                    "what keeps a noisy Gram matrix positive definite: this times the size of the noise's largest "
-                    "eigenvalue; paper: Theorem 3.1's",
-                    Both(users, Not(sgd))},
-             {When("algorithm.name", {"ldp-ucb", "ldp-gloc"}), Value(std::string("paper"))}),
+      Option{
+          "algorithm.average",
+          OptionType::kNumberOrChoice,
+          Value(std::string("none")),
+          {"none"},
+          "\"none\" or a number in [0, 100]",
+          [](double v) { return v >= 0 && v <= 100; },
+          "users choose by a mean of the iterates, of weights that grow as n to this; none: by the last one, "
+          "as printed",
+          sgd},
+      Except(
+          Option{
+              "algorithm.gram_shift",
+              OptionType::kNumberOrChoice,
+              Value(kOlsShift),
+              {"paper"},
+              "\"paper\" or a finite number >= 0",
+              NonNegative,
+              "what keeps a noisy Gram matrix positive definite: this times the size of the noise's largest "
+              "eigenvalue; paper: Theorem 3.1's",
+              Both(users, Not(sgd))},
+          {When("algorithm.name", {"ldp-ucb", "ldp-gloc"}), Value(std::string("paper"))}),
       Except(Number("algorithm.bonus", NonNegative, "a finite number >= 0", kUcbBonus,
                     "optimism: this times the width that its authors give", ucb),
              {Not(When("algorithm.name", {"ldp-ucb"})), 1.0}),
       Number("algorithm.spread", NonNegative, "a finite number >= 0", 1.0,
-             "of the thetas drawn, in standard deviations of a reward", When("algorithm.name", {"thompson-sampling"})),
+             "of the thetas drawn, in standard deviations of a reward",
+             When("algorithm.name", {"thompson-sampling"})),
       Number(
           "algorithm.lazy", [](double v) { return v >= 0 && v <= 1; }, "a number in [0, 1]", 0.001,
           "estimates are solved for again when there are this share more messages; 0: after every one",
           Both(users, Not(sgd))),
       Number("algorithm.reward_weight", Positive, "a finite number > 0", 1.0,
-             "of the reward beside the context in one release: more of it takes noise off r x and puts it on x x'",
+             "of the reward beside the context in one release: more of it takes noise off r x and puts it on "
+             "x x'",
              Both(users, Not(sgd))),
-      IntegerOrAuto("algorithm.warm_up", 1,
-                    "s_0: pulls of each arm before contexts decide; auto: 2 T^(2/3) / K, at most a tenth of the "
-                    "horizon in all",
-                    Both(users, multi)),
+      IntegerOrAuto(
+          "algorithm.warm_up", 1,
+          "s_0: pulls of each arm before contexts decide; auto: 2 T^(2/3) / K, at most a tenth of the "
+          "horizon in all",
+          Both(users, multi)),
       Number("algorithm.elimination_gap", Positive, "a finite number > 0", 1.0,
              "h: arms that are half of it below the best after the warm-up are out (equation (7))",
              Both(greedy, multi)),
@@ -530,18 +537,20 @@ std::vector<Option> MakeVocabulary() {
              "what a user whose context or reward is outside its bounds sends: both brought to them, or a "
              "privatized (0, 0)",
              users),
-      Choice("privacy.slots", {"full", "half", "split"}, "full",
-             "epsilon of each arm's part of a message: all of it, half as in the paper, or a K-th. All of it is "
-             "enough: docs/proofs/synthetic-slots.md",
-             Both(users, Both(multi, is_private))),
+      Choice(
+          "privacy.slots", {"full", "half", "split"}, "full",
+          "epsilon of each arm's part of a message: all of it, half as in the paper, or a K-th. All of it is "
+          "enough: docs/proofs/synthetic-slots.md",
+          Both(users, Both(multi, is_private))),
       Choice("privacy.shuffle", {"sum", "amplified"}, "sum",
              "the shuffler adds up noisy bits, or permutes reports with local noise",
              Both(shuffled, Not(federated))),
       Number("privacy.epsilon", Positive, "a finite number > 0", std::nullopt, "budget of one client",
              is_private),
-      Number(
-          "privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
-          Either(Both(silos, Not(arms)), Either(shuffled, Both(alone, Either(When("privacy.noise", {"gaussian"}), Both(users, Not(sgd))))))),
+      Number("privacy.delta", Probability, "a number in (0, 1)", std::nullopt, "budget of one client",
+             Either(Both(silos, Not(arms)),
+                    Either(shuffled,
+                           Both(alone, Either(When("privacy.noise", {"gaussian"}), Both(users, Not(sgd))))))),
       ListOrAuto("privacy.budgets", OptionType::kNumbersOrAuto, 0,
                  "epsilons that the agents take in turn; auto: privacy.epsilon for all",
                  Both(federated, is_private)),

@@ -59,7 +59,7 @@ class UserSimulator {
     return absl::OkStatus();
   }
 
-  Count rounds() const { return rounds_; }                 ///< that counted
+  Count rounds() const { return rounds_; }  ///< that counted
   const RangeCounts& out_of_range() const { return counts_; }
 
  private:

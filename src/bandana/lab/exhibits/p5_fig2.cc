@@ -41,10 +41,11 @@ absl::StatusOr<NamedSample> RegretOf(const Findings& findings, const World& worl
                     At(world, algorithm, epsilon));
 }
 
-PaperClaim Sublinear(const World& world, const std::string& algorithm, bool expected, std::string reason = "") {
+PaperClaim Sublinear(const World& world, const std::string& algorithm, bool expected,
+                     std::string reason = "") {
   constexpr double kClearlySublinear = 0.9;
-  return {fmt::format("{}: {}'s regret is clearly sublinear (at most t^{} over the last factor of ten)", world.name,
-                      algorithm, kClearlySublinear),
+  return {fmt::format("{}: {}'s regret is clearly sublinear (at most t^{} over the last factor of ten)",
+                      world.name, algorithm, kClearlySublinear),
           kFigure, expected, std::move(reason), [=](const Findings& findings) {
             return ForEach(kEpsilons, [&](double epsilon) {
               return LastSlopeAtMost(findings, fmt::format("epsilon = {}", epsilon),
@@ -55,10 +56,9 @@ PaperClaim Sublinear(const World& world, const std::string& algorithm, bool expe
 
 PaperClaim Beats(const World& world, const std::string& ours, const std::string& theirs, bool expected,
                  std::string reason = "") {
-  return {fmt::format("{}: {} has less regret than {}, in median and in four of five replicates", world.name, ours,
-                      theirs),
-          kFigure, expected, std::move(reason),
-          [=](const Findings& findings) {
+  return {fmt::format("{}: {} has less regret than {}, in median and in four of five replicates", world.name,
+                      ours, theirs),
+          kFigure, expected, std::move(reason), [=](const Findings& findings) {
             return ForEach(kEpsilons, [&](double epsilon) -> absl::StatusOr<Finding> {
               BANDANA_ASSIGN_OR_RETURN(const NamedSample a, RegretOf(findings, world, ours, epsilon));
               BANDANA_ASSIGN_OR_RETURN(const NamedSample b, RegretOf(findings, world, theirs, epsilon));

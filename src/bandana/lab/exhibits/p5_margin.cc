@@ -22,8 +22,8 @@ Where Of(const std::string& algorithm, double epsilon) {
 }
 
 PaperClaim GrowsAtMostLike(const std::string& algorithm, double margin, double rate) {
-  return {fmt::format("{}, margin beta = {}: regret grows at most as T^{} (up to {} more), at epsilon = 4", algorithm,
-                      margin, rate, kTolerance),
+  return {fmt::format("{}, margin beta = {}: regret grows at most as T^{} (up to {} more), at epsilon = 4",
+                      algorithm, margin, rate, kTolerance),
           kTheorem, true, "", [=](const Findings& findings) -> absl::StatusOr<Finding> {
             BANDANA_ASSIGN_OR_RETURN(const double slope,
                                      LastSlope(findings, With(Of(algorithm, 4), kMargin, margin)));
@@ -32,7 +32,8 @@ PaperClaim GrowsAtMostLike(const std::string& algorithm, double margin, double r
 }
 
 PaperClaim FallsWithMargin(const std::string& algorithm, double epsilon) {
-  return {fmt::format("{}, epsilon = {}: the larger the margin's beta, the slower regret grows", algorithm, epsilon),
+  return {fmt::format("{}, epsilon = {}: the larger the margin's beta, the slower regret grows", algorithm,
+                      epsilon),
           kTheorem, true, "", [=](const Findings& findings) -> absl::StatusOr<Finding> {
             Finding finding{true, ""};
             double before = HUGE_VAL;
@@ -40,7 +41,8 @@ PaperClaim FallsWithMargin(const std::string& algorithm, double epsilon) {
               BANDANA_ASSIGN_OR_RETURN(const double slope,
                                        LastSlope(findings, With(Of(algorithm, epsilon), kMargin, margin)));
               finding.holds = finding.holds && slope < before;
-              finding.evidence += fmt::format("{}beta = {}: T^{:.2f}", finding.evidence.empty() ? "" : "; ", margin, slope);
+              finding.evidence +=
+                  fmt::format("{}beta = {}: T^{:.2f}", finding.evidence.empty() ? "" : "; ", margin, slope);
               before = slope;
             }
             return finding;
@@ -52,7 +54,8 @@ absl::StatusOr<double> HardSlope(const Findings& findings, const std::string& al
 }
 
 PaperClaim HardIsBounded(const std::string& algorithm) {
-  return {fmt::format("{}: on the instance of Theorem 3.2 regret grows at most as T^0.5, at epsilon = 4", algorithm),
+  return {fmt::format("{}: on the instance of Theorem 3.2 regret grows at most as T^0.5, at epsilon = 4",
+                      algorithm),
           "p5 Theorem 3.1", true, "", [=](const Findings& findings) -> absl::StatusOr<Finding> {
             BANDANA_ASSIGN_OR_RETURN(const double slope, HardSlope(findings, algorithm));
             return Finding{slope <= 0.5, fmt::format("T^{:.2f}", slope)};
@@ -60,7 +63,8 @@ PaperClaim HardIsBounded(const std::string& algorithm) {
 }
 
 PaperClaim HardIsHard(const std::string& algorithm) {
-  return {fmt::format("{}: on the instance of Theorem 3.2, theta fixed, regret grows as T^0.5 (within {}), at epsilon = 4",
+  return {fmt::format("{}: on the instance of Theorem 3.2, theta fixed, regret grows as T^0.5 (within {}), "
+                      "at epsilon = 4",
                       algorithm, kTolerance),
           "p5 Theorem 3.2", false,
           "the bound is for the worst theta, which shrinks as T grows; a fixed one has a margin of beta = 1",

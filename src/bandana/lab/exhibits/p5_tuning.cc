@@ -8,7 +8,8 @@
 #include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 
-/// The search for one number of each of P5's algorithms: which value is best over all worlds, and that it is the default.
+/// The search for one number of each of P5's algorithms: which value is best over all worlds, and that it is
+/// the default.
 namespace bandana::lab {
 namespace {
 
@@ -39,14 +40,16 @@ absl::StatusOr<std::map<double, double>> Scores(const Findings& findings, const 
 
 PaperClaim DefaultIsBest(const std::string& algorithm, const std::string& key, double chosen) {
   constexpr double kAsGood = 1.1;
-  return {fmt::format("{}: {} = {}, the default, is within a tenth of the best on the grid", algorithm, key, chosen),
+  return {fmt::format("{}: {} = {}, the default, is within a tenth of the best on the grid", algorithm, key,
+                      chosen),
           "beyond p5", true, "", [=](const Findings& findings) -> absl::StatusOr<Finding> {
             BANDANA_ASSIGN_OR_RETURN(const auto scores, Scores(findings, algorithm, key));
             Finding finding{true, ""};
             const auto found = scores.find(chosen);
             for (const auto& [value, score] : scores) {
               finding.holds = finding.holds && found != scores.end() && found->second <= kAsGood * score;
-              finding.evidence += fmt::format("{}{}: {}", finding.evidence.empty() ? "" : "; ", value, Figure(score));
+              finding.evidence +=
+                  fmt::format("{}{}: {}", finding.evidence.empty() ? "" : "; ", value, Figure(score));
             }
             return finding;
           }};
