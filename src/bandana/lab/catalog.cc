@@ -85,7 +85,8 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
             "a trusted server adds noise to the clients' sum; (epsilon, delta) per client, replace-one"),
         Privatizer(
             "local",
-            "every client adds noise to its own averages; (epsilon, delta) per client against the server"),
+            "every client adds noise to its own averages; (epsilon, delta) per client against the server; or "
+            "every user to its own gradient or statistics (P5), per user against everyone else"),
         Privatizer(
             "shuffle",
             "a shuffler mixes the clients' noisy reports; (epsilon, delta) per client against the server"),
