@@ -127,7 +127,7 @@ Option Except(Option option, Option::Exception exception) {
 }
 
 // What bandana reproduce p5-tuning finds.
-constexpr double kSgdStep = 1;
+constexpr double kSgdStep = 3;
 constexpr double kSgdDelay = 1;
 constexpr double kGlocStep = 0.3;
 constexpr double kUcbBonus = 0.003;
