@@ -79,6 +79,8 @@ TEST(EliminationRulesTest, BadOnesAreRefusedByName) {
       change(r);
     });
   };
+  EXPECT_EQ(also([](auto& r) { r.link = Link::kProbit; }), "accepted");
+  EXPECT_EQ(also([](auto& r) { r.link = Link::kPoisson; }), "environment.link");
   EXPECT_EQ(also([](auto& r) { r.width = Width::kPaper; }), "algorithm.width");
   EXPECT_EQ(also([](auto& r) { r.clip.reward = {RewardKind::kRademacher}; }), "environment.reward");
   EXPECT_EQ(also([](auto& r) { r.clip.client_sd = 0.1; }), "environment.client_sd");

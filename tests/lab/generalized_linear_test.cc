@@ -45,6 +45,13 @@ absl::Status Check(const Settings& settings) {
   return MakePopulation(settings, 0, problem).status();
 }
 
+TEST(GlmExperimentTest, ThereIsProbitButNoPoissonForPhases) {
+  EXPECT_TRUE(CheckPoint(SettingsOf(kGlm, {"environment.link=probit"})).ok());
+  const auto error = InputErrorOf(CheckPoint(SettingsOf(kGlm, {"environment.link=poisson"})));
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->key, "environment.link");
+}
+
 TEST(GlmExperimentTest, RegretIsInMeansAndTheBestIsFound) {
   const Settings settings = SettingsOf(kGlm);
   const auto problem = MakeProblem(settings, 0).value();

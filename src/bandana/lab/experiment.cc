@@ -60,6 +60,11 @@ absl::StatusOr<LinearProblem> MakeFiniteProblem(const Settings& settings, std::u
 
 absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Settings& settings,
                                                                  std::uint32_t replicate) {
+  if (LinkOf(settings) == Link::kPoisson) {
+    return InvalidOption("environment.link", "poisson",
+                         fmt::format("identity, logistic, probit with algorithm.name = \"{}\"",
+                                     settings.Text("algorithm.name")));
+  }
   if (HasContexts(settings)) {
     BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeContextualProblem(settings, replicate));
     return problem->shared_linear();
