@@ -148,6 +148,19 @@ TEST(LdpSgdTest, LearnsWithPrivacy) {
   }
 }
 
+// At epsilon = 30, the most that there is, a lifted message's noise is 1e-3 of its radius and less.
+TEST(LdpSgdTest, AsEpsilonGrowsItBecomesTheAlgorithmWithoutPrivacy) {
+  const auto problem = test::Problem(3, 4);
+  const auto regret = [&](std::optional<double> epsilon) {
+    LdpSgdParams params = Params(3, 4, 5'000);
+    LdpSgd learner = LdpSgd::Create(params, test::Gradient({.dimension = 3, .epsilon = epsilon})).value();
+    return test::RegretOf(learner, DrawnRounds(problem, 7, 0), 5'000);
+  };
+  const double none = regret(std::nullopt);
+  EXPECT_NEAR(regret(30), none, 0.05 * none);
+  EXPECT_GT(regret(1), 2 * none);
+}
+
 TEST(LdpSgdTest, TheExactSamplerLearnsAsTheFastOneDoes) {
   LdpSgdParams params = Params(2, 3, 3'000);
   params.delay = 1;

@@ -96,7 +96,8 @@ inline LocalGradient Gradient(const LocalWorld& world,
                                    .context_norm = 1,
                                    .rewards = world.rewards,
                                    .means = {-1, 1},
-                                   .out_of_range = OutOfRange::kClip};
+                                   .out_of_range = OutOfRange::kClip,
+                                   .lift = true};
   return world.epsilon.has_value() ? LocalGradient::Create(params).value()
                                    : LocalGradient::CreateBare(params.space(), InATest()).value();
 }

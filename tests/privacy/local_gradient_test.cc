@@ -400,5 +400,88 @@ RC_GTEST_PROP(LocalGradientTest, NothingOutsideItsBoundReachesTheRandomizer, ())
   }
 }
 
+// Lifted messages: the same claim, in one more dimension of which nothing is sent.
+LocalGradientParams Lifted(std::int64_t dimension, double epsilon, Count slots = 1) {
+  LocalGradientParams params = Params(kPrivUnit, dimension, epsilon);
+  params.slots = slots;
+  params.lift = true;
+  return params;
+}
+
+TEST(LiftedGradientTest, IsTakenWhereItHasLessNoiseAndPromisesNoLess) {
+  for (const std::int64_t d : {1, 2, 5, 20}) {
+    for (const double epsilon : {0.1, 1.0, 3.0, 8.0, 20.0}) {
+      const LocalGradient flat = Made(Params(kPrivUnit, d, epsilon));
+      const LocalGradient lifted = Made(Lifted(d, epsilon));
+      EXPECT_LE(lifted.noise(), flat.noise());
+      EXPECT_LE(lifted.guarantee().epsilon, epsilon);
+      EXPECT_FALSE(flat.lifted());
+      if (epsilon >= 8) EXPECT_TRUE(lifted.lifted()) << d << " " << epsilon;
+    }
+    EXPECT_LT(Made(Lifted(d, 30)).noise(), (d > 5 ? 0.5 : 0.05) * Made(Params(kPrivUnit, d, 30)).noise()) << d;
+  }
+}
+
+TEST(LiftedGradientTest, OthersAreNotLifted) {
+  LocalGradientParams params = Lifted(3, 10);
+  params.randomizer = L2BallRandomizer::kDuchi;
+  EXPECT_FALSE(Made(params).lifted());
+  params = Lifted(3, 10);
+  params.calibration = Calibration::kPaper;
+  EXPECT_FALSE(Made(params).lifted());
+}
+
+// Means within 5 standard errors: 2 x 2 x 3 comparisons, a false alarm of 1e-5 in all; and noise() is what is
+// seen.
+TEST(LiftedGradientTest, IsUnbiasedWithTheNoiseThatItSays) {
+  for (const Sampler sampler : {Sampler::kExact, Sampler::kFast}) {
+    LocalGradientParams params = Lifted(3, 6);
+    params.sampler = sampler;
+    const LocalGradient mechanism = Made(params);
+    ASSERT_TRUE(mechanism.lifted());
+    const int draws = sampler == Sampler::kExact ? 4'000 : 100'000;
+    for (const bool zero : {false, true}) {
+      const User user{.context = {0.3, -0.5, 0.2}, .reward = zero ? 0.5 : 0.1};
+      test::Noise noise(71);
+      LocalMessage message;
+      std::vector<double> sums(3, 0.0);
+      std::vector<double> squares(3, 0.0);
+      for (int i = 0; i < draws; ++i) {
+        mechanism.Randomize(user.raw(), Predicting(0.5), noise.gen, message, nullptr);
+        for (std::size_t j = 0; j < 3; ++j) {
+          sums[j] += message.entries()[j];
+          squares[j] += message.entries()[j] * message.entries()[j];
+        }
+      }
+      double total = 0;
+      for (std::size_t j = 0; j < 3; ++j) {
+        const double mean = sums[j] / draws;
+        const double variance = squares[j] / draws - mean * mean;
+        EXPECT_NEAR(mean, (0.5 - user.reward) * user.context[j], 5 * std::sqrt(variance / draws));
+        total += variance;
+      }
+      if (zero) EXPECT_NEAR(std::sqrt(total / 3), mechanism.noise(), 0.05 * mechanism.noise());
+    }
+  }
+}
+
+TEST(LiftedGradientTest, SyntheticSlotsAreUniformInOneMoreDimension) {
+  const LocalGradient mechanism = Made(Lifted(2, 12, 2));
+  ASSERT_TRUE(mechanism.lifted());
+  const User user{.context = {0.6, 0.2}, .reward = 0.1, .arm = 0};
+  test::Noise noise(72);
+  LocalMessage message;
+  // A coordinate of a uniform point of the sphere in three dimensions is uniform (Archimedes).
+  std::vector<double> seen;
+  std::vector<double> expected;
+  test::Coins coins(73);
+  for (int i = 0; i < 20'000; ++i) {
+    mechanism.Randomize(user.raw(), Predicting(0.5), noise.gen, message, nullptr);
+    seen.push_back(message.entries()[3]);
+    expected.push_back(mechanism.length() * (2 * UniformUnit(coins.gen) - 1));
+  }
+  EXPECT_TRUE(test::SameLaw(seen, expected));
+}
+
 }  // namespace
 }  // namespace bandana

@@ -13,8 +13,9 @@ namespace {
 // After so many steps noise has moved theta by about its ball's radius, and then ever less.
 double DelayOf(const LdpSgdParams& params, const LocalGradient& gradient) {
   if (gradient.bare()) return 0;
-  const double first = params.step * static_cast<double>(params.frame.dimension) * gradient.length() /
-                       (params.least_slope * params.theta_norm);
+  const auto d = static_cast<double>(params.frame.dimension);
+  const double first =
+      params.step * d * gradient.noise() * std::sqrt(d) / (params.least_slope * params.theta_norm);
   return params.delay * static_cast<double>(params.frame.slots()) * first * first;
 }
 

@@ -24,7 +24,8 @@
 ///   eta_t            step d / (zeta (n + n_0)), n = t; with K thetas n is an arm's pulls in the warm-up and
 ///                    t/K after it, as many as an arm has on average: continuous where the paper's jumps.
 ///                    n_0 = 0 in the paper. Then theta jumps about its ball for some (step d l / zeta)^2
-///                    rounds, l the length of a message, and its users with it; n_0 is `delay` times that
+///                    rounds, l the size of a message's noise, and its users with it; n_0 is `delay` times
+///                    that
 ///   kappa_l, p_*, c' all in step
 ///   zeta             least_slope
 ///   theta^_t         iterate; `average` 0 and more: users choose by a mean of the iterates with weights that

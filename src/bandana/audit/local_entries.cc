@@ -1,11 +1,12 @@
 #include "bandana/audit/catalog.h"
 #include "bandana/audit/local_target.h"
+#include "bandana/core/check.h"
 #include "bandana/core/status.h"
 
 namespace bandana::audit {
 namespace {
 
-auto Gradient(L2BallRandomizer randomizer, Count slots) {
+auto Gradient(L2BallRandomizer randomizer, Count slots, bool lift = false) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const LocalGradient mechanism,
                              LocalGradient::Create({.epsilon = nominal.epsilon,
@@ -18,7 +19,9 @@ auto Gradient(L2BallRandomizer randomizer, Count slots) {
                                                     .context_norm = 1,
                                                     .rewards = {0, 1},
                                                     .means = {0, 1},
-                                                    .out_of_range = OutOfRange::kClip}));
+                                                    .out_of_range = OutOfRange::kClip,
+                                                    .lift = lift}));
+    BANDANA_CHECK(mechanism.lifted() == lift);
     return LocalGradientTarget(name, mechanism, FarthestGradients(mechanism.space()));
   };
 }
@@ -63,6 +66,11 @@ std::vector<Entry> LocalEntries() {
        {1, 0},
        kDraws,
        Gradient(L2BallRandomizer::kPrivUnit, 3)},
+      {"local-gradient-lifted",
+       "a user's gradient by PrivUnit in one more dimension, which is not sent",
+       {4, 0},
+       kDraws,
+       Gradient(L2BallRandomizer::kPrivUnit, 1, true)},
       {"local-regression", "a user's statistics for regression in one Gaussian release", kSharp, kDraws,
        Regression(Calibration::kTight, 1)},
       {"local-regression-paper",

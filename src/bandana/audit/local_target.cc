@@ -125,6 +125,7 @@ Target LocalGradientTarget(const std::string& name, const LocalGradient& mechani
     }
     return ratio;
   };
+  if (mechanism.lifted()) target.log_ratio = nullptr;  // what is sent is a part, whose law has no simple form
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
     const std::vector<double> entries =
         GradientMessage(mechanism, users[neighbour == Neighbour::kSecond], noise);

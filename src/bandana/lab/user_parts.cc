@@ -92,7 +92,8 @@ absl::StatusOr<LocalGradient> MakeGradient(const Settings& settings, const UserS
                              .context_norm = space.context_bound,
                              .rewards = space.rewards,
                              .means = space.mean.Range(space.theta_norm * space.context_bound),
-                             .out_of_range = OutOfRangeOf(settings)};
+                             .out_of_range = OutOfRangeOf(settings),
+                             .lift = true};
   if (!IsPrivate(settings)) return LocalGradient::CreateBare(params.space(), NoPrivacy());
   params.epsilon = settings.Number("privacy.epsilon");
   params.sampler = SamplerOf(settings);

@@ -1,5 +1,6 @@
 #include "bandana/privacy/local_gradient.h"
 
+#include <boost/math/special_functions/beta.hpp>
 #include <limits>
 
 #include "bandana/core/status.h"
@@ -33,6 +34,22 @@ double PaperRadius(const LocalGradientSpace& space) {
   return 2 * std::max(std::abs(space.rewards.low), std::abs(space.rewards.high)) * space.context_norm;
 }
 
+// Of an entry at a gradient of 0, mean over entries and slots, in units of R^2. Lifted, 0 is upright: entries
+// are across the axis, and have what the height leaves, 1 - E h^2; other slots are uniform in d + 1
+// dimensions.
+double Variance(const L2BallSetting& setting, const LocalGradientSpace& space, bool lifted) {
+  const auto d = static_cast<double>(space.dimension);
+  const double square = setting.scale * setting.scale;
+  if (!lifted) return square / d;
+  const double n = d + 1;
+  // h^2 ~ Beta(1/2, (n - 1)/2) has the mean 1/n, and weighted by itself the law Beta(3/2, (n - 1)/2).
+  const double in_cap = boost::math::ibetac(1.5, (n - 1) / 2, setting.gamma * setting.gamma) / (2 * n);
+  const double mean =
+      setting.p * in_cap / setting.cap_mass + (1 - setting.p) * (1 / n - in_cap) / (1 - setting.cap_mass);
+  const auto slots = static_cast<double>(space.slots);
+  return square * ((1 - mean) / d + (slots - 1) / n) / slots;
+}
+
 }  // namespace
 
 LocalGradient::LocalGradient(const LocalGradientSpace& space, double radius, Sampler sampler, const Law& law,
@@ -44,9 +61,11 @@ LocalGradient::LocalGradient(const LocalGradientSpace& space, double radius, Sam
       setting_(law.setting),
       epsilon_(law.epsilon),
       length_(bare ? 0 : law.setting.scale * radius),
+      lifted_(law.lifted),
+      noise_(bare ? 0 : radius * std::sqrt(Variance(law.setting, space, law.lifted))),
       bare_(bare),
       fast_(!bare && sampler == Sampler::kFast),
-      cap_(space.dimension, law.setting.p, law.setting.gamma) {}
+      cap_(space.dimension + (law.lifted ? 1 : 0), law.setting.p, law.setting.gamma) {}
 
 absl::StatusOr<LocalGradient> LocalGradient::Create(const LocalGradientParams& params) {
   const LocalGradientSpace space = params.space();
@@ -56,14 +75,25 @@ absl::StatusOr<LocalGradient> LocalGradient::Create(const LocalGradientParams& p
   BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("radius", radius));
   const bool half = paper && params.slot_budget == SlotBudget::kFull;
   const double epsilon = params.epsilon * ShareOf(half ? SlotBudget::kHalf : params.slot_budget, space.slots);
+  BANDANA_ASSIGN_OR_RETURN(Law law, LawFor(params, epsilon, radius, false));
+  if (params.lift && !paper && params.randomizer == L2BallRandomizer::kPrivUnit) {
+    BANDANA_ASSIGN_OR_RETURN(const Law lifted, LawFor(params, epsilon, radius, true));
+    if (Variance(lifted.setting, space, true) < Variance(law.setting, space, false)) law = lifted;
+  }
+  return LocalGradient(space, radius, params.sampler, law, false);
+}
+
+absl::StatusOr<LocalGradient::Law> LocalGradient::LawFor(const LocalGradientParams& params, double epsilon,
+                                                         double radius, bool lifted) {
+  const Count dimension = params.dimension + (lifted ? 1 : 0);
   if (params.sampler == Sampler::kExact) {
     BANDANA_ASSIGN_OR_RETURN(const ExactL2Ball exact,
-                             SetUpExactL2Ball(params.randomizer, space.dimension, epsilon, radius));
-    return LocalGradient(space, radius, params.sampler, {exact.setting, exact.epsilon}, false);
+                             SetUpExactL2Ball(params.randomizer, dimension, epsilon, radius));
+    return Law{exact.setting, exact.epsilon, lifted};
   }
   BANDANA_ASSIGN_OR_RETURN(const L2BallSetting setting,
-                           SetUpL2Ball(params.randomizer, space.dimension, epsilon, radius));
-  return LocalGradient(space, radius, params.sampler, {setting, setting.delivered_epsilon}, false);
+                           SetUpL2Ball(params.randomizer, dimension, epsilon, radius));
+  return Law{setting, setting.delivered_epsilon, lifted};
 }
 
 absl::StatusOr<LocalGradient> LocalGradient::CreateBare(const LocalGradientSpace& space, const Declassify&) {
@@ -85,22 +115,61 @@ std::vector<Claim> LocalGradient::claims() const {
 }
 
 void LocalGradient::DrawOtherwise(const Gradient& gradient, NoiseGen& noise, std::span<double> out) const {
+  if (lifted_) return DrawLifted(gradient, noise, out);
   std::fill(out.begin(), out.end(), 0);
   if (gradient.slope != 0) {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = gradient.slope * gradient.context[i];
   }
-  if (bare_) return;
-  L2BallAxis axis(out, radius_);
-  if (axis.zero()) {
-    std::vector<std::int64_t> direction(out.size());
-    UniformDirection(direction, noise);
-    ToUnitVector(direction, out);
+  if (!bare_) DrawExactly(out, noise);
+}
+
+void LocalGradient::DrawZeroOtherwise(NoiseGen& noise, std::span<double> out) const {
+  if (!lifted_) return DrawOtherwise({{}, 0, 0}, noise, out);
+  RecordBounds::Room room(out.size() + 1, 0.0);
+  if (fast_) {
+    FastCap::DrawUniform(length_, noise, std::span(room));
   } else {
-    if (!ExactCoin((1 + axis.length) / 2, noise)) axis.Turn();
-    const bool inside = ExactCoin(setting_.p, noise);
-    ExactCapDirection(axis.units, setting_.gamma, inside, out, noise);
+    DrawExactly(std::span(room), noise);
   }
-  for (double& x : out) x *= length_;
+  std::copy_n(room.begin(), out.size(), out.begin());
+}
+
+// A gradient of 0 is the vector that stands upright.
+void LocalGradient::DrawLifted(const Gradient& gradient, NoiseGen& noise, std::span<double> out) const {
+  RecordBounds::Room axis(out.size() + 1, 0.0);
+  double squares = 0;
+  if (gradient.slope != 0) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      axis[i] = gradient.slope * gradient.context[i] * over_radius_;
+      squares += axis[i] * axis[i];
+    }
+  }
+  axis[out.size()] = std::sqrt(std::max(0.0, 1 - squares));
+  if (fast_) {
+    const double norm = std::sqrt(std::max(1.0, squares));  // above 1 by rounding alone
+    RecordBounds::Room message(axis.size());
+    cap_.Draw(axis, 1 / norm, length_, noise, std::span(message));
+    std::copy_n(message.begin(), out.size(), out.begin());
+    return;
+  }
+  for (double& x : axis) x *= radius_;
+  DrawExactly(std::span(axis), noise);
+  std::copy_n(axis.begin(), out.size(), out.begin());
+}
+
+void LocalGradient::DrawExactly(std::span<double> vector, NoiseGen& noise) const {
+  L2BallAxis axis(vector, radius_);
+  if (axis.zero()) {
+    std::vector<std::int64_t> direction(vector.size());
+    UniformDirection(direction, noise);
+    ToUnitVector(direction, vector);
+  } else {
+    // A lifted vector is as long as can be, but for rounding, which must not make a coin of it.
+    if (!lifted_ && !ExactCoin((1 + axis.length) / 2, noise)) axis.Turn();
+    const bool inside = ExactCoin(setting_.p, noise);
+    ExactCapDirection(axis.units, setting_.gamma, inside, vector, noise);
+  }
+  for (double& x : vector) x *= length_;
 }
 
 }  // namespace bandana

@@ -41,6 +41,10 @@ struct LocalGradientParams {
   Interval rewards;
   Interval means;
   OutOfRange out_of_range;
+  /// Whether a gradient g may go through PrivUnit as the unit vector (g/R, sqrt(1 - |g/R|^2)) of d + 1
+  /// dimensions, of which d are sent, where that has less noise: then noise goes to 0 as epsilon grows, which
+  /// that of Duchi's coin does not. Not with Duchi's randomizer, nor under `paper`.
+  bool lift = false;
 
   LocalGradientSpace space() const { return {dimension, slots, context_norm, rewards, means, out_of_range}; }
 };
@@ -64,9 +68,10 @@ class LocalGradient : public Mechanism {
   const LocalGradientSpace& space() const { return space_; }
   const L2BallSetting& setting() const { return setting_; }
   double radius() const { return radius_; }  ///< no gradient is longer
-  double length() const { return length_; }  ///< of every slot of a private message
-  /// Standard deviation of an entry, root mean square over entries, at its worst.
-  double noise() const { return length_ / std::sqrt(static_cast<double>(space_.dimension)); }
+  bool lifted() const { return lifted_; }
+  double length() const { return length_; }  ///< of every slot of a private message that is not lifted
+  /// Standard deviation of an entry at a gradient of 0, root mean square over entries and slots.
+  double noise() const { return noise_; }
 
   /// The record is brought into its bounds, and then `predict`, a double(std::span<const double> context), is
   /// asked for the mean that the public model predicts. The message has slots x d entries. No allocation.
@@ -111,7 +116,11 @@ class LocalGradient : public Mechanism {
   struct Law {
     L2BallSetting setting;
     double epsilon;
+    bool lifted = false;
   };
+
+  static absl::StatusOr<Law> LawFor(const LocalGradientParams& params, double epsilon, double radius,
+                                    bool lifted);
 
   LocalGradient(const LocalGradientSpace& space, double radius, Sampler sampler, const Law& law, bool bare);
 
@@ -127,7 +136,7 @@ class LocalGradient : public Mechanism {
   }
 
   void Draw(const Gradient& gradient, NoiseGen& noise, std::span<double> out) const {
-    if (!fast_) return DrawOtherwise(gradient, noise, out);
+    if (!fast_ || lifted_) return DrawOtherwise(gradient, noise, out);
     if (gradient.slope == 0) return FastCap::DrawUniform(length_, noise, out);
     const double norm = std::sqrt(gradient.squares);
     // Duchi's coin: to the surface, at the gradient's direction or opposite.
@@ -137,12 +146,15 @@ class LocalGradient : public Mechanism {
   }
 
   void DrawZero(NoiseGen& noise, std::span<double> out) const {
-    if (!fast_) return DrawOtherwise({{}, 0, 0}, noise, out);
+    if (!fast_ || lifted_) return DrawZeroOtherwise(noise, out);
     FastCap::DrawUniform(length_, noise, out);
   }
 
-  // Exactly, or without noise.
+  // Exactly, lifted, or without noise.
   void DrawOtherwise(const Gradient& gradient, NoiseGen& noise, std::span<double> out) const;
+  void DrawZeroOtherwise(NoiseGen& noise, std::span<double> out) const;
+  void DrawLifted(const Gradient& gradient, NoiseGen& noise, std::span<double> out) const;
+  void DrawExactly(std::span<double> vector, NoiseGen& noise) const;
 
   LocalGradientSpace space_;
   RecordBounds bounds_;
@@ -151,6 +163,8 @@ class LocalGradient : public Mechanism {
   L2BallSetting setting_;
   double epsilon_;
   double length_;
+  bool lifted_;
+  double noise_;
   bool bare_;
   bool fast_;
   FastCap cap_;
