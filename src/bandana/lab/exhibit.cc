@@ -71,7 +71,8 @@ const std::vector<Exhibit>& Exhibits() {
       Make("p4-fig8", P4Fig8Claims()),     Make("p4-fig10", P4Fig10Claims()),
       Make("p4-fig11", P4Fig11Claims()),   Make("p4-fig12", P4Fig12Claims()),
       Make("p4-table1", P4Table1Claims()), Make("p5-fig2", P5Fig2Claims()),
-      Make("p5-margin", P5MarginClaims()), Make("p5-tuning", P5TuningClaims()),
+      Make("p5-margin", P5MarginClaims()), Make("p5-replay", P5ReplayClaims()),
+      Make("p5-tuning", P5TuningClaims()),
   };
   return exhibits;
 }

@@ -34,6 +34,7 @@ std::vector<PaperClaim> P4Fig12Claims();
 std::vector<PaperClaim> P4Table1Claims();
 std::vector<PaperClaim> P5Fig2Claims();
 std::vector<PaperClaim> P5MarginClaims();
+std::vector<PaperClaim> P5ReplayClaims();
 std::vector<PaperClaim> P5TuningClaims();
 
 }  // namespace bandana::lab
