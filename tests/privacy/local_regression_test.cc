@@ -316,8 +316,8 @@ TEST(LocalRegressionTest, OnlyItsOwnCrowdIsReleasedAndOnce) {
   EXPECT_DEATH(mechanism.Release(crowd, noise.gen, message), "check failed") << "nobody is in it";
   mechanism.Record(User{{0.6, 0.8}, 1}.raw(), RewardAlone, crowd, nullptr);
   EXPECT_DEATH(other.Release(crowd, noise.gen, message), "check failed") << "with less noise";
-  const LocalRegression copy = mechanism;
-  copy.Release(crowd, noise.gen, message);
+  const std::vector<LocalRegression> copies = {mechanism};
+  copies[0].Release(crowd, noise.gen, message);
   EXPECT_DEATH(mechanism.Release(crowd, noise.gen, message), "check failed") << "with new noise";
   LocalCrowd two(exact);
   exact.Record(User{{0.6, 0.8}, 1}.raw(), RewardAlone, two, nullptr);

@@ -26,7 +26,7 @@ absl::Status CheckSpace(const LocalRegressionSpace& space) {
   if (!(space.slots >= 1 && space.slots <= 1'000'000)) {
     return InvalidOption("slots", static_cast<double>(space.slots), "a whole number from 1 to 1000000");
   }
-  if (!(space.side_bounds.size() >= 1 && space.side_bounds.size() <= LocalRegression::kMostSides)) {
+  if (space.side_bounds.empty() || space.side_bounds.size() > LocalRegression::kMostSides) {
     return InvalidOption("side_bounds", static_cast<double>(space.side_bounds.size()), "from 1 to 8 bounds");
   }
   for (const double bound : space.side_bounds) {
