@@ -65,13 +65,13 @@ std::vector<Case> Cases() {
       {"fed-ucb"},
       {"fed-ucb", {"privacy.model=shuffle", "federation.paces=[1, 2]"}},
       {"fed-ucb", {"algorithm.local=raw", "algorithm.prefix_sum=toeplitz"}},
-      {"fed-ucb", {"algorithm.sync=determinant", "environment.precision=float"}},
+      {"fed-ucb", {"privacy.model=none", "algorithm.sync=determinant", "environment.precision=float"}},
       {"fed-ucb", {"algorithm.sync=released", "algorithm.prefix_sum=honaker", "privacy.budgets=[0.5, 3]"}},
       {"fed-ucb-p2p", {"privacy.model=peer", "federation.topology=ring", "algorithm.gamma=2"}},
       {"fed-ucb-p2p", {"privacy.model=none", "federation.topology=ring", "algorithm.sync=determinant"}},
       {"private-lin-ucb"},
       {"private-lin-ucb", {"privacy.model=none"}},
-      {"cdp-mab", {"algorithm.participation=0.4", "federation.dropout=0.2"}},
+      {"cdp-mab", {"algorithm.participation=0.4", "federation.dropout=0.2", "horizon=20000"}},
       {"cdp-mab", {"privacy.model=none", "algorithm.local=raw"}},
       {"ddp-mab", {"privacy.model=peer", "federation.topology=ring", "algorithm.protocol=gis"}},
       {"ddp-mab",
@@ -152,6 +152,7 @@ struct Ran {
   std::map<std::string, std::string> roles;  // what each would save at the end
   std::vector<std::string> checkpoints;
   std::vector<std::vector<ArmId>> decisions;
+  Count rounds = 0;  // of communication
   bool operator==(const Ran&) const = default;
 };
 
@@ -234,7 +235,7 @@ absl::StatusOr<Ran> RunClients(const Settings& settings, const Mode& mode) {
       using Simulator = sim::Simulator<RebornNode, RebornClient<P, 0>, RebornShufflers<0>>;
       BANDANA_RETURN_IF_ERROR(Simulator::Run(params, server, privatizer, *population, recorder));
     }
-    return Ran{{{"server", server.Save()}}, Digits(recorder.checkpoints()), {}};
+    return Ran{{{"server", server.Save()}}, Digits(recorder.checkpoints()), {}, recorder.now().rounds};
   });
 }
 
@@ -315,6 +316,7 @@ absl::StatusOr<Ran> RunFederated(const Settings& settings, const Mode& mode) {
                               : RunFederated<double>(settings, mode, recorder, ran));
   ran.checkpoints = Digits(recorder.Checkpoints());
   ran.decisions = recorder.decisions();
+  ran.rounds = recorder.Checkpoints().back().rounds;
   return ran;
 }
 
@@ -352,7 +354,10 @@ absl::StatusOr<Ran> RunArms(const Settings& settings, const std::vector<std::str
   BANDANA_RETURN_IF_ERROR(
       sim::RunNetwork(params, graph, server.get(), players, world, *parts->problem(), recorder, traffic)
           .status());
-  Ran ran{{}, Digits(recorder.Checkpoints()), recorder.decisions()};
+  Ran ran{{},
+          Digits(recorder.Checkpoints()),
+          recorder.decisions(),
+          traffic.Until(settings.Integer("horizon")).rounds};
   if (server != nullptr) ran.roles["server"] = server->Save();
   for (std::uint32_t i = 1; i <= agents.size(); ++i) {
     ran.roles["agent " + std::to_string(i)] = agents[i - 1]->Save();
@@ -435,6 +440,9 @@ class SavedRunTest : public ::testing::TestWithParam<Case> {};
 TEST_P(SavedRunTest, GoesOnAsIfItHadNeverStopped) {
   const absl::StatusOr<Ran> lasting = RunCase(GetParam(), {});
   ASSERT_TRUE(lasting.ok()) << lasting.status();
+  const std::set<std::string> alone = {"single-mab", "ucb1", "successive-elimination"};
+  EXPECT_GE(lasting->rounds, alone.contains(GetParam().name) ? 0 : 2)
+      << "there must be something to go on with";
   const absl::StatusOr<Ran> reborn = RunCase(GetParam(), {.reborn = true});
   ASSERT_TRUE(reborn.ok()) << reborn.status();
   EXPECT_TRUE(lasting->checkpoints == reborn->checkpoints);
