@@ -142,7 +142,7 @@ absl::StatusOr<Settings> SettingsOf(const Case& each, const Overrides& more = {}
   set.insert(set.end(), each.set.begin(), each.set.end());
   set.insert(set.end(), more.begin(), more.end());
   BANDANA_ASSIGN_OR_RETURN(const Spec spec, ParseSpec(BaseOf(each.name), "x.toml", set));
-  const Settings settings = spec.points.front().settings;
+  Settings settings = spec.points.front().settings;
   BANDANA_RETURN_IF_ERROR(CheckPoint(settings));
   return settings;
 }

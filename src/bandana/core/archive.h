@@ -133,7 +133,7 @@ class BasicArchive {
       One(number);
       value = static_cast<T>(number);
     } else if constexpr (std::is_integral_v<T>) {
-      auto word = static_cast<std::uint64_t>(value);
+      auto word = static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
       self().Word(word, sizeof(T));
       value = static_cast<T>(word);
     } else if constexpr (std::same_as<T, double>) {
