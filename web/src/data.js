@@ -12,7 +12,13 @@ export function read(raw) {
     id, point: p.point || {}, algorithm: p.algorithm || '', label: p.label || '', replicates: p.replicates,
     metrics: p.metrics || {}, curve: p.curve && p.curve.t && p.curve.t.length && p.curve.regret ? p.curve : null, privacy: p.privacy || null, network: p.network || null,
   }));
-  const data = { ...raw, summary, points };
+  const data = { ...raw, summary, points, measure: 'Regret' };
+  const known = (p) => (p.curve.regret.mean || []).some(finite);
+  const curved = points.filter((p) => p.curve);
+  if (curved.length && !curved.some(known) && curved.every((p) => p.curve.value)) {  // a log, which knows no regret
+    data.measure = 'Reward a round';
+    for (const p of curved) p.curve = { ...p.curve, regret: p.curve.value };
+  }
   data.keys = sweptKeys(raw, points);
   data.keyName = keyNamer(data.keys);
   data.epsilon = distinct(points.map((p) => p.point[epsilonKey]).filter(finite)).length > 1 ? epsilonKey : null;

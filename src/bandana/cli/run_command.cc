@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -30,10 +32,28 @@ std::string Delivered(const lab::Json& privacy) {
   return fmt::format("({:.4g}, {:.3g})", first["epsilon"].get<double>(), first["delta"].get<double>());
 }
 
+// A log knows no regret, but what a round earned.
+std::string ResultsOfLogs(const lab::Json& summary) {
+  std::vector<std::vector<std::string>> rows = {
+      {"point", "reward a round", "95 %", "rounds on offer", "rounds that match", "privacy (epsilon, delta)"}};
+  for (const lab::Json& point : summary["points"]) {
+    const auto mean = [&](const char* name) { return point["metrics"][name]["mean"].get<double>(); };
+    rows.push_back({point["label"].get<std::string>(), fmt::format("{:.4g}", mean("value")),
+                    fmt::format("{:.4g} to {:.4g}", mean("value_low"), mean("value_high")),
+                    Figure(mean("offered")), Figure(mean("matched")), Delivered(point["privacy"])});
+  }
+  return Table(rows);
+}
+
 std::string Results(const lab::Json& summary) {
+  const lab::Json& points = summary["points"];
+  const bool logs = std::all_of(points.begin(), points.end(), [](const lab::Json& point) {
+    return !std::isfinite(point["metrics"]["regret"]["mean"].get<double>());
+  });
+  if (logs) return ResultsOfLogs(summary);
   std::vector<std::vector<std::string>> rows = {
       {"point", "regret", "+- se", "clients", "reals sent", "best action", "privacy (epsilon, delta)"}};
-  for (const lab::Json& point : summary["points"]) {
+  for (const lab::Json& point : points) {
     const lab::Json& metrics = point["metrics"];
     const auto mean = [&](const char* name) { return metrics[name]["mean"].get<double>(); };
     rows.push_back({point["label"].get<std::string>(), Figure(mean("regret")),

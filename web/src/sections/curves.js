@@ -19,7 +19,8 @@ export function curves(data) {
   const [world] = data.worlds;
   const of = (w) => new Set(w.points.filter((p) => p.curve).map((p) => p.id));
   const first = world ? of(world) : firstShown(data);
-  const state = { shown: new Set(first), band: kinds[0][0], xlog: wide, ylog: wide, perRound: false, half: false, twoThirds: false };
+  const regret = data.measure === 'Regret';
+  const state = { shown: new Set(first), band: kinds[0][0], xlog: wide, ylog: wide && regret, perRound: false, half: false, twoThirds: false };
 
   function series(p) {
     const { t, regret } = p.curve;
@@ -43,9 +44,9 @@ export function curves(data) {
       state.half && { power: 1 / 2 - lift, label: state.perRound ? '∝ t^(−1/2)' : '∝ t^(1/2)' },
       state.twoThirds && { power: 2 / 3 - lift, label: state.perRound ? '∝ t^(−1/3)' : '∝ t^(2/3)' }].filter(Boolean) : [];
     return {
-      title: state.perRound ? 'Regret per round over time' : 'Regret over time',
+      title: state.perRound ? 'Regret per round over time' : `${data.measure} over time`,
       x: { label: 'rounds t →', name: 't =', log: state.xlog, zero: true },
-      y: { label: state.perRound ? '↑ regret / t' : '↑ regret', log: state.ylog, zero: true },
+      y: { label: state.perRound ? '↑ regret / t' : `↑ ${data.measure.toLowerCase()}`, log: state.ylog, zero: true },
       series: points.filter((p) => state.shown.has(p.id)).map(series), slopes,
     };
   }
@@ -81,11 +82,11 @@ export function curves(data) {
     kinds.length > 1 && choice('Band', kinds, state.band, (v) => { state.band = v; update(); }),
     choice('x', [['lin', 'linear'], ['log', 'log']], state.xlog ? 'log' : 'lin', (v) => { state.xlog = v === 'log'; update(); }),
     choice('y', [['lin', 'linear'], ['log', 'log']], state.ylog ? 'log' : 'lin', (v) => { state.ylog = v === 'log'; update(); }),
-    toggle('per round', state.perRound, (on) => { state.perRound = on; update(); }, { 'data-toggle': 'per-round', 'aria-label': 'Regret divided by t' }),
-    h('span', { class: 'choice', role: 'group', 'aria-label': 'Reference slopes' }, h('span', { class: 'choice-name' }, 'Slopes'), slopeBoxes, hint),
+    regret && toggle('per round', state.perRound, (on) => { state.perRound = on; update(); }, { 'data-toggle': 'per-round', 'aria-label': 'Regret divided by t' }),
+    regret && h('span', { class: 'choice', role: 'group', 'aria-label': 'Reference slopes' }, h('span', { class: 'choice-name' }, 'Slopes'), slopeBoxes, hint),
     view.downloads);
   update();
-  return h('section', { id: 'curves' }, h('h2', {}, 'Regret over time'), controls,
+  return h('section', { id: 'curves' }, h('h2', {}, `${data.measure} over time`), controls,
     points.length > 1 ? h('div', { class: 'with-legend' }, view.host, list) : view.host, caption);
 }
 

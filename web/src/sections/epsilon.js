@@ -13,7 +13,7 @@ const words = {
 export function epsilon(data) {
   const key = data.epsilon;
   if (!key) return null;
-  const metrics = ['regret', 'regret_per_agent', 'best_action_rate'].filter((m) => data.points.some((p) => p.metrics[m] && finite(p.metrics[m].mean)));
+  const metrics = ['regret', 'regret_per_agent', 'best_action_rate', 'value'].filter((m) => data.points.some((p) => p.metrics[m] && finite(p.metrics[m].mean)));
   if (!metrics.length) return null;
   const lines = new Map();
   for (const p of data.points) {

@@ -4,7 +4,7 @@ import { metricName, number, value, withError } from '../format.js';
 import { theme, onTheme } from '../palette.js';
 import { median } from '../stats.js';
 
-const order = ['regret', 'regret_per_agent', 'best_action_rate', 'communication_reals', 'communication_bits', 'communication_cost', 'paper_cost', 'bytes_on_wire', 'messages', 'clients', 'rounds', 'syncs', 'first_sync', 'repairs'];
+const order = ['value', 'value_low', 'value_high', 'regret', 'regret_per_agent', 'best_action_rate', 'communication_reals', 'communication_bits', 'communication_cost', 'paper_cost', 'bytes_on_wire', 'messages', 'clients', 'rounds', 'syncs', 'first_sync', 'repairs'];
 
 /// A strip with a tick for each replicate, on the scale of the column.
 function strip(values, low, high, log, ink) {

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+
+#include "bandana/lab/exhibits/exhibits.h"
+#include "bandana/lab/exhibits/p5_points.h"
+#include "bandana/lab/vocabulary.h"
+#include "gmock/gmock.h"
+
+namespace bandana::lab {
+namespace {
+
+using testing::HasSubstr;
+
+Verdict On(const Json& summary, const std::vector<PaperClaim>& claims, const std::string& words) {
+  const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
+    return claim.claim.find(words) != std::string::npos;
+  });
+  EXPECT_TRUE(it != claims.end()) << words;
+  if (it == claims.end()) return {};
+  Verdict verdict = Judge(*it, Findings(summary));
+  EXPECT_TRUE(verdict.judged) << verdict.evidence;
+  return verdict;
+}
+
+// A curve of medians c t^power at 10, 100, 1000.
+Json Curved(const Json& varied, double power, const Sample& values = {1, 2, 3}) {
+  Json median = Json::array();
+  for (const double t : {10.0, 100.0, 1000.0}) median.push_back(5 * std::pow(t, power));
+  return {{"point", varied},
+          {"metrics", {{"regret", {{"values", values}}}}},
+          {"curve",
+           {{"t", {10, 100, 1000}}, {"regret", {{"mean", median}, {"sd", median}, {"median", median}}}}}};
+}
+
+TEST(P5Points, MediansOfOddAndEvenSamples) {
+  EXPECT_EQ(p5::MedianOf({3, 1, 2}), 2);
+  EXPECT_EQ(p5::MedianOf({4, 1, 3, 2}), 2.5);
+}
+
+TEST(P5Points, BelowIsInMedianAndInFourOfFive) {
+  const NamedSample b{"b", {10, 10, 10, 10, 10}};
+  EXPECT_TRUE(p5::MedianBelow({"a", {1, 1, 1, 1, 1000}}, b).holds);
+  EXPECT_FALSE(p5::MedianBelow({"a", {1, 1, 1, 1000, 1000}}, b).holds);
+  EXPECT_FALSE(p5::MedianBelow({"a", {11, 11, 11, 1, 1}}, b).holds);
+  EXPECT_THAT(p5::MedianBelow({"a", {1, 1, 1, 1, 1000}}, b).evidence, HasSubstr("below in 4 of 5"));
+}
+
+TEST(P5Points, SlopesAreOfTheLastFactorOfTen) {
+  const Json summary = {{"points", {Curved({{"a", 1}}, 0.7)}}};
+  EXPECT_NEAR(*p5::LastSlope(Findings(summary), {{"a", 1}}), 0.7, 1e-12);
+  EXPECT_TRUE(p5::LastSlopeAtMost(Findings(summary), "it", {{"a", 1}}, 0.71)->holds);
+  EXPECT_FALSE(p5::LastSlopeAtMost(Findings(summary), "it", {{"a", 1}}, 0.69)->holds);
+}
+
+Json Fig2Point(const std::string& algorithm, double epsilon, double power, const Sample& values) {
+  return Curved({{"environment.link", "identity"},
+                 {"environment.parameters", "single"},
+                 {"environment.dimension", 2},
+                 {"privacy.model", "local"},
+                 {"privacy.calibration", "tight"},
+                 {"algorithm.name", algorithm},
+                 {"privacy.epsilon", epsilon}},
+                power, values);
+}
+
+TEST(P5Fig2, BothEpsilonsMustShowIt) {
+  const auto summary = [](double slow, const Sample& sgd) {
+    return Json{{"points",
+                 {Fig2Point("ldp-sgd", 0.5, slow, sgd), Fig2Point("ldp-sgd", 1, 0.5, {1, 1, 1}),
+                  Fig2Point("ldp-gloc", 0.5, 1, {5, 5, 5}), Fig2Point("ldp-gloc", 1, 1, {5, 5, 5})}}};
+  };
+  const std::string sublinear = "linear, one theta, d = 2, K = 10: ldp-sgd's regret is clearly sublinear";
+  const std::string beats = "linear, one theta, d = 2, K = 10: ldp-sgd has less regret than ldp-gloc";
+  EXPECT_TRUE(On(summary(0.6, {1, 1, 1}), P5Fig2Claims(), sublinear).holds);
+  EXPECT_FALSE(On(summary(0.95, {1, 1, 1}), P5Fig2Claims(), sublinear).holds);
+  EXPECT_TRUE(On(summary(0.6, {1, 1, 1}), P5Fig2Claims(), beats).holds);
+  EXPECT_FALSE(On(summary(0.6, {9, 9, 9}), P5Fig2Claims(), beats).holds);
+}
+
+TEST(P5Margin, RatesAreUpperBounds) {
+  const auto at = [](double power) {
+    return Json{{"points",
+                 {Curved({{"algorithm.name", "ldp-ols"}, {"privacy.epsilon", 4}, {"environment.margin", 0.5}},
+                         power)}}};
+  };
+  const std::string words = "ldp-ols, margin beta = 0.5: regret grows at most as T^0.25";
+  EXPECT_TRUE(On(at(0.1), P5MarginClaims(), words).holds);
+  EXPECT_TRUE(On(at(0.39), P5MarginClaims(), words).holds);
+  EXPECT_FALSE(On(at(0.41), P5MarginClaims(), words).holds);
+}
+
+// The search is over what users have by default.
+TEST(P5Tuning, HoldsIfTheDefaultIsNearlyTheBest) {
+  const auto summary = [](double at_default) {
+    Json points = Json::array();
+    for (const char* link : {"identity", "logistic"}) {
+      for (const char* parameters : {"single", "multi"}) {
+        for (const double step : {1.0, 3.0, 10.0}) {
+          const double regret = step == 3 ? at_default : 100;
+          points.push_back(Curved({{"algorithm.name", "ldp-sgd"},
+                                   {"algorithm.step", step},
+                                   {"environment.link", link},
+                                   {"environment.parameters", parameters}},
+                                  0.5, {regret, regret, regret}));
+        }
+      }
+    }
+    return Json{{"points", points}};
+  };
+  EXPECT_TRUE(On(summary(109), P5TuningClaims(), "ldp-sgd: algorithm.step = 3").holds);
+  EXPECT_FALSE(On(summary(111), P5TuningClaims(), "ldp-sgd: algorithm.step = 3").holds);
+}
+
+}  // namespace
+}  // namespace bandana::lab
