@@ -399,6 +399,36 @@ class RebornLearner {
   bool reborn_;
 };
 
+// Learner, device and simulator are gone after so many rounds; the world goes on.
+TEST(SavingTest, UsersGoOnWithAnotherSimulator) {
+  for (const Case& each : Cases()) {
+    const Settings settings =
+        SettingsOf(each, each.name.starts_with("ldp-") ? Overrides{"algorithm.lazy=0"} : Overrides{}).value();
+    if (!AlgorithmOf(settings).users) continue;
+    const auto problem = MakeGlmProblem(settings, 0).value();
+    const UserSpace space = MakeUserSpace(settings).value();
+    const Count horizon = settings.Integer("horizon");
+    const auto decisions = [&](Count stop_after) {
+      DrawnRounds world(problem, 5, 0);
+      RoundRecorder recorder(1, {horizon}, true);
+      std::string saved;
+      for (Count begin = 0; begin < horizon; begin += stop_after) {
+        const absl::Status ran = WithUserLearner(settings, space, [&]<class Learner>(Learner& learner) {
+          if (begin > 0) EXPECT_TRUE(learner.Restore(saved).ok());
+          sim::UserSimulator<Learner, DrawnRounds> simulator({.seed = 5, .users_before = begin}, learner,
+                                                             world);
+          const absl::Status status = simulator.Run(begin + stop_after, recorder);
+          saved = learner.Save();
+          return status;
+        });
+        EXPECT_TRUE(ran.ok()) << ran;
+      }
+      return recorder.decisions();
+    };
+    EXPECT_TRUE(decisions(horizon) == decisions(horizon / 8)) << each;
+  }
+}
+
 absl::StatusOr<Ran> RunUsers(const Settings& settings, const Mode& mode) {
   BANDANA_ASSIGN_OR_RETURN(const auto problem, MakeGlmProblem(settings, 0));
   BANDANA_ASSIGN_OR_RETURN(const UserSpace space, MakeUserSpace(settings));

@@ -15,6 +15,10 @@ absl::StatusOr<LdpGloc> LdpGloc::Create(const LdpGlocParams& params, LocalRegres
   if (!(params.step > 0 && std::isfinite(params.step))) {
     return InvalidOption("algorithm.step", fmt::format("{}", params.step), "a finite number > 0");
   }
+  if (!(params.least_slope > kLeastSlope)) {
+    return InvalidOption("environment.theta_bound", fmt::format("{}", params.theta_norm),
+                         "a smaller one: over so large a ball the link is flat");
+  }
   if (!(params.bonus >= 0 && std::isfinite(params.bonus))) {
     return InvalidOption("algorithm.bonus", fmt::format("{}", params.bonus), "a finite number >= 0");
   }

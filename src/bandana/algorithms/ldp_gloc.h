@@ -10,6 +10,7 @@
 #include "bandana/algorithms/user_optimism.h"
 #include "bandana/bandit/mean_function.h"
 #include "bandana/core/archive.h"
+#include "bandana/core/savable.h"
 #include "bandana/privacy/local_regression.h"
 
 /// LDP-GLOC: K. Zheng, T. Cai, W. Huang, Z. Li, L. Wang, "Locally Differentially Private (Contextual) Bandits
@@ -31,7 +32,7 @@ struct LdpGlocParams {
   double bonus = 1;  ///< times the above
 };
 
-class LdpGloc {
+class LdpGloc final : public Savable {
  public:
   struct Device {
     LocalCrowd crowd;
@@ -67,9 +68,7 @@ class LdpGloc {
 
   const UserPolicy& policy() const { return model_.policy(); }
   Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const {
-    return static_cast<Count>(regression_.slot_size());
-  }  ///< numbers in a slot of a message
+  Count slot_reals() const { return static_cast<Count>(regression_.slot_size()); }
 
   template <class Archive>
   void State(Archive& archive) {
@@ -78,8 +77,8 @@ class LdpGloc {
     archive(model_, optimism_, online_, bonuses_);
     archive.Check(bonuses_.size() == slots && online_.size() == size, "parameters of another number");
   }
-  std::string Save() const { return SaveState(*this); }
-  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
 
  private:
   LdpGloc(const LdpGlocParams& params, LocalRegression regression);

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/algorithms/user_regression.h"
 #include "bandana/core/archive.h"
+#include "bandana/core/savable.h"
 
 /// LDP-OLS: P5, Algorithms 1 and 2 with equations (3) and (4). A user sends x x' and (r - c) x in one
 /// Gaussian release; the server solves for theta; users choose greedily. c is the mean reward of <x, theta> =
@@ -48,7 +49,7 @@ class RegressionReporter {
   double centre_;
 };
 
-class LdpOls {
+class LdpOls final : public Savable {
  public:
   using Device = RegressionReporter::Device;
 
@@ -70,16 +71,14 @@ class LdpOls {
 
   const UserPolicy& policy() const { return model_.policy(); }
   Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const {
-    return static_cast<Count>(reporter_.mechanism().slot_size());
-  }  ///< numbers in a slot of a message
+  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }
 
   template <class Archive>
   void State(Archive& archive) {
     archive(model_);
   }
-  std::string Save() const { return SaveState(*this); }
-  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
 
  private:
   LdpOls(const UserRegressionParams& params, RegressionReporter reporter)

@@ -27,6 +27,10 @@ absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, LocalGradient 
   if (!positive(params.step)) {
     return InvalidOption("algorithm.step", fmt::format("{}", params.step), "a finite number > 0");
   }
+  if (!(params.least_slope > kLeastSlope)) {
+    return InvalidOption("environment.theta_bound", fmt::format("{}", params.theta_norm),
+                         "a smaller one: over so large a ball the link is flat");
+  }
   if (!positive(params.theta_norm)) {
     return InvalidOption("environment.theta_norm", fmt::format("{}", params.theta_norm),
                          "a finite number > 0");
@@ -54,7 +58,8 @@ void LdpSgd::Learn(const LocalMessage& message, Count users) {
   if (policy_.warming_up()) {
     Step(policy_.warm_up_arm(), entries, n, n);
   } else {
-    const auto messages = static_cast<double>(policy_.users() + 1);
+    const Count others = (frame.slots() - 1) * frame.warm_up;  // messages of the warm-up in other slots
+    const auto messages = static_cast<double>(policy_.users() - (frame.multi ? others : 0) + 1);
     const auto dimension = static_cast<std::size_t>(frame.dimension);
     for (Count slot = 0; slot < frame.slots(); ++slot) {
       Step(slot, entries.subspan(static_cast<std::size_t>(slot) * dimension, dimension), n, messages);

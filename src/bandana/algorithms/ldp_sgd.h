@@ -12,6 +12,7 @@
 #include "bandana/core/archive.h"
 #include "bandana/core/generators.h"
 #include "bandana/core/linear_algebra.h"
+#include "bandana/core/savable.h"
 #include "bandana/privacy/local_gradient.h"
 
 /// LDP-SGD: P5, Algorithms 1 and 2 with equations (5) and (6).
@@ -22,7 +23,8 @@
 /// steps by it and projects theta onto its ball: without that one large first step can cost the whole run.
 ///   paper            here
 ///   eta_t            step d / (zeta (n + n_0)), n = t; with K thetas n is an arm's pulls in the warm-up and
-///                    t/K after it, as many as an arm has on average: continuous where the paper's jumps.
+///                    t/K after it, as many as an arm has on average: the paper's, t - (K-1) s_0 over K,
+///                    tends to K times that, and to smaller steps.
 ///                    n_0 = 0 in the paper. Then theta jumps about its ball for some (step d l / zeta)^2
 ///                    rounds, l the size of a message's noise, and its users with it; n_0 is `delay` times
 ///                    that
@@ -43,7 +45,7 @@ struct LdpSgdParams {
   std::optional<double> average;  ///< nothing: users choose by the last iterate, as printed
 };
 
-class LdpSgd {
+class LdpSgd final : public Savable {
  public:
   static absl::StatusOr<LdpSgd> Create(const LdpSgdParams& params, LocalGradient gradient);
 
@@ -75,15 +77,15 @@ class LdpSgd {
   void Learn(const LocalMessage& message, Count users);
 
   const UserPolicy& policy() const { return policy_; }
-  Count slot_reals() const { return params_.frame.dimension; }  ///< numbers in a slot of a message
+  Count slot_reals() const { return params_.frame.dimension; }
 
   template <class Archive>
   void State(Archive& archive) {
     archive(policy_, iterate_);
     archive.Check(iterate_.size() == policy_.thetas().size(), "parameters of another number");
   }
-  std::string Save() const { return SaveState(*this); }
-  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
 
  private:
   LdpSgd(const LdpSgdParams& params, LocalGradient gradient);

@@ -8,6 +8,7 @@
 #include "bandana/algorithms/ldp_ols.h"
 #include "bandana/algorithms/user_optimism.h"
 #include "bandana/core/archive.h"
+#include "bandana/core/savable.h"
 
 /// LDP-UCB: K. Zheng, T. Cai, W. Huang, Z. Li, L. Wang, "Locally Differentially Private (Contextual) Bandits
 /// Learning", NeurIPS 2020, P5's baseline, with the messages of LDP-OLS: one joint release, clipped. With
@@ -26,7 +27,7 @@ struct LdpUcbParams {
   double reward_proxy = 1;  ///< s
 };
 
-class LdpUcb {
+class LdpUcb final : public Savable {
  public:
   struct Device : RegressionReporter::Device {
     UserOptimism::Room room;
@@ -51,9 +52,7 @@ class LdpUcb {
 
   const UserPolicy& policy() const { return model_.policy(); }
   Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const {
-    return static_cast<Count>(reporter_.mechanism().slot_size());
-  }  ///< numbers in a slot of a message
+  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }
 
   template <class Archive>
   void State(Archive& archive) {
@@ -61,8 +60,8 @@ class LdpUcb {
     archive(model_, optimism_, bonuses_);
     archive.Check(bonuses_.size() == slots, "bonuses of another number of arms");
   }
-  std::string Save() const { return SaveState(*this); }
-  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
 
  private:
   LdpUcb(const LdpUcbParams& params, RegressionReporter reporter);

@@ -9,6 +9,7 @@
 #include "bandana/algorithms/ldp_ols.h"
 #include "bandana/core/archive.h"
 #include "bandana/core/distributions.h"
+#include "bandana/core/savable.h"
 
 /// Thompson sampling for linear rewards: S. Agrawal, N. Goyal, "Thompson Sampling for Contextual Bandits with
 /// Linear Payoffs", ICML 2013. A baseline without privacy: every user draws thetas ~ N(theta, v^2 A^-1), A
@@ -22,7 +23,7 @@ struct ThompsonSamplingParams {
   double reward_proxy = 1;  ///< s
 };
 
-class ThompsonSampling {
+class ThompsonSampling final : public Savable {
  public:
   struct Device : RegressionReporter::Device {
     std::vector<double> thetas;
@@ -52,16 +53,14 @@ class ThompsonSampling {
 
   const UserPolicy& policy() const { return model_.policy(); }
   Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const {
-    return static_cast<Count>(reporter_.mechanism().slot_size());
-  }  ///< numbers in a slot of a message
+  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }
 
   template <class Archive>
   void State(Archive& archive) {
     archive(model_);
   }
-  std::string Save() const { return SaveState(*this); }
-  absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
 
  private:
   ThompsonSampling(const ThompsonSamplingParams& params, RegressionReporter reporter)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -11,14 +12,15 @@
 /// public model, and leaves one message, from which the server learns. A learner is one class: what its
 /// `const` members do is done on the user's device, with a copy of the model; Learn is the server's.
 ///
-///   MakeDevice()                            what a device needs beside the model
-///   Choose(world, coin, device)             the arm that the user pulls (bandit/user_rounds.h)
-///   Report(arm, record, noise, device,      how many users' messages device.message is; 0: none yet.
-///   `counts`
-///          counts)                          is the lab's, of what was out of range; null in service
+///   MakeDevice()            what a device needs beside the model
+///   Choose(world, coin, device)
+///                           the arm that the user pulls (bandit/user_rounds.h)
+///   Report(arm, record, noise, device, counts)
+///                           how many users' messages device.message is; 0: none yet. `counts` is the lab's,
+///                           of what was out of range; null in service
 ///   Learn(message, users)
-///   policy(), slot_reals()                  for whoever watches
-///   Save(), Restore(bytes)                  the server's state, all of it public (docs/saving.md)
+///   policy(), slot_reals()  for whoever watches: numbers in a slot of a message
+///   Save(), Restore(bytes)  the server's state, all of it public (docs/saving.md)
 ///
 ///   paper        here
 ///   K, d         arms, dimension
@@ -41,6 +43,9 @@ struct UserFrame {
   /// Errors name keys of the lab.
   absl::Status Check() const;
 };
+
+/// A link whose slope may be smaller is as good as flat, and nothing is learned through it.
+inline constexpr double kLeastSlope = 1e-100;
 
 /// The arm with the largest score, the smallest index if several have it.
 inline ArmId LargestScore(std::span<const double> scores) {
@@ -101,7 +106,12 @@ class UserPolicy {
     archive.Same(frame_.multi, "environment.parameters = multi");
     const std::size_t size = thetas_.size();
     archive(users_, thetas_, screen_);
-    archive.Check(users_ >= 0 && thetas_.size() == size, "parameters of another number");
+    archive.Check(users_ >= 0 && users_ <= frame_.horizon, "more users than the horizon has");
+    archive.Check(thetas_.size() == size, "parameters of another number");
+    const auto finite = [](double x) { return std::isfinite(x); };
+    archive.Check(std::all_of(thetas_.begin(), thetas_.end(), finite) &&
+                      std::all_of(screen_.begin(), screen_.end(), finite),
+                  "a parameter that is not finite");
     const bool screened = frame_.warm_up_rounds() > 0 && !warming_up();
     archive.Check(screen_.size() == (screened ? size : 0), "a screen that is not the warm-up's");
   }
@@ -110,10 +120,11 @@ class UserPolicy {
   std::size_t dimension() const { return static_cast<std::size_t>(frame_.dimension); }
 
   ArmId LargestOfScreened(std::span<const double> now, std::span<const double> then) const {
-    const double least = *std::max_element(then.begin(), then.end()) - frame_.elimination_gap / 2;
-    std::size_t best = now.size();
+    const auto first = static_cast<std::size_t>(LargestScore(then));
+    const double least = then[first] - frame_.elimination_gap / 2;
+    std::size_t best = first;
     for (std::size_t i = 0; i < now.size(); ++i) {
-      if (then[i] >= least && (best == now.size() || now[i] > now[best])) best = i;
+      if (then[i] >= least && (now[i] > now[best] || (now[i] == now[best] && i < best))) best = i;
     }
     return static_cast<ArmId>(best);
   }

@@ -11,6 +11,7 @@
 #include "bandana/lab/contexts.h"
 #include "bandana/lab/federated.h"
 #include "bandana/lab/nets.h"
+#include "bandana/lab/replay.h"
 #include "bandana/lab/rewards.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/users.h"
@@ -147,7 +148,8 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const Settings& settings) {
 }
 
 std::string VoidReason(const Settings& settings) {
-  return AlgorithmOf(settings).federated ? FederatedVoidReason(settings) : "";
+  if (AlgorithmOf(settings).federated) return FederatedVoidReason(settings);
+  return ReplayVoidReason(settings);
 }
 
 absl::Status CheckPoint(const Settings& settings) {

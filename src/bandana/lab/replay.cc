@@ -24,6 +24,9 @@ constexpr double kLevel = 0.05;
 constexpr double kSpreads = 1.959963984540054;  // of a normal law, two-sided
 constexpr double kPenalty = 1;                  // of the model in doubly robust estimates
 
+/// At the same level, what n rounds without an event still leave open (the rule of three).
+double Pad(const Interval& rewards, double n) { return 3 * (rewards.high - rewards.low) / n; }
+
 /// Adds up what comes of a world's rounds.
 template <class World>
 class Earning final : public World {
@@ -42,6 +45,8 @@ class Earning final : public World {
 
   /// Rewards need not be independent of each other: the learner's choices are not. What is left of them when
   /// their conditional means are taken off is a martingale, and the interval is the central limit theorem's.
+  /// Few rounds, or rewards that are all alike, say less than that: it is widened by 3/n of where rewards
+  /// are.
   void Write(const Interval& rewards, Checkpoint& checkpoint) const {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     checkpoint.value = checkpoint.value_low = checkpoint.value_high = kNan;
@@ -49,7 +54,7 @@ class Earning final : public World {
     const auto n = static_cast<double>(rounds_);
     checkpoint.value = sum_ / n;
     const double variance = std::max(0.0, squares_ / n - checkpoint.value * checkpoint.value);
-    const double reach = kSpreads * std::sqrt(variance / n);
+    const double reach = kSpreads * std::sqrt(variance / n) + Pad(rewards, n);
     checkpoint.value_low = std::clamp(checkpoint.value - reach, rewards.low, rewards.high);
     checkpoint.value_high = std::clamp(checkpoint.value + reach, rewards.low, rewards.high);
   }
@@ -135,6 +140,19 @@ absl::Status CheckRewards(const LoggedData& log, const Interval& rewards) {
   return absl::OkStatus();
 }
 
+// The warm-up asks for every action in turn, and waits for it.
+absl::Status CheckActions(const LoggedData& log) {
+  std::vector<bool> seen(static_cast<std::size_t>(log.num_actions()), false);
+  for (Count t = 0; t < log.rounds(); ++t) seen[static_cast<std::size_t>(log.action(t))] = true;
+  const auto missing = std::find(seen.begin(), seen.end(), false);
+  if (missing == seen.end()) return absl::OkStatus();
+  return InvalidInput(
+      {.message = fmt::format("the log never has action {}", missing - seen.begin()),
+       .key = "environment.actions",
+       .value = fmt::format("{}", log.num_actions()),
+       .accepted = "as many actions as are in the log, with environment.parameters = \"multi\""});
+}
+
 absl::StatusOr<Source> ReadLog(const Settings& settings, const MeanFunction& mean) {
   const std::string& path = settings.Text("environment.file");
   BANDANA_ASSIGN_OR_RETURN(
@@ -161,14 +179,19 @@ absl::StatusOr<Source> ReadLog(const Settings& settings, const MeanFunction& mea
   } else {
     source.log = std::make_shared<const LoggedData>(std::move(read));
   }
-  source.space = {.dimension = source.features->dimension(),
-                  .arms = source.log->num_actions(),
-                  .multi = source.features->multi(),
-                  .mean = mean,
-                  .theta_norm = settings.NumberOrAuto("environment.theta_bound").value_or(1),
-                  .context_bound = 1,  // features are divided by the bound
-                  .rewards = rewards,
-                  .reward_proxy = (rewards.high - rewards.low) / 2};
+  if (source.features->multi()) {
+    if (const absl::Status status = CheckActions(*source.log); !status.ok()) return WithFile(status, path);
+  }
+  source.space = {
+      .dimension = source.features->dimension(),
+      .arms = source.log->num_actions(),
+      .multi = source.features->multi(),
+      .mean = mean,
+      .theta_norm = settings.NumberOrAuto("environment.theta_bound").value_or(1),
+      .context_bound = 1,  // features are divided by the bound
+      .rewards = rewards,
+      .reward_proxy = (rewards.high - rewards.low) / 2,
+      .rounds = static_cast<Count>(*source.multiplier * static_cast<double>(source.log->rounds()))};
   return source;
 }
 
@@ -232,8 +255,10 @@ absl::StatusOr<std::vector<Checkpoint>> RunLog(const Settings& settings, std::ui
           const ValueEstimate estimate,
           GreedyValue(learner.policy(), *source.features, *source.held_out, source.space.rewards));
       before.value = estimate.value;
-      before.value_low = estimate.normal.low;
-      before.value_high = estimate.normal.high;
+      const Interval& rewards = source.space.rewards;
+      const double pad = Pad(rewards, std::max(1.0, estimate.effective_sample_size));
+      before.value_low = std::clamp(estimate.normal.low - pad, rewards.low, rewards.high);
+      before.value_high = std::clamp(estimate.normal.high + pad, rewards.low, rewards.high);
       before.rounds = now.rounds;
     }
     now.value = before.value;
@@ -269,6 +294,24 @@ bool IsReplay(const Settings& settings) { return settings.Text("environment.kind
 absl::Status CheckReplay(const Settings& settings) {
   BANDANA_ASSIGN_OR_RETURN(const Source source, Read(settings));
   return WithUserLearner(settings, source.space, [](auto&) { return absl::OkStatus(); });
+}
+
+std::string ReplayVoidReason(const Settings& settings) {
+  const bool people = IsReplay(settings) && IsLending(settings) && !settings.Text("environment.file").empty();
+  if (!people || settings.Text("privacy.model") == "none") return "";
+  return "environment.file: applicants of the file are drawn again and again, each time with a message, and "
+         "the scale of "
+         "their features, the prices and environment.theta_bound come out of the file";
+}
+
+std::vector<std::string> ReplayNotes(const Settings& settings) {
+  if (!IsReplay(settings) || IsLending(settings) || settings.Text("privacy.model") == "none") return {};
+  return {
+      "The claim is for users of the world that the log stands for, each of whom would send a message. It is "
+      "not for the "
+      "people in the log: which of its rounds counted, and what they earned, is computed from their records "
+      "as they "
+      "are."};
 }
 
 absl::StatusOr<std::vector<Claim>> ReplayClaims(const Settings& settings) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,6 +28,13 @@ namespace bandana::lab {
 bool IsReplay(const Settings& settings);
 
 absl::Status CheckReplay(const Settings& settings);
+
+/// Why a point claims nothing though it draws noise: people of a file who come again and again. Empty if it
+/// does.
+std::string ReplayVoidReason(const Settings& settings);
+
+/// What a claim is not about.
+std::vector<std::string> ReplayNotes(const Settings& settings);
 
 absl::StatusOr<std::vector<Claim>> ReplayClaims(const Settings& settings);
 

@@ -13,6 +13,7 @@
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/federated_parts.h"
 #include "bandana/lab/nets.h"
+#include "bandana/lab/replay.h"
 #include "bandana/lab/version.h"
 
 namespace bandana::lab {
@@ -207,8 +208,9 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
                                  {"curve", Curve(results.values()[i], Checkpoints(point.settings), names)},
                                  {"privacy", privacy}});
     if (!net.is_null()) summary["points"].back()["net"] = net;
-    if (const auto notes = ArmsNotes(point.settings); !notes.empty())
-      summary["points"].back()["notes"] = notes;
+    std::vector<std::string> notes = ArmsNotes(point.settings);
+    for (std::string& note : ReplayNotes(point.settings)) notes.push_back(std::move(note));
+    if (!notes.empty()) summary["points"].back()["notes"] = notes;
     if (!network.is_null()) summary["points"].back()["network"] = network;
     if (!graph.is_null()) summary["points"].back()["graph"] = graph;
   }

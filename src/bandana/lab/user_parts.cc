@@ -51,7 +51,8 @@ UserFrame MakeFrame(const Settings& settings, const UserSpace& space) {
                   .arms = space.arms,
                   .multi = space.multi};
   if (!space.multi) return frame;
-  const auto horizon = static_cast<double>(frame.horizon);
+  const auto horizon =
+      static_cast<double>(space.rounds > 0 ? std::min(space.rounds, frame.horizon) : frame.horizon);
   const double rounds = std::min(2 * std::pow(horizon, 2.0 / 3), horizon / 10);
   const auto fallback = std::max<Count>(1, static_cast<Count>(rounds / static_cast<double>(space.arms)));
   frame.warm_up = settings.IntegerOrAuto("algorithm.warm_up").value_or(fallback);

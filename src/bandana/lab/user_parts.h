@@ -28,6 +28,7 @@ struct UserSpace {
   double context_bound = 1;
   Interval rewards;         ///< to which they are clipped
   double reward_proxy = 1;  ///< sub-Gaussian, of a reward given its mean
+  Count rounds = 0;         ///< that will count, about; 0: as many as the horizon
 };
 
 /// That kind, privacy.model and contexts go with the algorithm.

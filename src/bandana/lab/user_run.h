@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bandana/algorithms/user_frame.h"
 #include "bandana/bandit/recorder.h"
 #include "bandana/bandit/round_recorder.h"
 #include "bandana/core/status.h"
@@ -26,12 +28,16 @@ absl::StatusOr<std::vector<Checkpoint>> RunUserLearner(const Settings& settings,
   sim::UserSimulator<Learner, World> simulator(
       {.seed = static_cast<std::uint64_t>(settings.Integer("seed")), .replicate = replicate, .stop = &stop},
       learner, world);
-  const Count message = learner.policy().frame().slots() * learner.slot_reals();
+  const UserFrame& frame = learner.policy().frame();
+  const auto reals = [&](Count users) {  // one slot each in the warm-up
+    const Count warm = std::min(users, frame.warm_up_rounds());
+    return learner.slot_reals() * (warm + frame.slots() * (users - warm));
+  };
   std::vector<Checkpoint> checkpoints;
   for (const Count time : times) {
     BANDANA_RETURN_IF_ERROR(simulator.Run(time, recorder));
     Checkpoint now{.clients = simulator.rounds(), .rounds = simulator.rounds()};
-    now.reals = simulator.rounds() * message;
+    now.reals = reals(simulator.rounds());
     now.bits = 64 * now.reals;
     now.clipped_contexts = simulator.out_of_range().contexts;
     now.clipped_rewards = simulator.out_of_range().rewards;

@@ -438,7 +438,7 @@ std::vector<Option> MakeVocabulary() {
       Number("algorithm.delay", NonNegative, "a finite number >= 0", kSgdDelay,
              "steps begin this times as late as noise takes to move theta across its ball: n_0 = delay (step "
              "d l / "
-             "zeta)^2, l the length of a message; 0: at n = 1, as printed",
+             "zeta)^2, l the size of a message's noise; 0: at n = 1, as printed",
              sgd),
       Option{
           "algorithm.average",

@@ -77,8 +77,10 @@ absl::StatusOr<LocalGradient> LocalGradient::Create(const LocalGradientParams& p
   const double epsilon = params.epsilon * ShareOf(half ? SlotBudget::kHalf : params.slot_budget, space.slots);
   BANDANA_ASSIGN_OR_RETURN(Law law, LawFor(params, epsilon, radius, false));
   if (params.lift && !paper && params.randomizer == L2BallRandomizer::kPrivUnit) {
-    BANDANA_ASSIGN_OR_RETURN(const Law lifted, LawFor(params, epsilon, radius, true));
-    if (Variance(lifted.setting, space, true) < Variance(law.setting, space, false)) law = lifted;
+    const absl::StatusOr<Law> lifted =
+        LawFor(params, epsilon, radius, true);  // a sampler may have no such cap
+    if (lifted.ok() && Variance(lifted->setting, space, true) < Variance(law.setting, space, false))
+      law = *lifted;
   }
   return LocalGradient(space, radius, params.sampler, law, false);
 }

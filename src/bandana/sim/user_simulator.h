@@ -17,7 +17,9 @@ namespace bandana::sim {
 struct UserSimParams {
   std::uint64_t seed = 0;
   std::uint32_t replicate = 0;
-  Count horizon = 0;
+  /// Users who came before, if the learner goes on from where another simulator left it: every user has coins
+  /// and noise of its own, addressed by its number, and no two have the same.
+  Count users_before = 0;
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -35,22 +37,23 @@ class UserSimulator {
         learner_(&learner),
         world_(&world),
         device_(learner.MakeDevice()),
-        noise_bits_({.seed = params.seed, .replicate = params.replicate, .stream = Stream::kPrivacy}),
-        noise_(NoiseDoor::Open(noise_bits_)),
-        coin_bits_({.seed = params.seed, .replicate = params.replicate, .stream = Stream::kExploration}),
-        coin_(coin_bits_) {}
+        rounds_(params.users_before) {}
 
   /// Plays until `until` rounds have counted, or the world has no more users.
   absl::Status Run(Count until, RoundRecorder& recorder) {
     constexpr NodeId kLearner{1};
     constexpr Count kStopEvery = 4096;
     while (rounds_ < until && world_->Next()) {
-      const ArmId arm = learner_->Choose(*world_, coin_, device_);
+      PhiloxSource coin_bits(Key(Stream::kExploration));
+      CoinGen coin(coin_bits);
+      const ArmId arm = learner_->Choose(*world_, coin, device_);
       const std::optional<double> reward = world_->Reward(arm);
       if (!reward.has_value()) continue;
       recorder.Play(kLearner, ++rounds_, arm, world_->Gap(arm));
       const Raw record(LocalRecord{world_->Context(arm), *reward, arm});
-      const Count users = learner_->Report(arm, record, noise_, device_, &counts_);
+      PhiloxSource noise_bits(Key(Stream::kPrivacy));
+      NoiseGen noise = NoiseDoor::Open(noise_bits);
+      const Count users = learner_->Report(arm, record, noise, device_, &counts_);
       if (users > 0) learner_->Learn(device_.message, users);
       if (rounds_ % kStopEvery == 0 && params_.stop != nullptr && *params_.stop) {
         return absl::CancelledError("interrupted");
@@ -59,20 +62,24 @@ class UserSimulator {
     return absl::OkStatus();
   }
 
-  Count rounds() const { return rounds_; }  ///< that counted
+  Count rounds() const { return rounds_; }  ///< that counted, those of users before included
   const RangeCounts& out_of_range() const { return counts_; }
 
  private:
+  // Of the user who is there: before its round counts for its coins, and after that for its noise.
+  StreamKey Key(Stream stream) const {
+    return {.seed = params_.seed,
+            .replicate = params_.replicate,
+            .epoch = static_cast<Epoch>(rounds_),
+            .stream = stream};
+  }
+
   UserSimParams params_;
   Learner* learner_;
   World* world_;
   typename Learner::Device device_;
-  PhiloxSource noise_bits_;
-  NoiseGen noise_;
-  PhiloxSource coin_bits_;
-  CoinGen coin_;
   RangeCounts counts_;
-  Count rounds_ = 0;
+  Count rounds_;
 };
 
 }  // namespace bandana::sim
