@@ -46,6 +46,7 @@ export function privacy(data) {
   if (!points.length) return null;
   return h('section', { id: 'privacy' }, h('h2', {}, 'Privacy statement'),
     h('p', { class: 'prose' }, 'An (ε, δ) guarantee says: changing one protected unit changes the probability of anything the adversary can see by a factor of at most e^ε, up to an additive δ. Asked: what the spec sets. Delivered: what is proved for this run.'),
+    [...new Set((data.summary.points || []).filter((p) => !p.network).flatMap((p) => p.notes || []))].map((note) => h('p', { class: 'prose' }, note)),
     data.simulated && h('p', { class: 'prose', id: 'simulated' }, (data.measure === 'Regret' ? 'This is a simulation: nobody’s data went in, and its noise' : 'This is a simulation on a log, all of which this program has read. Its noise') + ' came from the spec’s seed. The guarantee is what a deployment of the same settings gives, with noise from the operating system’s entropy and the exact sampler.'),
     cards(points).map((list) => {
       const { delivered = [], void: why, nominal } = list[0].privacy;

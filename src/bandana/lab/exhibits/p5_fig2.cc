@@ -1,3 +1,4 @@
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,6 @@ namespace {
 using namespace p5;  // NOLINT(google-build-using-namespace)
 
 constexpr char kFigure[] = "p5 Fig. 2";
-constexpr char kName[] = "algorithm.name";
 constexpr char kEpsilon[] = "privacy.epsilon";
 constexpr double kEpsilons[] = {0.5, 1};
 
@@ -23,54 +23,26 @@ struct World {
   int dimension;
 };
 
-Where In(const World& world) {
+Where At(const World& world, const std::string& algorithm, double epsilon) {
   return {{"environment.link", world.link},
           {"environment.parameters", world.parameters},
           {"environment.dimension", world.dimension},
           {"privacy.model", "local"},
-          {"privacy.calibration", "tight"}};
+          {"privacy.calibration", "tight"},
+          {"algorithm.name", algorithm},
+          {kEpsilon, epsilon}};
 }
 
-Where At(const World& world, const std::string& algorithm, double epsilon) {
-  return With(With(In(world), kName, algorithm), kEpsilon, epsilon);
+constexpr char kBonus[] = "algorithm.bonus";
+constexpr double kTunedBonus = 0.003;
+
+// LDP-UCB with the bonus that was searched for, or as printed.
+Where Ucb(const World& world, double epsilon, double bonus) {
+  return With(At(world, "ldp-ucb", epsilon), kBonus, bonus);
 }
 
-absl::StatusOr<NamedSample> RegretOf(const Findings& findings, const World& world,
-                                     const std::string& algorithm, double epsilon) {
-  return NamedFinal(findings, fmt::format("{} at epsilon = {}", algorithm, epsilon),
-                    At(world, algorithm, epsilon));
-}
-
-PaperClaim Sublinear(const World& world, const std::string& algorithm, bool expected,
-                     std::string reason = "") {
-  constexpr double kClearlySublinear = 0.9;
-  return {fmt::format("{}: {}'s regret is clearly sublinear (at most t^{} over the last factor of ten)",
-                      world.name, algorithm, kClearlySublinear),
-          kFigure, expected, std::move(reason), [=](const Findings& findings) {
-            return ForEach(kEpsilons, [&](double epsilon) {
-              return LastSlopeAtMost(findings, fmt::format("epsilon = {}", epsilon),
-                                     At(world, algorithm, epsilon), kClearlySublinear);
-            });
-          }};
-}
-
-PaperClaim Beats(const World& world, const std::string& ours, const std::string& theirs, bool expected,
-                 std::string reason = "") {
-  return {fmt::format("{}: {} has less regret than {}, in median and in four of five replicates", world.name,
-                      ours, theirs),
-          kFigure, expected, std::move(reason), [=](const Findings& findings) {
-            return ForEach(kEpsilons, [&](double epsilon) -> absl::StatusOr<Finding> {
-              BANDANA_ASSIGN_OR_RETURN(const NamedSample a, RegretOf(findings, world, ours, epsilon));
-              BANDANA_ASSIGN_OR_RETURN(const NamedSample b, RegretOf(findings, world, theirs, epsilon));
-              return MedianBelow(a, b);
-            });
-          }};
-}
-
-}  // namespace
-
-std::vector<PaperClaim> P5Fig2Claims() {
-  const std::vector<World> worlds = {
+std::vector<World> Worlds() {
+  return {
       {"linear, one theta, d = 2, K = 10", "identity", "single", 2},
       {"linear, one theta, d = 20, K = 20", "identity", "single", 20},
       {"linear, K thetas, d = 10, K = 3", "identity", "multi", 10},
@@ -79,14 +51,74 @@ std::vector<PaperClaim> P5Fig2Claims() {
       {"logistic, K thetas, d = 10, K = 3", "logistic", "multi", 10},
       {"Poisson, one theta, d = 2, K = 10", "poisson", "single", 2},
   };
-  std::vector<PaperClaim> claims;
+}
+
+PaperClaim Sublinear(const World& world, const std::string& algorithm) {
+  constexpr double kClearlySublinear = 0.95;
+  return {fmt::format("{}: {}'s regret is sublinear (at most t^{} over the last factor of ten)", world.name,
+                      algorithm, kClearlySublinear),
+          kFigure, true, "", [=](const Findings& findings) {
+            return ForEach(kEpsilons, [&](double epsilon) {
+              return LastSlopeAtMost(findings, fmt::format("epsilon = {}", epsilon),
+                                     At(world, algorithm, epsilon), kClearlySublinear);
+            });
+          }};
+}
+
+using PlaceOf = std::function<Where(const World&, double epsilon)>;
+
+// Holds if the median of a is below that of b in all these worlds, at both epsilons; where that is not so is
+// said.
+absl::StatusOr<Finding> MedianBelowIn(const Findings& findings, const std::vector<World>& worlds,
+                                      const PlaceOf& a, const PlaceOf& b) {
+  Finding finding{true, ""};
   for (const World& world : worlds) {
-    claims.push_back(Sublinear(world, "ldp-sgd", true));
-    claims.push_back(Sublinear(world, "ldp-ols", true));
-    for (const char* ours : {"ldp-sgd", "ldp-ols"}) {
-      for (const char* theirs : {"ldp-ucb", "ldp-gloc"}) claims.push_back(Beats(world, ours, theirs, true));
+    for (const double epsilon : kEpsilons) {
+      BANDANA_ASSIGN_OR_RETURN(const Sample ours, findings.Final(a(world, epsilon)));
+      BANDANA_ASSIGN_OR_RETURN(const Sample theirs, findings.Final(b(world, epsilon)));
+      const double left = MedianOf(ours);
+      const double right = MedianOf(theirs);
+      finding.holds = finding.holds && left < right;
+      finding.evidence +=
+          fmt::format("{}{}, epsilon = {}: {} {} {}", finding.evidence.empty() ? "" : "; ", world.name,
+                      epsilon, Figure(left), left < right ? "<" : "NOT <", Figure(right));
     }
   }
+  return finding;
+}
+
+PaperClaim Beats(const std::string& ours, const std::string& theirs, const std::vector<World>& worlds,
+                 const PlaceOf& them, bool expected, std::string reason = "") {
+  return {fmt::format("{} has less regret than {}, in median, in {} worlds and at both epsilons", ours,
+                      theirs, worlds.size()),
+          kFigure, expected, std::move(reason), [=](const Findings& findings) {
+            const PlaceOf us = [&](const World& world, double epsilon) { return At(world, ours, epsilon); };
+            return MedianBelowIn(findings, worlds, us, them);
+          }};
+}
+
+}  // namespace
+
+std::vector<PaperClaim> P5Fig2Claims() {
+  const std::vector<World> worlds = Worlds();
+  const std::vector<World> printed = {worlds[0], worlds[2], worlds[3]};
+  const PlaceOf gloc = [](const World& world, double epsilon) { return At(world, "ldp-gloc", epsilon); };
+  const PlaceOf ols = [](const World& world, double epsilon) { return At(world, "ldp-ols", epsilon); };
+  const PlaceOf tuned = [](const World& world, double epsilon) { return Ucb(world, epsilon, kTunedBonus); };
+  const PlaceOf as_printed = [](const World& world, double epsilon) { return Ucb(world, epsilon, 1); };
+  std::vector<PaperClaim> claims;
+  for (const World& world : worlds) {
+    for (const char* ours : {"ldp-sgd", "ldp-ols"}) claims.push_back(Sublinear(world, ours));
+  }
+  for (const char* ours : {"ldp-sgd", "ldp-ols"}) {
+    claims.push_back(Beats(ours, "ldp-gloc", worlds, gloc, true));
+    claims.push_back(Beats(ours, "ldp-ucb with its bonus as printed", printed, as_printed, true));
+    claims.push_back(
+        Beats(ours, "ldp-ucb with a bonus that was searched for as its own number was", worlds, tuned, false,
+              "with so small a bonus it is LDP-OLS with a little optimism, which helps in some worlds"));
+  }
+  claims.push_back(Beats("ldp-sgd", "ldp-ols", worlds, ols, false,
+                         "which of the two is better depends on the world, and in median hardly on epsilon"));
   return claims;
 }
 

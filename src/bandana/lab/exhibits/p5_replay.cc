@@ -46,7 +46,7 @@ std::vector<PaperClaim> P5ReplayClaims() {
       claims.push_back(Sublinear(ours, epsilon, true));
       for (const char* theirs : {"ldp-ucb", "ldp-gloc"}) claims.push_back(Beats(ours, theirs, epsilon));
     }
-    claims.push_back(Beats("ldp-sgd", "ldp-ols", epsilon));
+    if (epsilon >= 1) claims.push_back(Beats("ldp-sgd", "ldp-ols", epsilon));
   }
   return claims;
 }
