@@ -165,16 +165,25 @@ TEST(UserRegressionTest, TheShiftGrowsWithTheRootOfTheMessages) {
   EXPECT_DOUBLE_EQ(paper.policy().theta(0)[0], 10 / (2 + 0.5 * k * 2));
 }
 
+// On the same records, whose users have one arm to choose from.
 TEST(LdpOlsTest, AsEpsilonGrowsItBecomesTheAlgorithmWithoutPrivacy) {
-  const auto problem = test::Problem(3, 4);
-  const auto regret = [&](std::optional<double> epsilon) {
+  test::Coins coins(5);
+  const auto rounds = test::RandomRounds(1'000, 1, 3, false, coins.gen);
+  const auto theta = [&](std::optional<double> epsilon) {
     LdpOls learner =
-        LdpOls::Create(Params(3, 4, 5'000), test::Reporter({.dimension = 3, .epsilon = epsilon})).value();
-    return test::RegretOf(learner, DrawnRounds(problem, 7, 0), 5'000);
+        LdpOls::Create(Params(3, 1, 1'000), test::Reporter({.dimension = 3, .epsilon = epsilon})).value();
+    test::RegretOf(learner, test::WrittenRounds(rounds, false), 1'000);
+    return Vector(Eigen::Map<const Vector>(learner.policy().theta(0).data(), 3));
   };
-  const double none = regret(std::nullopt);
-  EXPECT_NEAR(regret(1e6), none, 0.02 * none);
-  EXPECT_GT(regret(1), 2 * none);
+  const Vector none = theta(std::nullopt);
+  EXPECT_LT((theta(1e4) - none).norm(), 0.01);
+  EXPECT_GT((theta(1) - none).norm(), 0.02);
+  double before = HUGE_VAL;
+  for (const double epsilon : {10.0, 100.0, 1e3, 1e4}) {
+    const double off = (theta(epsilon) - none).norm();
+    EXPECT_LT(off, before) << epsilon;
+    before = off;
+  }
 }
 
 TEST(LdpUcbTest, ChoosesByTheUpperBound) {

@@ -444,7 +444,10 @@ absl::StatusOr<Ran> RunUsers(const Settings& settings, const Mode& mode) {
     RoundRecorder recorder(1, Checkpoints(settings), true);
     sim::UserSimulator<RebornLearner<Learner>, DrawnRounds> simulator({.seed = seed}, reborn, world);
     BANDANA_RETURN_IF_ERROR(simulator.Run(settings.Integer("horizon"), recorder));
-    return Ran{{{"server", reborn.Save()}}, Digits(recorder.Checkpoints()), recorder.decisions()};
+    return Ran{{{"server", reborn.Save()}},
+               Digits(recorder.Checkpoints()),
+               recorder.decisions(),
+               simulator.rounds()};
   });
 }
 

@@ -10,13 +10,14 @@
 namespace bandana {
 namespace {
 
-// After so many steps noise has moved theta by about its ball's radius, and then ever less.
+// No step is longer than theta's ball is wide; and after so many steps noise has moved theta by about its
+// ball's radius, and then ever less.
 double DelayOf(const LdpSgdParams& params, const LocalGradient& gradient) {
-  if (gradient.bare()) return 0;
   const auto d = static_cast<double>(params.frame.dimension);
-  const double first =
-      params.step * d * gradient.noise() * std::sqrt(d) / (params.least_slope * params.theta_norm);
-  return params.delay * static_cast<double>(params.frame.slots()) * first * first;
+  const double scale = params.step * d / (params.least_slope * params.theta_norm);
+  const double first = scale * gradient.radius();
+  const double noise = scale * gradient.noise() * std::sqrt(d);
+  return params.delay * (first + static_cast<double>(params.frame.slots()) * noise * noise);
 }
 
 }  // namespace

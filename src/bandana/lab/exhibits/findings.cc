@@ -8,6 +8,12 @@
 namespace bandana::lab {
 namespace {
 
+// A run of an earlier version may not have them.
+std::vector<double> Numbers(const Json& curves, const char* name) {
+  const auto it = curves.find(name);
+  return it == curves.end() || !it->is_array() ? std::vector<double>{} : it->get<std::vector<double>>();
+}
+
 bool IsMeant(const Json& point, const Where& where) {
   const Json& varied = point["point"];
   for (const auto& [key, value] : where) {
@@ -81,8 +87,7 @@ absl::StatusOr<CurveOverTime> Findings::Curve(const Where& where) const {
   const Json& curve = (*point)["curve"];
   return CurveOverTime{curve["t"].get<std::vector<double>>(),
                        curve["regret"]["mean"].get<std::vector<double>>(),
-                       curve["regret"]["sd"].get<std::vector<double>>(),
-                       curve["regret"]["median"].get<std::vector<double>>()};
+                       curve["regret"]["sd"].get<std::vector<double>>(), Numbers(curve["regret"], "median")};
 }
 
 }  // namespace bandana::lab

@@ -29,6 +29,7 @@ Finding MedianBelow(const NamedSample& a, const NamedSample& b) {
 absl::StatusOr<double> LastSlope(const Findings& findings, const Where& where) {
   constexpr double kDecade = 10;
   BANDANA_ASSIGN_OR_RETURN(const CurveOverTime curve, findings.Curve(where));
+  if (curve.median.size() != curve.t.size()) return absl::NotFoundError("a curve without medians");
   const double end = curve.t.back();
   std::size_t start = 0;
   while (start + 1 < curve.t.size() && curve.t[start] < end / kDecade) ++start;
