@@ -67,10 +67,10 @@ PaperClaim Sublinear(const World& world, const std::string& algorithm) {
 
 using PlaceOf = std::function<Where(const World&, double epsilon)>;
 
-// Holds if the median of a is below that of b in all these worlds, at both epsilons; where that is not so is
-// said.
-absl::StatusOr<Finding> MedianBelowIn(const Findings& findings, const std::vector<World>& worlds,
-                                      const PlaceOf& a, const PlaceOf& b) {
+// Holds if the median of a is at least a fifth below that of b in all these worlds, at both epsilons; where
+// that is not so is said.
+absl::StatusOr<Finding> ClearlyBelowIn(const Findings& findings, const std::vector<World>& worlds,
+                                       const PlaceOf& a, const PlaceOf& b) {
   Finding finding{true, ""};
   for (const World& world : worlds) {
     for (const double epsilon : kEpsilons) {
@@ -78,10 +78,11 @@ absl::StatusOr<Finding> MedianBelowIn(const Findings& findings, const std::vecto
       BANDANA_ASSIGN_OR_RETURN(const Sample theirs, findings.Final(b(world, epsilon)));
       const double left = MedianOf(ours);
       const double right = MedianOf(theirs);
-      finding.holds = finding.holds && left < right;
+      const bool below = left <= 0.8 * right;
+      finding.holds = finding.holds && below;
       finding.evidence +=
           fmt::format("{}{}, epsilon = {}: {} {} {}", finding.evidence.empty() ? "" : "; ", world.name,
-                      epsilon, Figure(left), left < right ? "<" : "NOT <", Figure(right));
+                      epsilon, Figure(left), below ? "<" : "NOT <", Figure(right));
     }
   }
   return finding;
@@ -89,12 +90,13 @@ absl::StatusOr<Finding> MedianBelowIn(const Findings& findings, const std::vecto
 
 PaperClaim Beats(const std::string& ours, const std::string& theirs, const std::vector<World>& worlds,
                  const PlaceOf& them, bool expected, std::string reason = "") {
-  return {fmt::format("{} has less regret than {}, in median, in {} worlds and at both epsilons", ours,
-                      theirs, worlds.size()),
-          kFigure, expected, std::move(reason), [=](const Findings& findings) {
-            const PlaceOf us = [&](const World& world, double epsilon) { return At(world, ours, epsilon); };
-            return MedianBelowIn(findings, worlds, us, them);
-          }};
+  return {
+      fmt::format("{} has at least a fifth less regret than {}, in median, in {} worlds and at both epsilons",
+                  ours, theirs, worlds.size()),
+      kFigure, expected, std::move(reason), [=](const Findings& findings) {
+        const PlaceOf us = [&](const World& world, double epsilon) { return At(world, ours, epsilon); };
+        return ClearlyBelowIn(findings, worlds, us, them);
+      }};
 }
 
 }  // namespace
@@ -113,9 +115,9 @@ std::vector<PaperClaim> P5Fig2Claims() {
   for (const char* ours : {"ldp-sgd", "ldp-ols"}) {
     claims.push_back(Beats(ours, "ldp-gloc", worlds, gloc, true));
     claims.push_back(Beats(ours, "ldp-ucb with its bonus as printed", printed, as_printed, true));
-    claims.push_back(
-        Beats(ours, "ldp-ucb with a bonus that was searched for as its own number was", worlds, tuned, false,
-              "with so small a bonus it is LDP-OLS with a little optimism, which helps in some worlds"));
+    claims.push_back(Beats(ours, "ldp-ucb with a bonus that was searched for as its own number was", worlds,
+                           tuned, false,
+                           "with so small a bonus it is LDP-OLS with a little optimism, and about as good"));
   }
   claims.push_back(Beats("ldp-sgd", "ldp-ols", worlds, ols, false,
                          "which of the two is better depends on the world, and in median hardly on epsilon"));
