@@ -78,7 +78,8 @@ TEST(LdpSgdTest, EveryArmLearnsFromItsOwnRoundsAlone) {
     const Raw record(LocalRecord{world.Context(arm), reward, arm});
     learner.Learn(device.message, learner.Report(arm, record, noise.gen, device, nullptr));
     Vector& theta = thetas[static_cast<std::size_t>(arm)];
-    theta -= 2.0 / static_cast<double>(t / 3 + 1) * (x.dot(theta) - reward) * x;
+    const Count pulls = t / 3 + 1;
+    theta -= 2.0 / static_cast<double>(pulls) * (x.dot(theta) - reward) * x;
     if (theta.norm() > 1) theta /= theta.norm();
     for (Count slot = 0; slot < 3; ++slot) {
       for (Eigen::Index i = 0; i < 2; ++i) {

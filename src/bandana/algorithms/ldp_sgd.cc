@@ -1,7 +1,6 @@
 #include "bandana/algorithms/ldp_sgd.h"
 
 #include <cmath>
-#include <utility>
 
 #include "bandana/algorithms/projection.h"
 #include "bandana/core/status.h"
@@ -22,7 +21,7 @@ double DelayOf(const LdpSgdParams& params, const LocalGradient& gradient) {
 
 }  // namespace
 
-absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, LocalGradient gradient) {
+absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, const LocalGradient& gradient) {
   BANDANA_RETURN_IF_ERROR(params.frame.Check());
   const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
   if (!positive(params.step)) {
@@ -42,12 +41,12 @@ absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdParams& params, LocalGradient 
   if (params.average.has_value() && !(*params.average >= 0 && *params.average <= 100)) {
     return InvalidOption("algorithm.average", fmt::format("{}", *params.average), "a number in [0, 100]");
   }
-  return LdpSgd(params, std::move(gradient));
+  return LdpSgd(params, gradient);
 }
 
-LdpSgd::LdpSgd(const LdpSgdParams& params, LocalGradient gradient)
+LdpSgd::LdpSgd(const LdpSgdParams& params, const LocalGradient& gradient)
     : params_(params),
-      gradient_(std::move(gradient)),
+      gradient_(gradient),
       delay_(DelayOf(params, gradient_)),
       policy_(params.frame),
       iterate_(policy_.thetas().begin(), policy_.thetas().end()) {}
@@ -55,7 +54,8 @@ LdpSgd::LdpSgd(const LdpSgdParams& params, LocalGradient gradient)
 void LdpSgd::Learn(const LocalMessage& message, Count users) {
   const UserFrame& frame = params_.frame;
   const std::span<const double> entries = message.entries();
-  const auto n = static_cast<double>(policy_.users() / frame.slots() + 1);
+  const Count before = policy_.users() / frame.slots();  // pulls of an arm, all of them or on average
+  const auto n = static_cast<double>(before + 1);
   if (policy_.warming_up()) {
     Step(policy_.warm_up_arm(), entries, n, n);
   } else {

@@ -47,7 +47,7 @@ struct LdpSgdParams {
 
 class LdpSgd final : public Savable {
  public:
-  static absl::StatusOr<LdpSgd> Create(const LdpSgdParams& params, LocalGradient gradient);
+  static absl::StatusOr<LdpSgd> Create(const LdpSgdParams& params, const LocalGradient& gradient);
 
   struct Device {
     std::vector<double> scores;
@@ -88,7 +88,7 @@ class LdpSgd final : public Savable {
   absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
 
  private:
-  LdpSgd(const LdpSgdParams& params, LocalGradient gradient);
+  LdpSgd(const LdpSgdParams& params, const LocalGradient& gradient);
   std::span<const double> IterateOf(Count slot) const {
     const auto dimension = static_cast<std::size_t>(params_.frame.dimension);
     return std::span(iterate_).subspan(static_cast<std::size_t>(slot) * dimension, dimension);

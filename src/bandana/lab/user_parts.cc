@@ -104,7 +104,7 @@ absl::StatusOr<LocalGradient> MakeGradient(const Settings& settings, const UserS
 
 // `bounds` of the sides.
 absl::StatusOr<LocalRegression> MakeRegression(const Settings& settings, const UserSpace& space,
-                                               std::vector<double> bounds) {
+                                               const std::vector<double>& bounds) {
   LocalRegressionParams params{.nominal = {},
                                .calibration = Calibration::kTight,
                                .sampler = Sampler::kFast,
@@ -228,7 +228,7 @@ absl::StatusOr<UserSpace> MakeUserSpace(const Settings& settings) {
 }
 
 absl::StatusOr<LdpSgd> MakeLdpSgd(const Settings& settings, const UserSpace& space) {
-  BANDANA_ASSIGN_OR_RETURN(LocalGradient gradient, MakeGradient(settings, space));
+  BANDANA_ASSIGN_OR_RETURN(const LocalGradient gradient, MakeGradient(settings, space));
   const auto* average = std::get_if<double>(settings.Find("algorithm.average"));
   return LdpSgd::Create({.frame = MakeFrame(settings, space),
                          .mean = space.mean,
@@ -237,7 +237,7 @@ absl::StatusOr<LdpSgd> MakeLdpSgd(const Settings& settings, const UserSpace& spa
                          .step = settings.Number("algorithm.step"),
                          .delay = settings.Number("algorithm.delay"),
                          .average = average == nullptr ? std::nullopt : std::optional(*average)},
-                        std::move(gradient));
+                        gradient);
 }
 
 absl::StatusOr<LdpOls> MakeLdpOls(const Settings& settings, const UserSpace& space) {
@@ -280,7 +280,7 @@ absl::StatusOr<std::vector<Claim>> UserClaims(const Settings& settings, const Us
   if (!IsPrivate(settings)) return std::vector<Claim>{};
   const std::string& name = settings.Text("algorithm.name");
   if (name == "ldp-sgd") {
-    BANDANA_ASSIGN_OR_RETURN(const LocalGradient gradient, MakeGradient(settings, space));
+    BANDANA_ASSIGN_OR_RETURN(const const LocalGradient gradient, MakeGradient(settings, space));
     return gradient.claims();
   }
   BANDANA_ASSIGN_OR_RETURN(
