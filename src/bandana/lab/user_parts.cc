@@ -280,7 +280,7 @@ absl::StatusOr<std::vector<Claim>> UserClaims(const Settings& settings, const Us
   if (!IsPrivate(settings)) return std::vector<Claim>{};
   const std::string& name = settings.Text("algorithm.name");
   if (name == "ldp-sgd") {
-    BANDANA_ASSIGN_OR_RETURN(const const LocalGradient gradient, MakeGradient(settings, space));
+    BANDANA_ASSIGN_OR_RETURN(const LocalGradient gradient, MakeGradient(settings, space));
     return gradient.claims();
   }
   BANDANA_ASSIGN_OR_RETURN(
