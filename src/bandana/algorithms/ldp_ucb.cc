@@ -16,9 +16,8 @@ absl::StatusOr<LdpUcb> LdpUcb::Create(const LdpUcbParams& params, RegressionRepo
 }
 
 LdpUcb::LdpUcb(const LdpUcbParams& params, RegressionReporter reporter)
-    : params_(params),
-      reporter_(std::move(reporter)),
-      model_(params.regression, 1, reporter_.mechanism().gram_noise()),
+    : RegressionLearner(params.regression, std::move(reporter)),
+      params_(params),
       optimism_(params.regression.frame),
       bonuses_(static_cast<std::size_t>(params.regression.frame.slots()), BonusAt(0)) {}
 
@@ -26,7 +25,7 @@ double LdpUcb::BonusAt(double messages) const {
   const UserFrame& frame = params_.regression.frame;
   const auto d = static_cast<double>(frame.dimension);
   const double log_horizon = std::log(static_cast<double>(frame.horizon));
-  const double noise = reporter_.mechanism().gram_noise();
+  const double noise = reporter().mechanism().gram_noise();
   if (noise == 0) {
     const double length = params_.context_norm;
     const double volume = d * std::log1p(messages * length * length / d);
@@ -40,10 +39,10 @@ double LdpUcb::BonusAt(double messages) const {
 }
 
 void LdpUcb::Learn(const LocalMessage& message, Count users) {
-  if (!model_.Add(message.entries(), users)) return;
-  optimism_.Solved(model_);
+  if (!model().Add(message.entries(), users)) return;
+  optimism_.Solved(model());
   for (std::size_t slot = 0; slot < bonuses_.size(); ++slot) {
-    bonuses_[slot] = BonusAt(model_.messages(static_cast<Count>(slot)));
+    bonuses_[slot] = BonusAt(model().messages(static_cast<Count>(slot)));
   }
 }
 

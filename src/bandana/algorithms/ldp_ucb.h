@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "bandana/algorithms/ldp_ols.h"
+#include "bandana/algorithms/regression_learner.h"
 #include "bandana/algorithms/user_optimism.h"
 #include "bandana/core/archive.h"
-#include "bandana/core/savable.h"
 
 /// LDP-UCB: K. Zheng, T. Cai, W. Huang, Z. Li, L. Wang, "Locally Differentially Private (Contextual) Bandits
 /// Learning", NeurIPS 2020, P5's baseline, with the messages of LDP-OLS: one joint release, clipped. With
@@ -27,7 +26,7 @@ struct LdpUcbParams {
   double reward_proxy = 1;  ///< s
 };
 
-class LdpUcb final : public Savable {
+class LdpUcb final : public RegressionLearner {
  public:
   struct Device : RegressionReporter::Device {
     UserOptimism::Room room;
@@ -35,29 +34,20 @@ class LdpUcb final : public Savable {
 
   static absl::StatusOr<LdpUcb> Create(const LdpUcbParams& params, RegressionReporter reporter);
 
-  Device MakeDevice() const { return {reporter_.MakeDevice(), {}}; }
+  Device MakeDevice() const { return {reporter().MakeDevice(), {}}; }
 
   template <class World>
   ArmId Choose(World& world, CoinGen&, Device& device) const {
     const auto bonus = [this](Count slot) { return bonuses_[static_cast<std::size_t>(slot)]; };
-    return optimism_.Choose(world, model_.policy(), bonus, device.room);
-  }
-
-  Count Report(ArmId, const Raw<LocalRecord>& record, NoiseGen& noise, Device& device,
-               RangeCounts* counts) const {
-    return reporter_.Report(model_, record, noise, device, counts);
+    return optimism_.Choose(world, policy(), bonus, device.room);
   }
 
   void Learn(const LocalMessage& message, Count users);
 
-  const UserPolicy& policy() const { return model_.policy(); }
-  Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }
-
   template <class Archive>
   void State(Archive& archive) {
     const std::size_t slots = bonuses_.size();
-    archive(model_, optimism_, bonuses_);
+    archive(model(), optimism_, bonuses_);
     archive.Check(bonuses_.size() == slots, "bonuses of another number of arms");
   }
   std::string Save() const override { return SaveState(*this); }
@@ -68,8 +58,6 @@ class LdpUcb final : public Savable {
   double BonusAt(double messages) const;
 
   LdpUcbParams params_;
-  RegressionReporter reporter_;
-  UserRegression model_;
   UserOptimism optimism_;
   std::vector<double> bonuses_;  // of each slot, at the last solution
 };

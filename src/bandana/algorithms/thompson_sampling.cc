@@ -18,13 +18,13 @@ absl::StatusOr<ThompsonSampling> ThompsonSampling::Create(const ThompsonSampling
 
 // With A = L L', L'^-1 z has the covariance A^-1.
 void ThompsonSampling::Draw(CoinGen& coin, std::vector<double>& thetas) const {
-  const std::span<const double> means = model_.policy().thetas();
-  const Eigen::Index d = model_.policy().frame().dimension;
+  const std::span<const double> means = policy().thetas();
+  const Eigen::Index d = policy().frame().dimension;
   thetas.resize(means.size());
   for (double& each : thetas) each = StandardNormal(coin);
-  for (Count slot = 0; slot < model_.policy().frame().slots(); ++slot) {
+  for (Count slot = 0; slot < policy().frame().slots(); ++slot) {
     Eigen::Map<Vector> theta(thetas.data() + slot * d, d);
-    model_.factor(slot).triangularView<Eigen::Lower>().transpose().solveInPlace(theta);
+    model().factor(slot).triangularView<Eigen::Lower>().transpose().solveInPlace(theta);
     theta =
         Eigen::Map<const Vector>(means.data() + slot * d, d) + params_.spread * params_.reward_proxy * theta;
   }

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "bandana/algorithms/ldp_ols.h"
+#include "bandana/algorithms/regression_learner.h"
 #include "bandana/core/archive.h"
 #include "bandana/core/distributions.h"
-#include "bandana/core/savable.h"
 
 /// Thompson sampling for linear rewards: S. Agrawal, N. Goyal, "Thompson Sampling for Contextual Bandits with
 /// Linear Payoffs", ICML 2013. A baseline without privacy: every user draws thetas ~ N(theta, v^2 A^-1), A
@@ -23,7 +22,7 @@ struct ThompsonSamplingParams {
   double reward_proxy = 1;  ///< s
 };
 
-class ThompsonSampling final : public Savable {
+class ThompsonSampling final : public RegressionLearner {
  public:
   struct Device : RegressionReporter::Device {
     std::vector<double> thetas;
@@ -32,46 +31,30 @@ class ThompsonSampling final : public Savable {
   static absl::StatusOr<ThompsonSampling> Create(const ThompsonSamplingParams& params,
                                                  RegressionReporter reporter);
 
-  Device MakeDevice() const { return {reporter_.MakeDevice(), {}}; }
+  Device MakeDevice() const { return {reporter().MakeDevice(), {}}; }
 
   template <class World>
   ArmId Choose(World& world, CoinGen& coin, Device& device) const {
-    const UserPolicy& policy = model_.policy();
-    if (policy.warming_up()) return policy.warm_up_arm();
+    if (policy().warming_up()) return policy().warm_up_arm();
     Draw(coin, device.thetas);
-    device.scores.resize(static_cast<std::size_t>(policy.frame().arms));
+    device.scores.resize(static_cast<std::size_t>(policy().frame().arms));
     world.Scores(device.thetas, device.scores);
     return LargestScore(device.scores);
   }
 
-  Count Report(ArmId, const Raw<LocalRecord>& record, NoiseGen& noise, Device& device,
-               RangeCounts* counts) const {
-    return reporter_.Report(model_, record, noise, device, counts);
-  }
-
-  void Learn(const LocalMessage& message, Count users) { model_.Add(message.entries(), users); }
-
-  const UserPolicy& policy() const { return model_.policy(); }
-  Count repairs() const { return model_.repairs(); }
-  Count slot_reals() const { return static_cast<Count>(reporter_.mechanism().slot_size()); }
-
   template <class Archive>
   void State(Archive& archive) {
-    archive(model_);
+    archive(model());
   }
   std::string Save() const override { return SaveState(*this); }
   absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
 
  private:
   ThompsonSampling(const ThompsonSamplingParams& params, RegressionReporter reporter)
-      : params_(params),
-        reporter_(std::move(reporter)),
-        model_(params.regression, 1, reporter_.mechanism().gram_noise()) {}
+      : RegressionLearner(params.regression, std::move(reporter)), params_(params) {}
   void Draw(CoinGen& coin, std::vector<double>& thetas) const;
 
   ThompsonSamplingParams params_;
-  RegressionReporter reporter_;
-  UserRegression model_;
 };
 
 }  // namespace bandana
