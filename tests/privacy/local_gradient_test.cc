@@ -418,7 +418,8 @@ TEST(LiftedGradientTest, IsTakenWhereItHasLessNoiseAndPromisesNoLess) {
       EXPECT_FALSE(flat.lifted());
       if (epsilon >= 8) EXPECT_TRUE(lifted.lifted()) << d << " " << epsilon;
     }
-    EXPECT_LT(Made(Lifted(d, 30)).noise(), (d > 5 ? 0.5 : 0.05) * Made(Params(kPrivUnit, d, 30)).noise()) << d;
+    EXPECT_LT(Made(Lifted(d, 30)).noise(), (d > 5 ? 0.5 : 0.05) * Made(Params(kPrivUnit, d, 30)).noise())
+        << d;
   }
 }
 

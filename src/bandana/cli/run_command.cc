@@ -34,8 +34,8 @@ std::string Delivered(const lab::Json& privacy) {
 
 // A log knows no regret, but what a round earned.
 std::string ResultsOfLogs(const lab::Json& summary) {
-  std::vector<std::vector<std::string>> rows = {
-      {"point", "reward a round", "95 %", "rounds on offer", "rounds that match", "privacy (epsilon, delta)"}};
+  std::vector<std::vector<std::string>> rows = {{"point", "reward a round", "95 %", "rounds on offer",
+                                                 "rounds that match", "privacy (epsilon, delta)"}};
   for (const lab::Json& point : summary["points"]) {
     const auto mean = [&](const char* name) { return point["metrics"][name]["mean"].get<double>(); };
     rows.push_back({point["label"].get<std::string>(), fmt::format("{:.4g}", mean("value")),

@@ -127,7 +127,8 @@ std::span<const Algorithm> Algorithms() {
        .elimination = false,
        .arms = true},
       {.name = "ldp-sgd",
-       .summary = "P5, Algorithms 1 and 2 by stochastic gradients: a new user every round; models none, local",
+       .summary =
+           "P5, Algorithms 1 and 2 by stochastic gradients: a new user every round; models none, local",
        .elimination = false,
        .users = true},
       {.name = "ldp-ols",
@@ -139,8 +140,9 @@ std::span<const Algorithm> Algorithms() {
        .elimination = false,
        .users = true},
       {.name = "ldp-gloc",
-       .summary = "online-to-confidence-set conversion with local privacy (Zheng et al. 2020), P5's baseline; "
-                  "models none, local",
+       .summary =
+           "online-to-confidence-set conversion with local privacy (Zheng et al. 2020), P5's baseline; "
+           "models none, local",
        .elimination = false,
        .users = true},
       {.name = "thompson-sampling",

@@ -45,8 +45,8 @@ std::string ReadAll(const std::string& path) {
 }  // namespace
 
 std::vector<std::string> MetricNames(const Metrics& metrics) {
-  std::vector<std::string> names = {
-      "regret", "clients", "communication_reals", "communication_bits", "rounds", "best_action_rate"};
+  std::vector<std::string> names = {"regret", "clients",         "communication_reals", "communication_bits",
+                                    "rounds", "best_action_rate"};
   const auto add = [&](bool wanted, std::initializer_list<const char*> more) {
     if (wanted) names.insert(names.end(), more.begin(), more.end());
   };
@@ -72,10 +72,10 @@ std::vector<double> MetricValues(const Checkpoint& checkpoint, const Metrics& me
       {checkpoint.cost, checkpoint.paper_cost, number(checkpoint.links_server), number(checkpoint.links_peer),
        number(checkpoint.slots), number(checkpoint.messages), number(checkpoint.bytes), checkpoint.waiting,
        checkpoint.waiting_regret, number(checkpoint.lost_tallies), number(checkpoint.disagreements)});
-  add(metrics.users, {number(checkpoint.clipped_contexts), number(checkpoint.clipped_rewards),
-                      number(checkpoint.repairs)});
-  add(metrics.value, {checkpoint.value, checkpoint.value_low, checkpoint.value_high, number(checkpoint.offered),
-                      number(checkpoint.matched)});
+  add(metrics.users,
+      {number(checkpoint.clipped_contexts), number(checkpoint.clipped_rewards), number(checkpoint.repairs)});
+  add(metrics.value, {checkpoint.value, checkpoint.value_low, checkpoint.value_high,
+                      number(checkpoint.offered), number(checkpoint.matched)});
   return values;
 }
 
