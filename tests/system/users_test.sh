@@ -80,14 +80,15 @@ python3 - <<'PY'
 import random
 random.seed(3)
 with open("log.csv", "w") as out:
-    out.write("context_0,context_1,action,reward,pscore\n")
+    out.write("context_0,context_1,action,reward,pscore,hour\n")
     for _ in range(6000):
         x, action = random.uniform(-1, 1), random.randrange(2)
-        out.write(f"{x},0.5,{action},{int(random.random() < (0.8 if action == 1 else 0.2))},0.5\n")
+        out.write(f"{x},0.5,{action},{int(random.random() < (0.8 if action == 1 else 0.2))},0.5,noon\n")
 PY
 users_spec 'kind = "replay"
 log = "obp"
 file = "log.csv"
+ignore = "hour, user"
 actions = 2
 context_bound = 1.5' >rejection.toml
 check_run rejection '2500 < m["matched"] <= 3000 and 0 < m["value_low"] < m["value"] < m["value_high"] < 1'

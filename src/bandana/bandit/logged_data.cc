@@ -84,7 +84,7 @@ absl::Status CheckNoOthers(const CsvReader& reader, const CsvHeader& header,
                            const std::set<std::string>& known, const std::vector<std::string>& ignored) {
   for (const std::string& name : header.names()) {
     if (known.contains(name) || std::find(ignored.begin(), ignored.end(), name) != ignored.end()) continue;
-    return reader.Error({.message = "a column that is neither known nor among those to be ignored",
+    return reader.Error({.message = "a column that is neither known nor to be ignored (environment.ignore)",
                          .value = name.empty() ? "a column without a name" : name});
   }
   return absl::OkStatus();

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
 #include "bandana/bandit/auto_lending.h"
 #include "bandana/bandit/lending_rounds.h"
 #include "bandana/bandit/logged_rounds.h"
@@ -153,12 +155,20 @@ absl::Status CheckActions(const LoggedData& log) {
        .accepted = "as many actions as are in the log, with environment.parameters = \"multi\""});
 }
 
+std::vector<std::string> IgnoredColumns(const Settings& settings) {
+  std::vector<std::string> names;
+  for (const auto word : absl::StrSplit(settings.Text("environment.ignore"), ',', absl::SkipWhitespace())) {
+    names.emplace_back(absl::StripAsciiWhitespace(word));
+  }
+  return names;
+}
+
 absl::StatusOr<Source> ReadLog(const Settings& settings, const MeanFunction& mean) {
   const std::string& path = settings.Text("environment.file");
   BANDANA_ASSIGN_OR_RETURN(
       LoggedData read, ReadLoggedData(path, {.num_actions = settings.Integer("environment.actions"),
                                              .action_context = settings.Text("environment.action_context"),
-                                             .ignored = {}}));
+                                             .ignored = IgnoredColumns(settings)}));
   Source source;
   const Interval rewards = RewardsOf(settings, mean);
   if (const absl::Status status = CheckRewards(read, rewards); !status.ok()) return WithFile(status, path);

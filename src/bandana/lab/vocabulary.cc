@@ -238,6 +238,9 @@ std::vector<Option> MakeVocabulary() {
       Except(Text("environment.action_context", "a path, relative to the spec",
                   "features of the log's actions, an action a line (action_context_0, ...)", log_file),
              {log_file, Value(std::string())}),
+      Except(Text("environment.ignore", "names of columns, with commas between",
+                  "further columns that the log, or its actions' file, may have", log_file),
+             {log_file, Value(std::string())}),
       Choice("environment.evaluation", {"replay", "doubly-robust"}, "replay",
              "value is what the learner earned a round while it learned, in rounds that count; or what its "
              "greedy policy of the moment, learned from the first half of the log, earns in the other half",
