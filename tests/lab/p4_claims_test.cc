@@ -1,12 +1,12 @@
-#include <algorithm>
-
 #include "bandana/lab/exhibits/exhibits.h"
 #include "bandana/lab/exhibits/p4_points.h"
 #include "gmock/gmock.h"
+#include "tests/lab/claims_support.h"
 
 namespace bandana::lab {
 namespace {
 
+using test::On;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -24,18 +24,6 @@ Json Counted(const Json& varied, const std::map<std::string, double>& metrics) {
   Json point = {{"point", varied}, {"metrics", Json::object()}, {"network", {{"nodes", 50}}}};
   for (const auto& [name, value] : metrics) point["metrics"][name] = {{"values", Sample(3, value)}};
   return point;
-}
-
-// What the claim that holds these words comes to.
-Verdict On(const Json& summary, const std::vector<PaperClaim>& claims, const std::string& words) {
-  const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
-    return claim.claim.find(words) != std::string::npos;
-  });
-  EXPECT_TRUE(it != claims.end()) << words;
-  if (it == claims.end()) return {};
-  Verdict verdict = Judge(*it, Findings(summary));
-  EXPECT_TRUE(verdict.judged) << verdict.evidence;
-  return verdict;
 }
 
 TEST(P4Points, LinksARoundAreByReplicate) {

@@ -1,26 +1,16 @@
-#include <algorithm>
 #include <cmath>
 
 #include "bandana/lab/exhibits/exhibits.h"
 #include "bandana/lab/exhibits/p5_points.h"
 #include "bandana/lab/vocabulary.h"
 #include "gmock/gmock.h"
+#include "tests/lab/claims_support.h"
 
 namespace bandana::lab {
 namespace {
 
+using test::On;
 using testing::HasSubstr;
-
-Verdict On(const Json& summary, const std::vector<PaperClaim>& claims, const std::string& words) {
-  const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
-    return claim.claim.find(words) != std::string::npos;
-  });
-  EXPECT_TRUE(it != claims.end()) << words;
-  if (it == claims.end()) return {};
-  Verdict verdict = Judge(*it, Findings(summary));
-  EXPECT_TRUE(verdict.judged) << verdict.evidence;
-  return verdict;
-}
 
 // A curve of medians c t^power at 10, 100, 1000.
 Json Curved(const Json& varied, double power, const Sample& values = {1, 2, 3}) {

@@ -2,111 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "bandana/bandit/net.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/algorithms.h"
-#include "fmt/format.h"
-#include "fmt/ranges.h"
+#include "bandana/lab/option_makers.h"
 
 namespace bandana::lab {
 namespace {
 
-bool Always(const Settings&) { return true; }
-bool Never(const Settings&) { return false; }  // of no experiment: a role's own
-
-std::function<bool(const Settings&)> When(std::string key, std::vector<std::string> values) {
-  return [key = std::move(key), values = std::move(values)](const Settings& settings) {
-    const Value* value = settings.Find(key);
-    return value != nullptr && std::find(values.begin(), values.end(), ToText(*value)) != values.end();
-  };
-}
-
-using Condition = std::function<bool(const Settings&)>;
-
-Condition Both(Condition a, Condition b) {
-  return
-      [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) && b(settings); };
-}
-Condition Not(Condition a) {
-  return [a = std::move(a)](const Settings& settings) { return !a(settings); };
-}
-Condition Either(Condition a, Condition b) {
-  return
-      [a = std::move(a), b = std::move(b)](const Settings& settings) { return a(settings) || b(settings); };
-}
-
-Option Choice(std::string key, std::vector<std::string> choices, std::optional<Value> fallback,
-              std::string help, std::function<bool(const Settings&)> applies = Always) {
-  std::string accepted = fmt::format("{}", fmt::join(choices, ", "));
-  return {std::move(key), OptionType::kChoice, std::move(fallback), std::move(choices), std::move(accepted),
-          nullptr,        std::move(help),     std::move(applies)};
-}
-
-Option Number(std::string key, std::function<bool(double)> in_range, std::string accepted,
-              std::optional<Value> fallback, std::string help,
-              std::function<bool(const Settings&)> applies = Always) {
-  return {std::move(key),      OptionType::kNumber, std::move(fallback), {},
-          std::move(accepted), std::move(in_range), std::move(help),     std::move(applies)};
-}
-
-Option Integer(std::string key, double least, std::optional<Value> fallback, std::string help,
-               std::function<bool(const Settings&)> applies = Always) {
-  return {std::move(key),
-          OptionType::kInteger,
-          std::move(fallback),
-          {},
-          fmt::format("a whole number >= {}", least),
-          [least](double value) { return value >= least; },
-          std::move(help),
-          std::move(applies)};
-}
-
-Option Within(Option option, double least, double most) {
-  option.accepted = fmt::format("a whole number from {} to {}", least, most);
-  option.in_range = [least, most](double value) { return value >= least && value <= most; };
-  return option;
-}
-
-Option IntegerOrAuto(std::string key, double least, std::string help,
-                     std::function<bool(const Settings&)> applies = Always) {
-  Option option =
-      Integer(std::move(key), least, Value(std::string("auto")), std::move(help), std::move(applies));
-  option.type = OptionType::kIntegerOrAuto;
-  option.accepted = "\"auto\" or " + option.accepted;
-  return option;
-}
-
-Option Boolean(std::string key, bool fallback, std::string help,
-               std::function<bool(const Settings&)> applies = Always) {
-  return {std::move(key), OptionType::kBoolean, Value(fallback),   {}, "true, false",
-          nullptr,        std::move(help),      std::move(applies)};
-}
-
-Option Text(std::string key, std::string accepted, std::string help,
-            std::function<bool(const Settings&)> applies) {
-  return {std::move(key),      OptionType::kText, std::nullopt,    {},
-          std::move(accepted), nullptr,           std::move(help), std::move(applies)};
-}
-
-Option ListOrAuto(std::string key, OptionType type, double least, std::string help,
-                  std::function<bool(const Settings&)> applies) {
-  const std::string each = type == OptionType::kIntegersOrAuto ? fmt::format("whole numbers >= {}", least)
-                                                               : fmt::format("finite numbers > {}", least);
-  return {std::move(key),
-          type,
-          Value(std::string("auto")),
-          {},
-          fmt::format("\"auto\" or a list of {}", each),
-          [least, type](double value) {
-            return std::isfinite(value) &&
-                   (type == OptionType::kIntegersOrAuto ? value >= least : value > least);
-          },
-          std::move(help),
-          std::move(applies)};
-}
+using namespace options;  // NOLINT(google-build-using-namespace)
 
 // Of the whole graph, or of its components.
 Condition InTopology(const std::vector<std::string>& shapes) {
@@ -121,21 +27,12 @@ std::vector<std::string> NamesWhere(bool Algorithm::* is) {
   return names;
 }
 
-Option Except(Option option, Option::Exception exception) {
-  option.exception = std::move(exception);
-  return option;
-}
-
 // What bandana reproduce p5-tuning finds.
 constexpr double kSgdStep = 3;
 constexpr double kSgdDelay = 1;
 constexpr double kGlocStep = 0.3;
 constexpr double kUcbBonus = 0.003;
 constexpr double kOlsShift = 2;
-
-bool Positive(double value) { return value > 0 && std::isnormal(value); }
-bool NonNegative(double value) { return value >= 0 && std::isfinite(value); }
-bool Probability(double value) { return value > 0 && value < 1 && std::isnormal(value); }
 
 std::vector<Option> MakeVocabulary() {
   const auto finite = When("environment.action_set", {"finite"});
@@ -597,101 +494,7 @@ std::vector<Option> MakeVocabulary() {
   return options;
 }
 
-bool IsAuto(const Value& value) {
-  const auto* word = std::get_if<std::string>(&value);
-  return word != nullptr && *word == "auto";
-}
-
-absl::StatusOr<Value> CheckCheckpoints(const Option& option, const Value& value) {
-  if (const auto* word = std::get_if<std::string>(&value); word != nullptr && *word == "log") return value;
-  if (const auto* count = std::get_if<std::int64_t>(&value); count != nullptr && *count >= 1) return value;
-  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
-    const bool ascending =
-        std::adjacent_find(list->begin(), list->end(), std::greater_equal<>()) == list->end();
-    if (!list->empty() && list->front() >= 1 && ascending) return value;
-  }
-  return InvalidOption(option.key, ToText(value), option.accepted);
-}
-
 }  // namespace
-
-std::optional<Value> Option::FallbackFor(const Settings& settings) const {
-  return exception.has_value() && exception->when(settings) ? exception->fallback : fallback;
-}
-
-absl::StatusOr<Value> Option::Check(const Value& value) const {
-  const auto refuse = [&] { return InvalidOption(key, ToText(value), accepted); };
-  switch (type) {
-    case OptionType::kText:
-      return std::holds_alternative<std::string>(value) ? absl::StatusOr<Value>(value) : refuse();
-    case OptionType::kCheckpoints:
-      return CheckCheckpoints(*this, value);
-    case OptionType::kChoice: {
-      const auto* word = std::get_if<std::string>(&value);
-      if (word == nullptr || std::find(choices.begin(), choices.end(), *word) == choices.end())
-        return refuse();
-      return value;
-    }
-    case OptionType::kNumberOrChoice: {
-      if (const auto* word = std::get_if<std::string>(&value)) {
-        return std::find(choices.begin(), choices.end(), *word) != choices.end()
-                   ? absl::StatusOr<Value>(value)
-                   : refuse();
-      }
-      double number = std::numeric_limits<double>::quiet_NaN();
-      if (const auto* integer = std::get_if<std::int64_t>(&value)) number = static_cast<double>(*integer);
-      if (const auto* real = std::get_if<double>(&value)) number = *real;
-      return in_range(number) ? absl::StatusOr<Value>(number) : refuse();
-    }
-    case OptionType::kBoolean:
-      return std::holds_alternative<bool>(value) ? absl::StatusOr<Value>(value) : refuse();
-    case OptionType::kIntegerOrAuto:
-      if (IsAuto(value)) return value;
-      [[fallthrough]];
-    case OptionType::kInteger: {
-      const auto* integer = std::get_if<std::int64_t>(&value);
-      if (integer != nullptr && in_range(static_cast<double>(*integer))) return value;
-      const auto* number = std::get_if<double>(&value);
-      if (number != nullptr && in_range(*number) && *number == std::floor(*number) && *number < 0x1p63) {
-        return InvalidOption(key, ToText(value),
-                             fmt::format("{}, written without point or exponent: {}", accepted,
-                                         static_cast<std::int64_t>(*number)));
-      }
-      return refuse();
-    }
-    case OptionType::kIntegersOrAuto: {
-      if (IsAuto(value)) return value;
-      const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
-      if (list == nullptr || list->empty()) return refuse();
-      for (const std::int64_t each : *list) {
-        if (!in_range(static_cast<double>(each))) return refuse();
-      }
-      return value;
-    }
-    case OptionType::kNumbersOrAuto: {
-      if (IsAuto(value)) return value;
-      std::vector<double> numbers;
-      if (const auto* reals = std::get_if<std::vector<double>>(&value)) numbers = *reals;
-      if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
-        numbers.assign(list->begin(), list->end());
-      if (numbers.empty()) return refuse();
-      for (const double each : numbers) {
-        if (!in_range(each)) return refuse();
-      }
-      return Value(std::move(numbers));
-    }
-    case OptionType::kNumberOrAuto:
-      if (IsAuto(value)) return value;
-      [[fallthrough]];
-    case OptionType::kNumber: {
-      double number = std::numeric_limits<double>::quiet_NaN();
-      if (const auto* integer = std::get_if<std::int64_t>(&value)) number = static_cast<double>(*integer);
-      if (const auto* real = std::get_if<double>(&value)) number = *real;
-      return in_range(number) ? absl::StatusOr<Value>(number) : refuse();
-    }
-  }
-  return refuse();
-}
 
 std::span<const Option> Vocabulary() {
   static const std::vector<Option> options = MakeVocabulary();
