@@ -1,15 +1,19 @@
-# How every target of this project is made: one language level, one -march, one set of warnings.
+# The way in which every target of this project is made: one language level, one -march, one set of warnings. None of it
+# affects another project that adds this one with add_subdirectory.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)  # for clang-tidy
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)  # for clang-tidy
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release)
+  endif()
 endif()
 
 find_program(BANDANA_CCACHE ccache)
-if(BANDANA_CCACHE)
+if(BANDANA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${BANDANA_CCACHE})
 endif()
 find_program(BANDANA_MOLD mold)
@@ -17,71 +21,110 @@ if(BANDANA_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# Contraction is off so that a fused multiply-add stands only where it is written: the simulator and the
-# service must agree bit for bit, whatever inlining does.
-add_compile_options(-march=${BANDANA_MARCH} -ffp-contract=off -Wall -Wextra -Wshadow -Wnon-virtual-dtor
-                    -Wno-missing-field-initializers)
+# Flags that code needs which links the libraries: the width of vectors is part of the layout of Eigen's types.
+# Contraction is off, so that the compiler makes no fused multiply-add by itself: the simulator and the service must
+# agree bit for bit, whatever is inlined.
+add_library(bandana_flags INTERFACE)
+target_compile_features(bandana_flags INTERFACE cxx_std_20)
+target_compile_options(bandana_flags INTERFACE -march=${BANDANA_MARCH} -ffp-contract=off)
 if(BANDANA_SANITIZE)
-  add_compile_options(-fsanitize=${BANDANA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(bandana_flags INTERFACE -fsanitize=${BANDANA_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
   if(BANDANA_SANITIZE MATCHES "undefined")
-    # A check at every access through a pointer, a quarter of the time it takes to compile; the address sanitizer sees
-    # what matters of them.
-    add_compile_options(-fno-sanitize=null,alignment,object-size,vptr)
+    # These check every access through a pointer and take a quarter of the compile time; the address sanitizer finds the
+    # errors that matter.
+    target_compile_options(bandana_flags INTERFACE -fno-sanitize=null,alignment,object-size,vptr)
   endif()
-  add_link_options(-fsanitize=${BANDANA_SANITIZE})
+  target_link_options(bandana_flags INTERFACE -fsanitize=${BANDANA_SANITIZE})
 endif()
 
-# bandana_library(FOLDER DEPS ...): src/bandana/FOLDER as the library bandana_FOLDER.
+# Flags for this project's own code only. -pthread is always on, because gRPC needs it and a precompiled header works
+# only for code with the same macros. Position-independent functions are inlined like others, since nobody replaces them
+# at run time.
+add_library(bandana_own_flags INTERFACE)
+target_compile_options(bandana_own_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                       -Wno-missing-field-initializers -pthread)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(bandana_own_flags INTERFACE -fno-semantic-interposition -fpch-preprocess)  # ccache needs the latter
+  # g++ 12 raises false alarms where it inlines moves of std::function and absl::InlinedVector.
+  target_compile_options(bandana_own_flags INTERFACE -Wno-maybe-uninitialized)
+endif()
+
+# bandana_headers(NAME HEADERS ... DEPS ... [OPTIONS ...] [FIXED]): precompiles headers of other projects once for all
+# targets that reuse them; these link DEPS and have the same OPTIONS. Parsing headers is most of the cost of a small
+# file. Programs need FIXED ones: not position-independent beyond the compiler's default.
+function(bandana_headers name)
+  cmake_parse_arguments(ARG "FIXED" "" "HEADERS;DEPS;OPTIONS" ${ARGN})
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  file(GENERATE OUTPUT ${source} CONTENT "")
+  add_library(${name} OBJECT ${source})
+  if(ARG_FIXED)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  endif()
+  target_link_libraries(${name} PRIVATE bandana_flags bandana_own_flags ${ARG_DEPS})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+  set_target_properties(${name} PROPERTIES
+    CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/checksum_headers;${CMAKE_CXX_COMPILER_LAUNCHER}")
+endfunction()
+
+# bandana_library(FOLDER DEPS ... [PRIVATE ...] [PRECOMPILED HEADERS]): makes the library bandana_FOLDER from
+# src/bandana/FOLDER. Its headers need DEPS; only its sources need PRIVATE.
 function(bandana_library folder)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/bandana/${folder}/*.cc)
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "DEPS;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/bandana/${folder}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   if(sources)
     add_library(bandana_${folder} STATIC ${sources})
     set(scope PUBLIC)
+    target_link_libraries(bandana_${folder} PRIVATE bandana_own_flags ${ARG_PRIVATE})
+    if(ARG_PRECOMPILED)
+      target_precompile_headers(bandana_${folder} REUSE_FROM ${ARG_PRECOMPILED})
+    endif()
   else()
     add_library(bandana_${folder} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_include_directories(bandana_${folder} ${scope} ${CMAKE_SOURCE_DIR}/src)
-  target_link_libraries(bandana_${folder} ${scope} ${ARG_DEPS})
+  target_include_directories(bandana_${folder} ${scope} ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(bandana_${folder} ${scope} bandana_flags ${ARG_DEPS})
 endfunction()
 
-# bandana_proto(TARGET FILE): messages and gRPC stubs of a .proto file.
+# bandana_program(NAME SOURCES ... [DEPS ...] [OPTIONS ...] [PRECOMPILED HEADERS])
+function(bandana_program name)
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;DEPS;OPTIONS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE bandana_own_flags ${ARG_DEPS})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  if(ARG_PRECOMPILED)
+    target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
+  endif()
+endfunction()
+
+# bandana_proto(TARGET FILE): makes messages and gRPC stubs from a .proto file.
 function(bandana_proto target file)
   add_library(${target} STATIC ${file})
-  set(out ${CMAKE_BINARY_DIR}/proto)
+  set(out ${PROJECT_BINARY_DIR}/proto)
   file(MAKE_DIRECTORY ${out})
   target_include_directories(${target} SYSTEM PUBLIC ${out})
-  target_link_libraries(${target} PUBLIC protobuf::libprotobuf gRPC::grpc++)
-  set(args TARGET ${target} IMPORT_DIRS ${CMAKE_SOURCE_DIR}/proto PROTOC_OUT_DIR ${out})
+  target_link_libraries(${target} PUBLIC bandana_flags protobuf::libprotobuf gRPC::grpc++)
+  set(args TARGET ${target} IMPORT_DIRS ${PROJECT_SOURCE_DIR}/proto PROTOC_OUT_DIR ${out})
   protobuf_generate(${args} LANGUAGE cpp)
   protobuf_generate(${args} LANGUAGE grpc GENERATE_EXTENSIONS .grpc.pb.h .grpc.pb.cc
                     PLUGIN "protoc-gen-grpc=$<TARGET_FILE:gRPC::grpc_cpp_plugin>")
 endfunction()
 
-# bandana_embed(TARGET FILE...): files as byte arrays, found by name through lab/embedded.h.
+# bandana_embed(TARGET FILE...): embeds files as byte arrays, which lab/embedded.h finds by name.
 function(bandana_embed target)
-  set(out ${CMAKE_BINARY_DIR}/embedded/${target}_embedded.cc)
+  set(out ${PROJECT_BINARY_DIR}/embedded/${target}_embedded.cc)
   set(files)
   foreach(file ${ARGN})
-    list(APPEND files ${CMAKE_SOURCE_DIR}/${file})
+    list(APPEND files ${PROJECT_SOURCE_DIR}/${file})
   endforeach()
   string(JOIN "|" joined ${files})
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} "-DFILES=${joined}" -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
-    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} "-DFILES=${joined}" -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
   target_sources(${target} PRIVATE ${out})
-endfunction()
-
-# bandana_test(NAME FILE LABEL DEPS...): a GoogleTest program whose cases carry LABEL.
-function(bandana_test name file label)
-  add_executable(${name} ${file})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${ARGN} GTest::gmock_main rapidcheck)
-  if(TARGET tests_headers)
-    target_precompile_headers(${name} REUSE_FROM tests_headers)
-  endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 600
-                       ENVIRONMENT "RC_PARAMS=seed=20261115")
 endfunction()

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# What the scripts share. Sourced, after `set -euo pipefail`.
+# Helpers of the scripts. To be sourced after `set -euo pipefail`.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Objects do not depend on where the clone lies, so that a second one finds them in the cache.
-export CCACHE_BASEDIR=$ROOT CCACHE_NOHASHDIR=1
+# Objects do not depend on the folder of the clone, so that a second clone finds them in the cache. Precompiled headers,
+# which hold no code of ours, are cached only if time and macros need not match exactly.
+export CCACHE_BASEDIR=$ROOT CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1
 
 note() { printf '%s\n' "$*" >&2; }
 die() { note "${0##*/}: $*"; exit 1; }
@@ -14,18 +15,19 @@ show_help() { sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit 0; }
 bad_usage() { note "${0##*/}: $*"; note "See ${0##*/} --help."; exit 2; }
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# The clone may belong to another user, as in a container: who runs its scripts trusts it already.
+# The clone may belong to another user, for example in a container. Whoever runs its scripts trusts it already.
 git_() { git -c safe.directory="$ROOT" -C "$ROOT" "$@"; }
 
-# C++ files as they stand, tracked or new, relative to the root.
+# Prints the C++ files of the work tree, tracked or new, relative to the root.
 cxx_files() {
   git_ ls-files --cached --others --exclude-standard -- \
       'src/*.h' 'src/*.cc' 'tests/*.h' 'tests/*.cc' 'benchmarks/*.h' 'benchmarks/*.cc' \
-      'bindings/*.h' 'bindings/*.cc' |
+      'bindings/*.h' 'bindings/*.cc' 'examples/*.cc' |
     sort -u | while IFS= read -r file; do if [[ -f $ROOT/$file ]]; then printf '%s\n' "$file"; fi; done
 }
 
-# All cores, but no more than one job per 1.5 GiB of memory: gRPC and Eigen are heavy to compile.
+# Prints the number of jobs: all cores, but at most one job per 1.5 GiB of memory, because gRPC and Eigen are heavy to
+# compile.
 job_count() {
   local kib limit n
   kib=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
@@ -40,7 +42,7 @@ job_count() {
 
 build_dir() { if [[ $1 == release ]]; then echo "$ROOT/build"; else echo "$ROOT/build-$1"; fi; }
 
-# configure PRESET: Ninja sees changes of CMakeLists.txt by itself, but not those of the presets.
+# configure PRESET: Ninja notices changes of CMakeLists.txt by itself, but not changes of the presets.
 configure() {
   local dir
   dir=$(build_dir "$1")
@@ -49,12 +51,12 @@ configure() {
   fi
 }
 
-# A sanitizer cannot place its shadow memory where the kernel randomises addresses widely.
+# Runs a command without address randomisation: wide randomisation leaves no room for a sanitizer's shadow memory.
 steady_addresses() {
   if has setarch && setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi
 }
 
-# stage NAME COMMAND...: runs it and says how long it took; its status is the command's.
+# stage NAME COMMAND...: runs COMMAND, says how long it took, and returns its status.
 stage() {
   local name=$1 start=$SECONDS status=0
   shift
