@@ -7,7 +7,7 @@
 namespace bandana {
 namespace {
 
-// 100 releases, on a grid of as many points to the standard deviation.
+// Composes 100 releases; the argument is the number of grid points per standard deviation.
 void BM_SelfCompose(benchmark::State& state) {
   const auto one = PrivacyLossDistribution::Gaussian(10, LossGrid(0.1, static_cast<double>(state.range(0))));
   std::size_t cells = 0;

@@ -35,8 +35,8 @@ double SecondsOfGemv(const ActionMatrix& actions, const Vector& x, Vector& y) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Counter `gemvs`: the time of one design in units of one k x d matrix-vector product, measured between
-/// designs.
+/// The counter `gemvs` is the time of one design in units of one k x d matrix-vector product, measured
+/// between designs.
 void BM_Design(benchmark::State& state, Lengths lengths) {
   const ActionMatrix actions = RandomActions(state.range(0), state.range(1), lengths);
   std::vector<ArmId> active(actions.rows());
@@ -62,8 +62,8 @@ void BM_Design(benchmark::State& state, Lengths lengths) {
   state.counters["steps"] = design.steps;
 }
 
-/// An elimination: designs of ever fewer actions, the best for a random theta, until d are left. Range: k, d,
-/// per cent that a phase keeps, 1 for warm starts.
+/// Measures an elimination: designs for fewer and fewer actions, the best for a random theta, until d are
+/// left. The ranges are k, d, the per cent of actions that a phase keeps, and 1 for warm starts.
 void BM_Phases(benchmark::State& state) {
   const ActionMatrix actions = RandomActions(state.range(0), state.range(1), Lengths::kUnit);
   const bool warm = state.range(3) != 0;

@@ -1,5 +1,5 @@
-// One DP-DPE run at P1's setting: d = 20, k = 1000, sigma = 0.1, alpha = 0.8, 10^5 clients. The figures to
-// reach are CPU milliseconds a run; on a noisy machine read `per_draw`, the time of a run over that of
+// One DP-DPE run at P1's setting: d = 20, k = 1000, sigma = 0.1, alpha = 0.8, 10^5 clients. The targets are
+// CPU milliseconds per run. On a noisy machine read `per_draw`: the time of a run divided by the time of
 // drawing as many normals as its clients see averages, measured in the same process.
 #include <atomic>
 #include <string>
@@ -63,7 +63,7 @@ void Run(benchmark::State& state, const Settings& settings) {
   state.counters["per_draw"] = seconds / reals / SecondsPerNormal();
 }
 
-// Figures: 100 ms for none and central, 200 ms for local.
+// Targets: 100 ms for none and central, 200 ms for local.
 void PaperRun(benchmark::State& state, const std::string& model) {
   Run(state, PaperSetting(model, 1'000'000));
 }
@@ -71,7 +71,8 @@ BENCHMARK_CAPTURE(PaperRun, none, "none")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(PaperRun, central, "central")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(PaperRun, local, "local")->Unit(benchmark::kMillisecond);
 
-// Figure: with as many clients in every phase, ms_per_phase at T = 10^9 is at most twice that at 10^6.
+// Target: with equally many clients in every phase, ms_per_phase at T = 10^9 is at most twice that at T =
+// 10^6.
 void FixedClients(benchmark::State& state) {
   Settings settings = PaperSetting("central", state.range(0));
   settings.Set("algorithm.clients", Value(std::string("fixed")));

@@ -1,25 +1,25 @@
-// FedUCB's hot loop on one core, beside the rate of multiply-adds that Eigen's 1000 x 1000 product reaches.
-// flops counts K d (d + 1) + 2 K d a decision, whatever is really done, and 2 n^3 a product; of_gemm is the
-// ratio of the two rates, the product's measured by turns with the loop, so that both see the same machine.
-// Figure to reach: of_gemm >= 0.4 for DecideAndUpdate/double (local = raw: an update after every decision).
-// Decide is local = released, where the index is set once a segment. Draw is what makes the decision sets:
-// ns_an_arm stands in Decide's lines too.
+// FedUCB's hot loop on one core, compared with the rate of multiply-adds that Eigen reaches in a 1000 x 1000
+// product. `flops` counts K d (d + 1) + 2 K d per decision, whatever the code really does, and 2 n^3 per
+// product. `of_gemm` is the ratio of the two rates. The product alternates with the loop, so that both see
+// the same machine. Target: of_gemm >= 0.4 for DecideAndUpdate/double (local = raw: an update after every
+// decision). Decide is local = released, where the index is set once per segment. Draw makes the decision
+// sets; its counter `ns_an_arm` is in Decide's lines too.
 #include <cstdint>
 #include <ctime>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "bandana/algorithms/optimistic_regression.h"
-#include "bandana/algorithms/ucb_index.h"
-#include "bandana/bandit/round_contexts.h"
+#include "bandana/algorithms/fed_ucb/optimistic_regression.h"
+#include "bandana/algorithms/fed_ucb/ucb_index.h"
+#include "bandana/bandit/worlds/round_contexts.h"
 #include "bandana/core/check.h"
 #include "benchmark/benchmark.h"
 
 namespace bandana {
 namespace {
 
-/// Of this thread's own time: others may share the core.
+/// Returns the CPU time of this thread, because others may share the core.
 double CpuSeconds() {
   timespec time;
   BANDANA_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0);
@@ -51,17 +51,17 @@ BENCHMARK(Gemm)->Unit(benchmark::kMillisecond);
 constexpr Count kRounds = 16;
 
 RoundContexts Contexts(Count dimension, Count arms, RoundLaw law = RoundLaw::kGap) {
-  auto contexts = RoundContexts::Create({.dimension = dimension,
-                                         .arms = arms,
-                                         .law = law,
-                                         .gap = 0.1,
-                                         .reward = RewardKind::kRademacher,
+  const bool gap = law == RoundLaw::kGap;
+  auto contexts = RoundContexts::Create({.contexts = law,
+                                         .dimension = dimension,
+                                         .actions = arms,
+                                         .reward = gap ? RewardKind::kBernoulli : RewardKind::kRademacher,
                                          .seed = 1});
   BANDANA_CHECK(contexts.ok());
   return *std::move(contexts);
 }
 
-/// One agent's loop over a block of rounds that stays as it is.
+/// One agent's loop over a block of rounds that does not change.
 template <class Scalar>
 class Agent {
  public:
@@ -101,7 +101,7 @@ class Agent {
   Count round_ = 0;
 };
 
-/// One product, then decisions for about as long, over and over.
+/// Repeats one product, then decisions for about the same time.
 template <class Scalar>
 void Decisions(benchmark::State& state, bool update) {
   const auto d = state.range(0);

@@ -1,12 +1,12 @@
-// What a round of a world with one user a round costs, without a learner: Next, Scores, Context, Reward and
-// Gap. To reach: ProjectedRounds at d = 2, K = 10 in 80 ns, at d = 20, K = 20 in 600 ns.
+// The cost of one round of an environment with one user per round, without a learner: Next, Scores, Context,
+// Reward and Gap. Targets for ProjectedRounds: 80 ns at d = 2, K = 10, and 600 ns at d = 20, K = 20.
 #include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "bandana/bandit/glm_problem.h"
 #include "bandana/bandit/mean_function.h"
-#include "bandana/bandit/user_rounds.h"
+#include "bandana/bandit/worlds/user_rounds.h"
 #include "bandana/core/check.h"
 #include "benchmark/benchmark.h"
 
@@ -41,7 +41,7 @@ void Rounds(benchmark::State& state, Link link, UserContexts contexts, Parameter
     world.Next();
     world.Scores(theta, scores);
     const auto arm = static_cast<ArmId>(std::max_element(scores.begin(), scores.end()) - scores.begin());
-    // theta changes, as a learner's does.
+    // theta changes as it does in a learner.
     theta[0] += 1e-9 * *world.Reward(arm) * world.Context(arm)[0];
     regret += world.Gap(arm);
   }

@@ -1,5 +1,5 @@
-// experiments/p1-models.toml: P1's three models x five epsilons x 20 replicates. Figure: seconds, with both
-// cores busy; `cores_busy` is CPU time over wall time.
+// experiments/p1-models.toml: P1's three models x five epsilons x 20 replicates. The result is in seconds,
+// with both cores busy; `cores_busy` is CPU time divided by wall time.
 #include <filesystem>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Charges a second with the disk waited for: one at a time, in groups, and one that names 10^5 clients; and
-// how fast a ledger is verified. In the working folder, so that it is the disk of your choice.
+// Charges per second, with waiting for the disk: one at a time, in groups, and one that names 10^5 clients;
+// and the speed of verifying a ledger. The files are in the working folder, so that you choose the disk.
 
 #include <benchmark/benchmark.h>
 
@@ -65,7 +65,7 @@ void BM_ChargesInGroups(benchmark::State& state) {
 }
 BENCHMARK(BM_ChargesInGroups)->Arg(64)->Arg(1024)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
-// Every `gap`-th client: 1 is one range, 2 the longest text there is.
+// The charge names every `gap`-th client: 1 gives one range, 2 the longest possible text.
 void BM_ChargeOfManyClients(benchmark::State& state) {
   const auto ledger = Fresh(Ledger::Durability::kEach);
   std::vector<NodeId> units;

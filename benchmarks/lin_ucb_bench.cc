@@ -1,8 +1,8 @@
-// LinUCB's decisions at P1's setting (Fig. 3): k = 1000 actions in d = 20. A round is one choice and one
-// update.
+// LinUCB's decisions at P1's setting (Fig. 3): k = 1000 actions in d = 20 dimensions. A round is one choice
+// and one update.
 #include <optional>
 
-#include "bandana/algorithms/lin_ucb.h"
+#include "bandana/algorithms/lin_ucb/lin_ucb.h"
 #include "bandana/bandit/linear_problem.h"
 #include "bandana/core/distributions.h"
 #include "benchmark/benchmark.h"
@@ -13,7 +13,7 @@ namespace {
 void Rounds(benchmark::State& state) {
   const auto problem = LinearProblem::Draw({.dimension = 20, .actions = state.range(0)}, 1, 0);
   constexpr Count kMany = 1'000'000'000;
-  const LinUcbParams params{.horizon = kMany, .beta = std::nullopt, .population = kMany, .client_sd = 0.1};
+  const LinUcbSetting params{.horizon = kMany, .beta = std::nullopt, .population = kMany, .client_sd = 0.1};
   auto policy = *LinUcbPolicy::Create(params, problem->actions());
   PhiloxSource bits({.seed = 1});
   CoinGen coin(bits);

@@ -5,7 +5,7 @@
 namespace bandana {
 namespace {
 
-/// Ranges: dimension, 10^4 times the radius.
+/// The ranges are the dimension and 10^4 times the radius.
 void BM_Net(benchmark::State& state, ActionSet set) {
   const NetParams params{
       .set = set, .dimension = state.range(0), .radius = static_cast<double>(state.range(1)) * 1e-4};

@@ -1,15 +1,15 @@
-// Messages of P4's GIS in the simulator: every peer of a graph comes to hold everybody's sums of 100 arms,
-// round after round; and a whole run of DDP-MAB. `messages` are ADV, REQ and DATA, a second of one core;
-// `tallies` what they carry.
+// P4's GIS in the simulator: in every communication round each peer of a graph gets everybody's sums of 100
+// arms. Also a whole run of DDP-MAB. `messages` counts ADV, REQ and DATA per second on one core; `tallies`
+// counts the tallies in them.
 #include <atomic>
 #include <memory>
 #include <vector>
 
-#include "bandana/bandit/arm_world.h"
+#include "bandana/bandit/worlds/arm_world.h"
 #include "bandana/core/check.h"
 #include "bandana/federation/dissemination.h"
 #include "bandana/federation/graph_shapes.h"
-#include "bandana/lab/arms.h"
+#include "bandana/lab/experiment.h"
 #include "bandana/lab/spec.h"
 #include "bandana/privacy/arm_totals.h"
 #include "bandana/privacy/wire.h"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr Count kArms = 100;
 
-// GIS and nothing else: peers have sums, and do nothing with others'.
+// A peer that runs GIS only: it has sums, and does nothing with the sums of others.
 class GisPeer final : public NetworkPlayer {
  public:
   GisPeer(const DisseminationClock& clock, NodeId self, Epoch rounds)
@@ -84,7 +84,7 @@ void Gis(benchmark::State& state) {
     }
     RoundRecorder recorder(graph.nodes(), {1});
     Traffic traffic(graph);
-    BANDANA_CHECK(sim::RunNetwork({}, graph, nullptr, players, world, *problem, recorder, traffic).ok());
+    BANDANA_CHECK(sim::RunNetwork({}, graph, nullptr, players, world, recorder, traffic).ok());
     messages += traffic.total().messages;
     reals += traffic.total().reals;
   }
@@ -101,7 +101,7 @@ BENCHMARK(Gis)
     ->Args({3, 2000})
     ->Unit(benchmark::kMillisecond);
 
-// The issue's setting: 2000 agents on a random graph, 100 arms, 10^6 slots.
+// The setting of the project's issue: 2000 agents on a random graph, 100 arms, 10^6 slots.
 void DdpMab(benchmark::State& state) {
   const auto spec = lab::ParseSpec(R"(horizon = 1_000_000
 environment = { kind = "mab", actions = 100 }
@@ -111,7 +111,7 @@ privacy = { model = "peer", epsilon = 1.0 }
 )",
                                    "bench.toml", {});
   const std::atomic<bool> stop = false;
-  for (auto _ : state) benchmark::DoNotOptimize(lab::RunArms(spec->points.front().settings, 0, false, stop));
+  for (auto _ : state) benchmark::DoNotOptimize(lab::RunReplicate(spec->points.front().settings, 0, stop));
 }
 BENCHMARK(DdpMab)->Unit(benchmark::kMillisecond)->Iterations(1);
 

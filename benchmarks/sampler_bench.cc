@@ -1,5 +1,5 @@
-// Samplers of privacy noise, from Philox (the lab) and from the operating system's entropy (service). Figures
-// to reach, in draws a second of one core: 2 million of DiscreteGaussian/secure, 100 million of
+// Samplers of privacy noise, from Philox (the lab) and from the operating system's entropy (the service).
+// Targets, in draws per second on one core: 2 million for DiscreteGaussian/secure, 100 million for
 // Normals/philox.
 #include <cstdint>
 #include <memory>
@@ -25,7 +25,7 @@ std::unique_ptr<BitSource> Source(bool secure) {
   return std::make_unique<PhiloxSource>(StreamKey{.seed = 1, .stream = Stream::kPrivacy});
 }
 
-/// Times `draw`, which makes `draws` of them, from both sources.
+/// Times `draw`, which makes `draws` draws per call, with both sources.
 template <class Draw>
 void Register(const std::string& name, const Draw& draw, int draws = 1) {
   for (const bool secure : {false, true}) {

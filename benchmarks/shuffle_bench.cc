@@ -1,4 +1,4 @@
-// How long a calibration takes: once a deployment, but once a phase in the simulator.
+// The time of a calibration. A deployment needs it once; the simulator needs it once per phase.
 #include "bandana/privacy/calibration/amplification.h"
 #include "bandana/privacy/calibration/shuffle_sum.h"
 #include "benchmark/benchmark.h"

@@ -11,7 +11,7 @@
 #include "bandana/core/generators.h"
 #include "bandana/core/noise_door.h"
 
-/// What several tests share: seeded generators, and tests of laws against samples.
+/// Helpers for many tests: seeded generators, and tests of samples against laws (probability distributions).
 namespace bandana::test {
 
 inline StreamKey TestKey(std::uint64_t seed, Epoch epoch = 0) {
@@ -31,7 +31,7 @@ struct Noise {
   NoiseGen gen;
 };
 
-/// Kolmogorov and Smirnov's distance between two samples; ties count once.
+/// Returns the Kolmogorov-Smirnov distance between two samples; ties count once.
 inline double KsDistance(std::vector<double> a, std::vector<double> b) {
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
@@ -47,15 +47,16 @@ inline double KsDistance(std::vector<double> a, std::vector<double> b) {
   return farthest;
 }
 
-/// Two samples of one law look different with probability at most `false_alarm` (less if the law is
-/// discrete).
+/// Returns whether two samples may come from one law (Kolmogorov-Smirnov). If they do, it returns false with
+/// probability at most `false_alarm`, or less if the law is discrete.
 inline bool SameLaw(const std::vector<double>& a, const std::vector<double>& b, double false_alarm = 1e-6) {
   const auto n = static_cast<double>(a.size());
   const auto m = static_cast<double>(b.size());
   return KsDistance(a, b) <= std::sqrt(std::log(2 / false_alarm) / 2 * (n + m) / (n * m));
 }
 
-/// Pearson's test of counts against what is expected; cells should expect 25 and more.
+/// Returns whether counts pass Pearson's chi-squared test against `expected`. Every cell should expect at
+/// least 25.
 inline bool FitsCounts(std::span<const double> counts, std::span<const double> expected,
                        double false_alarm = 1e-6) {
   double statistic = 0;
@@ -66,7 +67,7 @@ inline bool FitsCounts(std::span<const double> counts, std::span<const double> e
   return statistic <= quantile(complement(law, false_alarm));
 }
 
-/// The same for masses that sum to 1: neighbouring cells are joined until each expects 25 draws.
+/// Pearson's test for masses that sum to 1. It joins neighbouring cells until each of them expects 25 draws.
 inline bool FitsMasses(std::span<const double> counts, std::span<const double> masses,
                        double false_alarm = 1e-6) {
   double left = 0;
@@ -84,7 +85,7 @@ inline bool FitsMasses(std::span<const double> counts, std::span<const double> m
   return FitsCounts(joined, expected, false_alarm);
 }
 
-/// Kolmogorov and Smirnov's test of a sample against a continuous law.
+/// Returns whether a sample passes the Kolmogorov-Smirnov test against a continuous law.
 template <class Cdf>
 bool FitsCdf(std::vector<double> sample, Cdf cdf, double false_alarm = 1e-6) {
   std::sort(sample.begin(), sample.end());

@@ -1,4 +1,4 @@
-#include "bandana/algorithms/arm_schedule.h"
+#include "bandana/algorithms/arms/arm_schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ ArmSums Sums(Count agents, Count pulls, std::vector<double> means, double scale 
   return sums;
 }
 
-// The Chernoff bound by brute force: the least w with 2 |I| r (r+1) inf_t exp(psi(t) - t w) <= failure, over
-// a fine grid of t.
+// Finds the Chernoff bound by brute force over a fine grid of t: the least w with 2 |I| r (r+1) inf_t
+// exp(psi(t) - t w) <= failure.
 double BruteWidth(double pulls, double terms, double scale, double log_level) {
   double least = 1e300;
   const double most = scale > 0 ? pulls / scale * (1 - 1e-9) : 1e3 * std::sqrt(pulls);
@@ -43,8 +43,8 @@ TEST(ArmScheduleTest, ExactWidthsAreChernoffs) {
     const ArmSchedule schedule =
         Of({.horizon = 1000, .arms = 10, .reporting = 4, .noise_scale = scale, .failure = 0.01});
     const ArmSums sums = Sums(4, 400, {0.5, 0.5}, scale, 8);
-    const ArmSchedule::Part part{.sums = &sums};
-    const double log_level = std::log(2 * 10.0 * 3 * 4 / 0.01);  // ten arms, of which seven are left
+    const ArmSchedule::WeightedSums part{.sums = &sums};
+    const double log_level = std::log(2 * 10.0 * 3 * 4 / 0.01);  // there are ten arms, and seven are left
     const double brute = BruteWidth(400, 8, scale, log_level);
     EXPECT_NEAR(schedule.HalfWidth(3, 7, {&part, 1}), brute, 1e-3 * brute) << scale;
     if (scale == 0) {
@@ -61,7 +61,7 @@ TEST(ArmScheduleTest, ExactPullsAreTheFewestThatResolve) {
       const Count pulls = schedule.Pulls(round, 20);
       const auto width = [&](Count each) {
         const ArmSums sums = Sums(7, 7 * each, std::vector<double>(20, 0.5), scale, 7 * round);
-        const ArmSchedule::Part part{.sums = &sums};
+        const ArmSchedule::WeightedSums part{.sums = &sums};
         return schedule.HalfWidth(round, 20, {&part, 1});
       };
       EXPECT_LE(width(pulls), schedule.Resolution(round) / 2);
@@ -71,7 +71,8 @@ TEST(ArmScheduleTest, ExactPullsAreTheFewestThatResolve) {
   }
 }
 
-// Lines 4 and 5 of Algorithm 1 at M = 50, K = 100, T = 10^6, epsilon = 0.1 in the fourth round with 30 arms.
+// Lines 4 and 5 of Algorithm 1 in the fourth communication round with 30 arms, at M = 50 agents, K = 100
+// arms, T = 10^6 and epsilon = 0.1.
 TEST(ArmScheduleTest, PaperFormulas) {
   const double m = 50;
   const double epsilon = 0.1;
@@ -86,7 +87,7 @@ TEST(ArmScheduleTest, PaperFormulas) {
   const Count pulls = schedule.Pulls(4, 30);
   EXPECT_EQ(pulls, static_cast<Count>(std::ceil(std::max(learning, noise))));
   const ArmSums sums = Sums(50, 50 * pulls, std::vector<double>(30, 0.5), 1 / (m * epsilon), 200);
-  const ArmSchedule::Part part{.sums = &sums};
+  const ArmSchedule::WeightedSums part{.sums = &sums};
   const double s = static_cast<double>(pulls);
   EXPECT_NEAR(schedule.HalfWidth(4, 30, {&part, 1}),
               std::sqrt(std::log(8 * 30.0 * 16 * 1e6) / (2 * m * s)) +
@@ -137,33 +138,33 @@ TEST(ArmScheduleTest, ARoundThatDoesNotFitIsNotBegun) {
 TEST(ArmScheduleTest, EliminatesWhatIsTwoWidthsBehind) {
   const ArmSchedule schedule = Of({.horizon = 10'000, .arms = 4, .reporting = 2});
   const ArmSums base = Sums(2, 2000, {0.5, 0.5, 0.5, 0.5});
-  const ArmSchedule::Part any{.sums = &base};
+  const ArmSchedule::WeightedSums any{.sums = &base};
   const double width = schedule.HalfWidth(1, 4, {&any, 1});
   const ArmSums sums = Sums(2, 2000, {0.6 - 1.98 * width, 0.6, 0.6 - 2.02 * width, 0.6});
-  const ArmSchedule::Part part{.sums = &sums};
+  const ArmSchedule::WeightedSums part{.sums = &sums};
   const ArmDecision decision = EliminateArms(schedule, 1, {&part, 1});
   EXPECT_THAT(decision.arms, ElementsAre(0, 1, 3));
   EXPECT_EQ(decision.best, 1) << "the first of equals";
   EXPECT_DOUBLE_EQ(decision.half_width, width);
 }
 
-// Three agents with 0.2 and one with 1.0, in components of three and one.
+// Three agents have mean 0.2 and one has 1.0; they form components of three agents and of one.
 TEST(ArmScheduleTest, WeightsDecideWhoseMeansCount) {
   const ArmSchedule schedule = Of({.horizon = 10'000, .arms = 2, .reporting = 4});
   const ArmSums three = Sums(3, 3'000'000, {0.2, 0.3});
   const ArmSums one = Sums(1, 1'000'000, {1.0, 0.0});
-  const std::vector<ArmSchedule::Part> weighted = {{0.75, &three}, {0.25, &one}};
-  const std::vector<ArmSchedule::Part> unweighted = {{0.5, &three}, {0.5, &one}};
+  const std::vector<ArmSchedule::WeightedSums> weighted = {{0.75, &three}, {0.25, &one}};
+  const std::vector<ArmSchedule::WeightedSums> unweighted = {{0.5, &three}, {0.5, &one}};
   EXPECT_EQ(EliminateArms(schedule, 1, weighted).best, 0) << "0.40 against 0.225";
   EXPECT_EQ(EliminateArms(schedule, 1, unweighted).best, 0);
   const ArmSums low = Sums(1, 1'000'000, {0.45, 0.0});
-  const std::vector<ArmSchedule::Part> w = {{0.75, &three}, {0.25, &low}};
-  const std::vector<ArmSchedule::Part> u = {{0.5, &three}, {0.5, &low}};
+  const std::vector<ArmSchedule::WeightedSums> w = {{0.75, &three}, {0.25, &low}};
+  const std::vector<ArmSchedule::WeightedSums> u = {{0.5, &three}, {0.5, &low}};
   EXPECT_EQ(EliminateArms(schedule, 1, w).best, 0) << "0.2625 against 0.225";
   EXPECT_EQ(EliminateArms(schedule, 1, u).best, 0) << "0.325 against 0.15";
   const ArmSums lower = Sums(1, 1'000'000, {0.25, 0.0});
-  const std::vector<ArmSchedule::Part> right = {{0.75, &three}, {0.25, &lower}};
-  const std::vector<ArmSchedule::Part> wrong = {{0.5, &three}, {0.5, &lower}};
+  const std::vector<ArmSchedule::WeightedSums> right = {{0.75, &three}, {0.25, &lower}};
+  const std::vector<ArmSchedule::WeightedSums> wrong = {{0.5, &three}, {0.5, &lower}};
   EXPECT_EQ(EliminateArms(schedule, 1, right).best, 1) << "0.2125 against 0.225";
   EXPECT_EQ(EliminateArms(schedule, 1, wrong).best, 0) << "0.225 against 0.15";
   EXPECT_GT(schedule.HalfWidth(1, 2, wrong), schedule.HalfWidth(1, 2, right))
@@ -180,22 +181,22 @@ TEST(ArmScheduleTest, RefusesWhatItCannotPlanFor) {
   EXPECT_EQ(key(bad), "horizon");
   bad = good;
   bad.arms = 0;
-  EXPECT_EQ(key(bad), "environment.actions");
+  EXPECT_EQ(key(bad), "arms");
   bad = good;
   bad.reporting = 0;
-  EXPECT_EQ(key(bad), "federation.agents");
+  EXPECT_EQ(key(bad), "people");
   bad = good;
   bad.rounds = 0;
-  EXPECT_EQ(key(bad), "algorithm.rounds");
+  EXPECT_EQ(key(bad), "rounds");
   for (const double gap : {0.0, -1.0, 1.5, std::nan("")}) {
     bad = good;
     bad.gap = gap;
-    EXPECT_EQ(key(bad), "algorithm.gap");
+    EXPECT_EQ(key(bad), "gap");
   }
   for (const double failure : {0.0, 1.0, std::nan("")}) {
     bad = good;
     bad.failure = failure;
-    EXPECT_EQ(key(bad), "algorithm.failure");
+    EXPECT_EQ(key(bad), "failure");
   }
 }
 

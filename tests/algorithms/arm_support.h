@@ -6,15 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/algorithms/ddp_mab.h"
-#include "bandana/algorithms/hdp_mab.h"
-#include "bandana/bandit/arm_world.h"
+#include "bandana/algorithms/arms/ddp_mab.h"
+#include "bandana/algorithms/arms/hdp_mab.h"
+#include "bandana/bandit/worlds/arm_world.h"
 #include "bandana/sim/network_simulator.h"
 #include "gtest/gtest.h"
 
 namespace bandana::test {
 
-/// Some setting of P4's algorithms; no noise without an epsilon.
+/// A setting of P4's algorithms. Without an epsilon there is no noise.
 struct ArmSetting {
   Count horizon = 20'000;
   Count agents = 6;
@@ -30,7 +30,7 @@ struct ArmSetting {
 };
 
 /// Writes down what an agent pulls and is told.
-template <class Role>
+template <class Watched>
 class WatchedRole final : public NetworkPlayer {
  public:
   template <class... Arguments>
@@ -51,15 +51,16 @@ class WatchedRole final : public NetworkPlayer {
   absl::Status EndTick(Context& context) override { return role.EndTick(context); }
   void OnSilence(Context& context) override { role.OnSilence(context); }
   bool finished() const override { return role.finished(); }
+  bool waiting() const override { return role.waiting(); }
   std::string Save() const override { return role.Save(); }
   absl::Status Restore(std::string_view saved) override { return role.Restore(saved); }
 
-  Role role;
+  Watched role;
   std::vector<Pull> pulls;
   std::vector<Message> messages;
 };
 
-/// Pulls of the same arm one after the other are one.
+/// Joins consecutive pulls of the same arm into one.
 inline std::vector<Pull> Runs(const std::vector<Pull>& pulls) {
   std::vector<Pull> runs;
   for (const Pull& pull : pulls) {
@@ -72,7 +73,7 @@ inline std::vector<Pull> Runs(const std::vector<Pull>& pulls) {
   return runs;
 }
 
-/// A run and what came of it.
+/// One run of P4's algorithms and its results.
 class ArmRun {
  public:
   using Peer = WatchedRole<DdpMabPeer>;
@@ -90,7 +91,7 @@ class ArmRun {
   ArmRun(const ArmRun&) = delete;
   ArmRun& operator=(const ArmRun&) = delete;
 
-  /// Peers, by GIS unless said otherwise. `reporting`: 1 if they do not talk.
+  /// Runs peers, by default with GIS. Each reports alone if the graph has no edges.
   void RunPeers(Protocol protocol = Protocol::kGis, int slack = 0) {
     schedule_ = MakeSchedule(graph.edges() == 0 ? 1 : setting_.agents);
     clock_.emplace(graph, protocol, slack, setting_.seed);
@@ -106,7 +107,7 @@ class ArmRun {
                  std::optional<Count> participants = std::nullopt) {
     const Count reporting = participants.value_or(setting_.agents);
     schedule_ = MakeSchedule(reporting);
-    server = std::make_unique<HdpMabServer>(HdpMabParams{aggregation, reporting}, *schedule_, graph);
+    server = std::make_unique<HdpMabServer>(HdpMabServerParams{aggregation, reporting}, *schedule_, graph);
     std::vector<NetworkPlayer*> players;
     for (std::uint32_t i = 1; i <= setting_.agents; ++i) {
       workers.push_back(std::make_unique<Worker>(NodeId{i}, setting_.agents, problem_->arms(),
@@ -155,7 +156,7 @@ class ArmRun {
                                           .budget_per_agent = privatizer_.guarantee(),
                                           .failures = setting_.failures,
                                           .dropout = setting_.dropout},
-                                         graph, top, players, world, *problem_, recorder, traffic);
+                                         graph, top, players, world, recorder, traffic);
     ASSERT_TRUE(outcome.ok()) << outcome.status();
     losses = *outcome;
   }
@@ -165,7 +166,7 @@ class ArmRun {
  public:
   Graph graph;
   Traffic traffic;
-  sim::NetworkLosses losses;
+  sim::NetworkRun losses;
   std::unique_ptr<HdpMabServer> server;
   std::vector<std::unique_ptr<Peer>> peers;
   std::vector<std::unique_ptr<Worker>> workers;

@@ -16,7 +16,7 @@
 namespace bandana {
 namespace {
 
-// All but the Laplace terms as one sub-Gaussian part.
+// Returns the bound for an error whose parts except the Laplace terms are one sub-Gaussian part.
 double ChernoffBound(double squared_proxy, std::span<const double> weights, std::span<const NoiseLaw> laws,
                      double level) {
   for (std::size_t i = 0; i < std::min(weights.size(), laws.size()); ++i) {
@@ -25,7 +25,7 @@ double ChernoffBound(double squared_proxy, std::span<const double> weights, std:
   return TailBound({.sub_gaussian = squared_proxy, .weights = weights, .laws = laws}, level);
 }
 
-// The best of Chernoff's bounds over a fine grid of exponents, from the laws' own moments.
+// Returns the best of Chernoff's bounds over a fine grid of exponents, computed from the laws' own moments.
 double ByGrid(double squared_proxy, const std::vector<double>& weights, const std::vector<NoiseLaw>& laws,
               double level) {
   double best = std::numeric_limits<double>::infinity();
@@ -58,7 +58,7 @@ TEST(ChernoffTest, IsNearTheBestOfItsKind) {
       {0, {1, 0.1}, {{.laplace_scale = 1, .laplace_terms = 1}, {.laplace_scale = 1, .laplace_terms = 1000}}},
       {0, {1}, {{.laplace_scale = 1e-3, .laplace_terms = 1'000'000}}},
       {4, {1, -3, 0}, {{.proxy = 1, .laplace_scale = 2, .laplace_terms = 5}, {}, {.laplace_scale = 9}}},
-      // Laplace noise that is next to nothing: the width is the Gaussian part's.
+      // Laplace noise is almost 0 here, so the width is that of the Gaussian part.
       {1, {1}, {{.laplace_scale = 1e-9, .laplace_terms = 1}}},
       {1, {1}, {{.laplace_scale = 1e-6, .laplace_terms = 100}}},
   };
@@ -72,7 +72,7 @@ TEST(ChernoffTest, IsNearTheBestOfItsKind) {
   }
 }
 
-// Every exponent's bound is valid, so scaling all noise scales the bound, and more noise never lowers it.
+// The bound holds for every exponent. So scaling all noise scales the bound, and more noise never lowers it.
 RC_GTEST_PROP(ChernoffTest, ScalesAndGrowsWithTheNoise, ()) {
   const auto number = [] { return *rc::gen::inRange(1, 1'000'000) / 1e5; };
   const double proxy = number();
@@ -94,7 +94,8 @@ RC_GTEST_PROP(ChernoffTest, ScalesAndGrowsWithTheNoise, ()) {
   RC_ASSERT(ChernoffBound(proxy, weights, laws, level / 2) > bound * (1 - 1e-6));
 }
 
-// 100,000 draws; a bound that held exactly at the level would be exceeded this often with probability 3e-7.
+// With 100,000 draws, a bound that holds exactly at its level would be exceeded this often with probability
+// 3e-7.
 TEST(ChernoffTest, IsExceededNoMoreOftenThanPromised) {
   const std::vector<double> weights = {1, -0.5, 0.2};
   const std::vector<NoiseLaw> laws = {{.laplace_scale = 1, .laplace_terms = 1},
@@ -133,7 +134,8 @@ TEST(TailBoundTest, ANormalErrorHasItsQuantile) {
   EXPECT_EQ(TailBound({}, 0.1), 0);
 }
 
-// As the other part fades the mixed bound tends to the quantile; it never exceeds Chernoff's for both.
+// The mixed bound tends to the quantile when the other part fades. It never exceeds Chernoff's bound for
+// both.
 TEST(TailBoundTest, AMixedErrorIsBetweenItsQuantileAndChernoffs) {
   for (const double level : {0.1, 1e-3, 1e-9, 1e-300}) {
     const double quantile = TailBound({.normal = 1}, level);
@@ -151,7 +153,8 @@ TEST(TailBoundTest, AMixedErrorIsBetweenItsQuantileAndChernoffs) {
   }
 }
 
-// The worst sub-Gaussian part is not normal: a sign of the same proxy, where the sum's tail is known exactly.
+// The worst sub-Gaussian part is not normal. Here it is a random sign with the same proxy, for which the
+// sum's tail is known exactly.
 TEST(TailBoundTest, ASignBesideANormalPartIsCovered) {
   for (const double level : {0.3, 0.1, 0.01, 1e-4, 1e-8}) {
     for (const double sign : {0.1, 0.5, 1.0, 2.0}) {
@@ -161,7 +164,8 @@ TEST(TailBoundTest, ASignBesideANormalPartIsCovered) {
   }
 }
 
-// One client, whose one coordinate is its normal part: the tail of Z + weight max(0, Z - room) is known.
+// There is one client, and its one coordinate is its normal part, so the tail of Z + weight max(0, Z - room)
+// is known.
 TEST(TailBoundTest, ExcessOfAClientIsCovered) {
   for (const double room : {0.0, 1.0, 2.5}) {
     for (const double weight : {0.1, 1.0, 5.0}) {

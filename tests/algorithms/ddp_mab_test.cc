@@ -1,4 +1,4 @@
-#include "bandana/algorithms/ddp_mab.h"
+#include "bandana/algorithms/arms/ddp_mab.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 
 Count RoundsOf(const ArmRun& run) { return static_cast<Count>(run.peers.front()->role.history().size()); }
 
-// Every peer has everybody's sums in every round and the same arms left.
+// Expects that every peer has everybody's sums in every communication round, and the same active arms.
 void ExpectAgreement(const ArmRun& run) {
   const auto& first = run.peers.front()->role.history();
   ASSERT_FALSE(first.empty());
@@ -83,7 +83,7 @@ RC_GTEST_PROP(DdpMabTest, WaitsForADiameterLessOneAndAgrees, ()) {
   RC_ASSERT(run.traffic.total().slots == diameter * RoundsOf(run));
 }
 
-// What is released counts explored pulls alone: S(r) for each agent, however long it waited.
+// A release counts explored pulls only: S(r) for each agent, no matter how long the agent waited.
 TEST(DdpMabTest, WaitingPullsNeverEnterAReleasedMean) {
   const ArmSetting setting{.agents = 7};
   ArmRun run(setting, LineGraph(7).value());
@@ -142,7 +142,7 @@ TEST(DdpMabTest, ALostAgentIsLeftOutAndTheOthersAgree) {
   setting.failures = {{Failure::Kind::kAgent, NodeId{3}, {}, 1}};
   ArmRun run(setting, CompleteGraph(8).value());
   run.RunPeers();
-  EXPECT_THAT(run.losses.agents, ElementsAre(NodeId{3}));
+  EXPECT_THAT(run.losses.lost_agents, ElementsAre(NodeId{3}));
   const auto& first = run.peers.front()->role.history();
   ASSERT_GT(first.size(), 2u);
   for (std::uint32_t i = 1; i <= 8; ++i) {
@@ -181,7 +181,7 @@ TEST(DdpMabTest, ACutLinkIsGoneAroundWithinTheSlack) {
   setting.failures = {{Failure::Kind::kLink, NodeId{1}, NodeId{2}, 0}};
   ArmRun without(setting, RingGraph(6).value());
   without.RunPeers();
-  EXPECT_THAT(without.losses.links, ElementsAre(Edge{NodeId{1}, NodeId{2}}));
+  EXPECT_THAT(without.losses.lost_links, ElementsAre(Edge{NodeId{1}, NodeId{2}}));
   EXPECT_LT(without.peers.front()->role.history().front().agents, 6) << "three slots reach half way around";
   ArmRun with(setting, RingGraph(6).value());
   with.RunPeers(Protocol::kGis, 2);
@@ -190,14 +190,15 @@ TEST(DdpMabTest, ACutLinkIsGoneAroundWithinTheSlack) {
     EXPECT_EQ(peer->role.agent().clock(), setting.horizon) << "it ends, anyhow";
 }
 
-// Agents that decided by different data drop what any of them has dropped as soon as they hear of it.
+// Agents that eliminated arms on different data drop every arm that any of them has dropped, as soon as they
+// hear of it.
 TEST(DdpMabTest, ActiveSetsMeetAgain) {
   ArmSetting setting{
       .horizon = 400'000, .agents = 6, .means = {0.55, 0.5, 0.52, 0.3, 0.4, 0.2}, .epsilon = 0.5};
   setting.dropout = 0.1;
   ArmRun run(setting, CompleteGraph(6).value());
   run.RunPeers();
-  EXPECT_GT(run.losses.messages, 0);
+  EXPECT_GT(run.losses.lost_messages, 0);
   EXPECT_LE(run.traffic.total().links_peer, run.graph.edges() * run.traffic.total().slots);
   int complete = 0;
   bool differed = false;

@@ -1,4 +1,3 @@
-#include "bandana/algorithms/dp_dpe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,14 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/bandit/linear_population.h"
 #include "bandana/bandit/linear_problem.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/federation/drive.h"
 #include "bandana/federation/releases.h"
 #include "bandana/privacy/calibration/gaussian.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/wire.h"
 #include "bandana/sim/simulator.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/support.h"
 
 namespace bandana {
@@ -44,7 +44,7 @@ std::shared_ptr<const ActionMatrix> ActionsOf(const std::shared_ptr<const Linear
   return {problem, &problem->actions()};
 }
 
-DpDpeParams Params(Count horizon, double alpha = 0.8) {
+DpDpeCase Params(Count horizon, double alpha = 0.8) {
   return {.horizon = horizon,
           .alpha = alpha,
           .beta = std::nullopt,
@@ -61,7 +61,7 @@ struct Outcome {
 };
 
 template <Privatizer P>
-Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDpeParams& params,
+Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDpeCase& params,
                  const P& privatizer) {
   auto population = LinearPopulation::Create({.problem = problem,
                                               .reward = params.clip.reward,
@@ -80,7 +80,7 @@ Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDp
   return {status, recorder.now(), server->policy().history(), server->policy().active(), server->finished()};
 }
 
-// A driver in a few lines, to hand roles messages one by one.
+// A minimal driver that hands messages to roles one by one.
 class HandContext final : public Context {
  public:
   explicit HandContext(NodeId self, Releases& releases)
@@ -118,7 +118,7 @@ std::shared_ptr<const Plan> PlanIn(const Payload& payload) {
 // --- schedule and parameters
 
 TEST(DpDpeClientsTest, IsTheCeilingOfAPower) {
-  DpDpeParams params = Params(1, 0.5);
+  DpDpeCase params = Params(1, 0.5);
   EXPECT_EQ(DpDpeClients(params, 1), 2);
   EXPECT_EQ(DpDpeClients(params, 2), 2) << "2^1 exactly";
   EXPECT_EQ(DpDpeClients(params, 3), 3);
@@ -135,26 +135,26 @@ TEST(DpDpeClientsTest, IsTheCeilingOfAPower) {
 }
 
 TEST(DpDpeClientsTest, TheFixedScheduleIsFixed) {
-  DpDpeParams params = Params(1);
+  DpDpeCase params = Params(1);
   params.schedule = ClientSchedule::kFixed;
   params.fixed_clients = 97;
   for (const Epoch phase : {1, 2, 20}) EXPECT_EQ(DpDpeClients(params, phase), 97);
 }
 
-// P1's DPE-FixedU at T = 10^6 and alpha = 0.5: 18 phases hold 1750 reports.
+// P1's DPE-FixedU at T = 10^6 and alpha = 0.5: its 18 phases have 1750 reports.
 TEST(DpDpeClientsTest, TheEqualNumberIsTheGrowingSchedulesMean) {
   EXPECT_EQ(EqualClients(0.5, 1'000'000), 97);
   EXPECT_EQ(EqualClients(0.8, 1), 1) << "no phase at all";
   EXPECT_EQ(EqualClients(0.8, 2), 2) << "one of ceil(2^0.8)";
   EXPECT_EQ(EqualClients(1, 6), 3) << "2 and 4";
-  DpDpeParams params = Params(1'000'000, 0.5);
+  DpDpeCase params = Params(1'000'000, 0.5);
   params.schedule = ClientSchedule::kFixed;
   for (const Epoch phase : {1, 18}) EXPECT_EQ(DpDpeClients(params, phase), 97);
 }
 
-// Remark 5.3: more clients than rounds, and the alpha of the shuffle model's best rate.
+// Remark 5.3: alpha > 1 gives more clients than rounds, and alpha = 2/3 gives the shuffle model's best rate.
 TEST(DpDpeClientsTest, AlphaAboveOneAndTwoThirds) {
-  DpDpeParams params = Params(1, 1.2);
+  DpDpeCase params = Params(1, 1.2);
   std::vector<Count> clients;
   for (Epoch phase = 1; phase <= 9; ++phase) clients.push_back(DpDpeClients(params, phase));
   EXPECT_THAT(clients, ::testing::ElementsAre(3, 6, 13, 28, 64, 148, 338, 777, 1783));
@@ -164,7 +164,7 @@ TEST(DpDpeClientsTest, AlphaAboveOneAndTwoThirds) {
   EXPECT_THAT(clients, ::testing::ElementsAre(2, 3, 4, 7, 11, 16, 26, 41, 64));
 }
 
-std::string KeyFor(const DpDpeParams& params) {
+std::string KeyFor(const DpDpeCase& params) {
   const auto problem = DrawnProblem(3, 10);
   const auto server = EliminationServer<NoPrivacyMean>::Create(DpDpeRules(params, *ActionsOf(problem)),
                                                                ActionsOf(problem), Bare());
@@ -176,32 +176,31 @@ std::string KeyFor(const DpDpeParams& params) {
 TEST(DpDpeParamsTest, BadValuesAreRefusedByName) {
   EXPECT_EQ(KeyFor(Params(100)), "accepted");
   for (const Count bad : {0, -1}) EXPECT_EQ(KeyFor(Params(bad)), "horizon") << bad;
-  for (const double bad : {0.0, -0.5, kNan, kInfinity})
-    EXPECT_EQ(KeyFor(Params(100, bad)), "algorithm.alpha") << bad;
+  for (const double bad : {0.0, -0.5, kNan, kInfinity}) EXPECT_EQ(KeyFor(Params(100, bad)), "alpha") << bad;
   for (const double bad : {0.0, 1.0, -0.5, 2.0, kNan}) {
-    DpDpeParams params = Params(100);
+    DpDpeCase params = Params(100);
     params.beta = bad;
-    EXPECT_EQ(KeyFor(params), "algorithm.beta") << bad;
+    EXPECT_EQ(KeyFor(params), "beta") << bad;
   }
   for (const Count bad : {0, -3}) {
-    DpDpeParams params = Params(100, kNan);  // alpha is not used here
+    DpDpeCase params = Params(100, kNan);  // alpha is not used here
     params.schedule = ClientSchedule::kFixed;
     params.fixed_clients = bad;
-    EXPECT_EQ(KeyFor(params), "algorithm.fixed_clients") << bad;
+    EXPECT_EQ(KeyFor(params), "fixed_clients") << bad;
     params.fixed_clients = 5;
     EXPECT_EQ(KeyFor(params), "accepted");
   }
   for (const double bad : {0.99, 0.0, -1.0, kNan, kInfinity}) {
-    DpDpeParams params = Params(100);
+    DpDpeCase params = Params(100);
     params.clip.fixed_bound = bad;
-    EXPECT_EQ(KeyFor(params), "environment.reward_bound") << bad;
+    EXPECT_EQ(KeyFor(params), "reward_bound") << bad;
     params.clip.fixed_bound = 1;
     EXPECT_EQ(KeyFor(params), "accepted");
   }
   for (const Count bad : {Count{0}, Count{-1}, Count{0xffffffff}}) {
-    DpDpeParams params = Params(100);
+    DpDpeCase params = Params(100);
     params.population = bad;
-    EXPECT_EQ(KeyFor(params), "environment.population") << bad;
+    EXPECT_EQ(KeyFor(params), "people") << bad;
   }
 }
 
@@ -211,23 +210,23 @@ TEST(DpDpeParamsTest, NoActionsAreRefused) {
 }
 
 TEST(DpDpeParamsTest, APopulationThatCannotLastIsRefusedBeforeTheFirstRound) {
-  DpDpeParams params = Params(10'000);
+  DpDpeCase params = Params(10'000);
   params.population = 50;
   const auto server = EliminationServer<NoPrivacyMean>::Create(
       DpDpeRules(params, *ActionsOf(DrawnProblem(3, 10))), ActionsOf(DrawnProblem(3, 10)), Bare());
   ASSERT_FALSE(server.ok());
-  EXPECT_EQ(InputErrorOf(server.status())->key, "environment.population");
+  EXPECT_EQ(InputErrorOf(server.status())->key, "people");
   EXPECT_EQ(InputErrorOf(server.status())->value, "50");
   params.horizon = 40;
   EXPECT_EQ(KeyFor(params), "accepted");
 }
 
-// The check before the run allows for the largest support; a run that gets further on a small one can still
-// run out.
+// The check before the run assumes the largest support. A run with a smaller support gets further and can
+// still run out of clients.
 TEST(DpDpeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
   int ran_out = 0;
   for (Count population = 1; population <= 12; ++population) {
-    DpDpeParams params = Params(30);
+    DpDpeCase params = Params(30);
     params.population = population;
     const auto problem = DrawnProblem(2, 2);
     if (!EliminationPolicy::Create(*DpDpeRules(params, problem->actions()), ActionsOf(problem)).ok())
@@ -236,7 +235,7 @@ TEST(DpDpeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
     if (run.status.ok()) continue;
     ++ran_out;
     ASSERT_TRUE(InputErrorOf(run.status).has_value()) << run.status;
-    EXPECT_EQ(InputErrorOf(run.status)->key, "environment.population");
+    EXPECT_EQ(InputErrorOf(run.status)->key, "people");
     EXPECT_THAT(std::string(run.status.message()), ::testing::HasSubstr("runs out in phase"));
     EXPECT_FALSE(run.finished);
     EXPECT_LE(run.end.clients, population);
@@ -252,7 +251,7 @@ TEST(DpDpeRunTest, AsksAsManyUsersAsTableTwo) {
   const std::vector<std::pair<double, Count>> rows = {
       {0.5, 437}, {0.6, 997}, {0.7, 2321}, {0.8, 5532}, {0.9, 13381}};
   for (const auto& [alpha, users] : rows) {
-    DpDpeParams params = Params(50'000, alpha);
+    DpDpeCase params = Params(50'000, alpha);
     params.clip.reward.sd = 1;
     params.clip.client_sd = 0.1;
     const Outcome run = Simulate(problem, params, Bare());
@@ -289,8 +288,8 @@ TEST(DpDpeRunTest, PlaysExactlyTheHorizon) {
 TEST(DpDpeRunTest, APhaseThatEndsWithTheHorizonCountsAndOneRoundLessDoesNot) {
   const auto problem = DrawnProblem(3, 12);
   const auto simulate = [&](Count horizon) {
-    DpDpeParams params = Params(horizon);
-    params.beta = 0.01;  // the default depends on the horizon, and so would the designs
+    DpDpeCase params = Params(horizon);
+    params.beta = 0.01;  // the default depends on the horizon, and the designs would too
     return Simulate(problem, params, Bare());
   };
   const Outcome longer = simulate(2000);
@@ -311,7 +310,7 @@ TEST(DpDpeRunTest, APhaseThatEndsWithTheHorizonCountsAndOneRoundLessDoesNot) {
     EXPECT_TRUE(exactly.finished);
     EXPECT_EQ(exactly.active, longer.history[phases - 1].active);
   }
-  DpDpeParams one_action = Params(2);
+  DpDpeCase one_action = Params(2);
   const Outcome single = Simulate(DrawnProblem(2, 1), one_action, Bare());
   ASSERT_EQ(single.history.size(), 1u) << "2 rounds of one action are phase 1";
   EXPECT_EQ(single.end.clients, 2);
@@ -323,7 +322,7 @@ TEST(DpDpeRunTest, APhaseThatEndsWithTheHorizonCountsAndOneRoundLessDoesNot) {
 }
 
 TEST(DpDpeRunTest, AHorizonOfThousandsOfMillionsCostsNoMore) {
-  DpDpeParams params = Params(Count{1} << 40, 0.2);
+  DpDpeCase params = Params(Count{1} << 40, 0.2);
   const Outcome run = Simulate(DrawnProblem(3, 12), params, Bare());
   EXPECT_TRUE(run.status.ok()) << run.status;
   EXPECT_EQ(run.end.t, Count{1} << 40);
@@ -358,7 +357,7 @@ TEST(DpDpeRunTest, EveryWidthAndPrivatizerKeepsTheBestAction) {
   const auto problem = DrawnProblem(3, 20);
   const GaussianParams budget{{5, 0.1}, Calibration::kTight, Sampler::kFast};
   for (const Width width : {Width::kExact, Width::kPaper}) {
-    DpDpeParams params = Params(100'000);
+    DpDpeCase params = Params(100'000);
     params.width = width;
     for (const Outcome& run :
          {Simulate(problem, params, Bare()), Simulate(problem, params, *CentralGaussianMean::Create(budget)),
@@ -374,7 +373,7 @@ TEST(DpDpeRunTest, HistoryStatesTheNoiseThatWasUsed) {
   const auto problem = DrawnProblem(3, 20);
   const GaussianParams budget{{5, 0.1}, Calibration::kTight, Sampler::kFast};
   const auto central = *CentralGaussianMean::Create(budget);
-  const DpDpeParams params = Params(5000);
+  const DpDpeCase params = Params(5000);
   const Outcome run = Simulate(problem, params, central);
   ASSERT_GE(run.history.size(), 5u);
   for (const PhaseRecord& phase : run.history) {
@@ -388,8 +387,7 @@ TEST(DpDpeRunTest, HistoryStatesTheNoiseThatWasUsed) {
     EXPECT_EQ(phase.privacy_stddev, 0);
 }
 
-// With so large an epsilon that the noise is a few units of 2^-30, private decisions are the non-private
-// ones.
+// At this epsilon the noise is a few units of 2^-30, so private decisions equal the non-private ones.
 TEST(DpDpeRunTest, TheNoiseFreeLimitIsTheNonPrivateRun) {
   const GaussianParams limit{{1e18, 0.1}, Calibration::kTight, Sampler::kExact};
   const GaussianParams private_enough{{0.1, 0.01}, Calibration::kTight, Sampler::kExact};
@@ -418,8 +416,9 @@ TEST(DpDpeRunTest, RunsAtAnyAlphaAndWithClientsWhoAreAlike) {
   const auto problem = DrawnProblem(3, 20);
   const auto central = *CentralGaussianMean::Create({{5, 0.1}, Calibration::kTight, Sampler::kFast});
   for (const double alpha : {2. / 3, 1.0, 1.2}) {
-    for (const double client_sd : {0.0, 0.05}) {  // sigma = 0: differentially private linear bandits
-      DpDpeParams params = Params(5000, alpha);
+    for (const double client_sd : {0.0, 0.05}) {  // sigma = 0 is the case of differentially private linear
+                                                  // bandits
+      DpDpeCase params = Params(5000, alpha);
       params.clip.client_sd = client_sd;
       for (const Outcome& run : {Simulate(problem, params, Bare()), Simulate(problem, params, central)}) {
         ASSERT_TRUE(run.status.ok()) << run.status;
@@ -433,9 +432,10 @@ TEST(DpDpeRunTest, RunsAtAnyAlphaAndWithClientsWhoAreAlike) {
   }
 }
 
-// (sqrt(2 d / (U h)) + sigma / sqrt(U) + 2 s sqrt(S d)) sqrt(2 ln(1/beta)), Eq. (3).
+// Eq. (3): (sqrt(2 d / (U h)) + sigma / sqrt(U) + 2 s sqrt(S d)) sqrt(2 ln(1/beta)), with U clients, h
+// rounds, privacy noise s and support S.
 TEST(DpDpeWidthTest, ThePapersIsAsComputedByHand) {
-  DpDpeParams params = Params(1000);
+  DpDpeCase params = Params(1000);
   params.beta = 0.01;
   params.clip.client_sd = 0.1;
   const auto rules = DpDpeRules(params, ActionMatrix::Zero(3, 2));
@@ -447,7 +447,7 @@ TEST(DpDpeWidthTest, ThePapersIsAsComputedByHand) {
 
 TEST(DpDpeRunTest, ASingleActionIsPlayedToTheEnd) {
   for (const Width width : {Width::kExact, Width::kPaper}) {
-    DpDpeParams params = Params(1000);
+    DpDpeCase params = Params(1000);
     params.width = width;
     const Outcome run = Simulate(DrawnProblem(4, 1), params, Bare());
     ASSERT_TRUE(run.status.ok()) << run.status;
@@ -460,7 +460,7 @@ TEST(DpDpeRunTest, ASingleActionIsPlayedToTheEnd) {
 TEST(DpDpeRunTest, ActionsOfASubspaceAreLearned) {
   ActionMatrix actions(8, 5);
   actions.setZero();
-  for (Eigen::Index i = 0; i < 8; ++i) {  // on a circle in a plane of five dimensions
+  for (Eigen::Index i = 0; i < 8; ++i) {  // on a circle in a plane, in five dimensions
     const double angle = 0.7 * static_cast<double>(i);
     actions.row(i) << 0.6 * std::cos(angle), 0.8 * std::cos(angle), 0, std::sin(angle), 0;
   }
@@ -521,7 +521,7 @@ TEST_F(ServerTest, AsksEachClientOnceInTheWholeRun) {
 }
 
 TEST_F(ServerTest, RepeatedSharesChangeNothing) {
-  ASSERT_EQ(context_.sent.size(), 2u);  // ceil(2^0.8)
+  ASSERT_EQ(context_.sent.size(), 2u);  // ceil(2^0.8) clients
   const auto plan = PlanIn(context_.sent[0].second);
   const Message first = ShareFrom(context_.sent[0].first, 1, plan->pulls.size());
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(server_->OnMessage(context_, first).ok());

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/algorithms/phased_elimination.h"
-#include "bandana/bandit/linear_population.h"
+#include "bandana/algorithms/elimination/phased_elimination.h"
 #include "bandana/bandit/linear_problem.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/shuffle_means.h"
 #include "bandana/sim/simulator.h"
 
-/// Whole runs of an elimination, whichever paper's.
+/// Whole runs of an elimination algorithm, for the rules of any paper.
 namespace bandana::test {
 
 using ProblemPtr = std::shared_ptr<const LinearProblem>;
@@ -47,11 +47,11 @@ struct Outcome {
 struct RunOptions {
   std::uint64_t seed = 1;
   std::uint32_t replicate = 0;
-  bool crowds = true;
+  bool groups = true;
   DpGuarantee budget = {1e30, 1};
 };
 
-/// The population is as large as the rules say, and its rewards are those of their clip rule.
+/// Runs the simulator. The population's size and its rewards are the ones that the rules assume.
 template <Privatizer P>
 Outcome Simulate(const ProblemPtr& problem, const absl::StatusOr<EliminationRules>& rules,
                  const P& privatizer, const RunOptions& options = {}) {
@@ -69,13 +69,13 @@ Outcome Simulate(const ProblemPtr& problem, const absl::StatusOr<EliminationRule
                            .replicate = options.replicate,
                            .topology = TopologyFor<P>(rules->population),
                            .budget_per_client = options.budget,
-                           .crowds = options.crowds};
+                           .groups = options.groups};
   const absl::Status status = sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
       sim, *server, privatizer, *population, recorder);
   return {status, recorder.now(), server->policy().history(), server->policy().active(), server->finished()};
 }
 
-/// The field that is refused.
+/// Returns the field that is refused, or "accepted".
 inline std::string RefusedKey(const ProblemPtr& problem, const absl::StatusOr<EliminationRules>& rules) {
   const absl::Status status =
       rules.ok() ? EliminationPolicy::Create(*rules, ActionsOf(problem)).status() : rules.status();
@@ -84,7 +84,7 @@ inline std::string RefusedKey(const ProblemPtr& problem, const absl::StatusOr<El
   return error.has_value() ? error->key : "no input error";
 }
 
-/// Of the simplest kind, fast, for up to a billion clients.
+/// Makes a privatizer of type P with the fast sampler, for up to a billion clients.
 template <class P>
 P MadePrivate(DpGuarantee nominal, Calibration calibration = Calibration::kTight, double loss = 0.1) {
   if constexpr (std::is_same_v<P, NoPrivacyMean>) {

@@ -8,21 +8,21 @@
 #include <numeric>
 #include <vector>
 
-#include "bandana/algorithms/dp_dpe.h"
-#include "bandana/algorithms/phase_regression.h"
-#include "bandana/bandit/linear_population.h"
+#include "bandana/algorithms/elimination/phase_regression.h"
 #include "bandana/bandit/linear_problem.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/core/distributions.h"
 #include "bandana/privacy/calibration/gaussian.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/wire.h"
 #include "bandana/sim/simulator.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/support.h"
 
 namespace bandana {
 namespace {
 
-// A phase on actions of a subspace, whose intervals are all different.
+// A phase whose actions lie in a subspace and whose intervals are all different.
 struct Phase {
   Phase(Eigen::Index dimension, Eigen::Index rank, std::uint64_t seed) {
     test::Coins coins(seed);
@@ -73,7 +73,7 @@ TEST(EstimateReportTest, HasAsManyNumbersAsTheRank) {
   EXPECT_EQ(Phase(6, 3, 1).Map().rows(), 3);
 }
 
-// M'M <= diag(shares), which the radius rests on: no honest report is brought into the ball.
+// The radius rests on M'M <= diag(shares): no honest report has to be moved into the ball.
 TEST(EstimateReportTest, TheRadiusHoldsEveryHonestReport) {
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
     const Phase phase(6, seed % 2 == 0 ? 6 : 4, seed);
@@ -107,8 +107,8 @@ TEST(EstimateReportTest, GivesTheEstimateOfTheAverages) {
   }
 }
 
-// Rewards of proxy 1 and noise of one scale in all numbers that are sent: in the direction v the square of
-// the error's scale is |v|^2 (1 / clients + rounds scale^2) in the norm of V^-1.
+// Rewards have proxy 1, and all numbers that are sent have noise of one scale. In the direction v the square
+// of the error's scale is |v|^2 (1 / clients + rounds scale^2), in the norm of V^-1.
 TEST(EstimateReportTest, WidthsAreTheOnesOfTheDefinition) {
   constexpr double kLevel = 0.01;
   constexpr double kScale = 0.03;
@@ -135,7 +135,7 @@ std::shared_ptr<const LinearProblem> Problem(std::uint32_t replicate) {
       *LinearProblem::Draw({.dimension = 3, .actions = 30}, 1, replicate));
 }
 
-DpDpeParams Params(ClientReport report) {
+DpDpeCase Params(ClientReport report) {
   return {.horizon = 100'000,
           .alpha = 0.8,
           .beta = std::nullopt,
@@ -152,7 +152,7 @@ struct Outcome {
 };
 
 template <Privatizer P>
-Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDpeParams& params,
+Outcome Simulate(const std::shared_ptr<const LinearProblem>& problem, const DpDpeCase& params,
                  const P& privatizer) {
   const std::shared_ptr<const ActionMatrix> actions(problem, &problem->actions());
   auto population = LinearPopulation::Create({.problem = problem,
@@ -206,7 +206,7 @@ void KeepsTheBest() {
 TEST(EstimateRunTest, CentralNoiseKeepsTheBestAction) { KeepsTheBest<CentralGaussianMean>(); }
 TEST(EstimateRunTest, LocalNoiseKeepsTheBestAction) { KeepsTheBest<LocalGaussianMean>(); }
 
-// The error of an estimate in units of its width at one sigma: as spread as widths say, and no more.
+// The mean square of an estimate's error must equal the variance that the widths assume.
 TEST(EstimateRunTest, TheNoiseOfTheEstimateIsTheOneThatWidthsAreMadeFor) {
   const Phase phase(5, 5, 9);
   MeanQuery query{.bounds = phase.bounds, .clients = 3, .map = phase.Regression().Report(phase.bounds)};
@@ -244,10 +244,10 @@ TEST(EstimateRunTest, TheNoiseOfTheEstimateIsTheOneThatWidthsAreMadeFor) {
 }
 
 TEST(EstimateRunTest, WhatHasNoProofIsRefusedByName) {
-  DpDpeParams params = Params(ClientReport::kEstimate);
+  DpDpeCase params = Params(ClientReport::kEstimate);
   params.width = Width::kPaper;
   const Outcome paper = Simulate(Problem(0), params, Bare());
-  EXPECT_EQ(InputErrorOf(paper.status).value_or(InputError{}).key, "algorithm.report") << paper.status;
+  EXPECT_EQ(InputErrorOf(paper.status).value_or(InputError{}).key, "report") << paper.status;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "bandana/algorithms/fed_ucb_p2p.h"
+#include "bandana/algorithms/fed_ucb/fed_ucb_p2p.h"
 
 #include <map>
 #include <set>
@@ -19,7 +19,7 @@ struct PeerRun {
   std::vector<std::unique_ptr<Peer>> peers;
   std::vector<Checkpoint> checkpoints;
   Cliques cliques;
-  // What the peers refer to.
+  // The peers hold references to these.
   std::unique_ptr<RegressionPrefixSum> privatizer;
   std::unique_ptr<SyncSchedule> schedule;
   std::vector<std::unique_ptr<FedUcbWidth>> widths;
@@ -31,8 +31,7 @@ struct PeerRun {
   }
 };
 
-PeerRun RunOnGraph(const FedSetting& setting, const Graph& graph,
-                   const std::vector<sim::Death>& deaths = {}) {
+PeerRun RunOnGraph(const FedSetting& setting, const Graph& graph, const std::vector<Failure>& failures = {}) {
   PeerRun run{.cliques = CliqueCover(graph.Power(setting.gamma)),
               .privatizer = std::make_unique<RegressionPrefixSum>(PrivatizerOf(setting)),
               .schedule = std::make_unique<SyncSchedule>(ScheduleOf(setting))};
@@ -49,19 +48,18 @@ PeerRun RunOnGraph(const FedSetting& setting, const Graph& graph,
           *run.schedule, *run.widths.back(), *run.privatizer);
     }
   }
-  RoundRecorder recorder(graph.nodes(), {setting.horizon});
-  const RoundContexts contexts = ContextsOf(setting);
-  const absl::Status status = sim::RoundSimulator<Peer, double>::RunPeers(
-      SimParamsOf(setting), graph, run.peers, deaths, contexts, recorder);
-  BANDANA_CHECK(status.ok());
-  run.checkpoints = recorder.Checkpoints();
+  RoundContexts contexts = ContextsOf(setting);
+  const Federation federation{.roles = RoundRoles{.agent = Lend(run.peers)},
+                              .topology = Topology::Peers(graph),
+                              .budget = BudgetOf(setting)};
+  run.checkpoints = Simulate(federation, contexts, {.seed = 11, .failures = failures})->checkpoints;
   return run;
 }
 
 TEST(FedUcbPeerTest, OnACompleteGraphItIsCentralizedBarOneRoundOfDelay) {
   FedSetting setting{.horizon = 150, .agents = 4, .schedule = {.sync = Sync::kBatch, .batch = 9}};
   const PeerRun run = RunOnGraph(setting, CompleteGraph(4).value());
-  // What was released after round s is heard in round s + 1 and played by from round s + 2 on.
+  // Sums that are released after round s arrive in round s + 1 and are used from round s + 2 on.
   const auto expected =
       PooledLinUcb(setting, run.arms(), [](Count t) { return t < 3 ? 0 : (t - 2) / 9 * 9; });
   EXPECT_EQ(Differences(run.arms(), expected), 0);
@@ -83,7 +81,7 @@ TEST(FedUcbPeerTest, MessagesArriveAfterTheirDistanceAndNoFurtherThanGamma) {
   for (const Graph& graph : {RingGraph(9).value(), LineGraph(9).value(), GridGraph(9).value()}) {
     const PeerRun run = RunOnGraph(setting, graph);
     for (std::uint32_t i = 1; i <= 9; ++i) {
-      // The first arrival of every bulletin, after the round in which it was released.
+      // The round of the first arrival of each bulletin.
       std::map<std::tuple<NodeId, int, std::int64_t>, Count> first;
       for (const Peer::Arrival& arrival : run.peers[i - 1]->arrivals) {
         const auto& bulletin = std::get<Bulletin>(arrival.message.body);
@@ -94,8 +92,10 @@ TEST(FedUcbPeerTest, MessagesArriveAfterTheirDistanceAndNoFurtherThanGamma) {
         const int distance = graph.distance(NodeId{i}, NodeId{j});
         if (i == j || distance > setting.gamma) continue;
         for (int group = 0; group < setting.gamma; ++group) {
-          for (std::int64_t step = 1; step <= 4; ++step) {  // the last may still be on its way at the end
-            // Group g is used in rounds g + 1, g + 1 + gamma, ...; its step k is released after use 4 k.
+          for (std::int64_t step = 1; step <= 4; ++step) {  // the last step may still be on its way at the
+                                                            // end
+            // Group g plays in rounds g + 1, g + 1 + gamma, ...; it releases its step k after its 4 k-th
+            // round.
             const Count released = group + 1 + setting.gamma * (4 * step - 1);
             const auto it = first.find({NodeId{j}, group, step});
             ASSERT_NE(it, first.end()) << i << " hears of " << j;
@@ -169,7 +169,7 @@ TEST(FedUcbPeerTest, RefusesSumsOfAnotherDimension) {
 TEST(FedUcbPeerTest, APeerThatDiesLeavesTheOthersWorking) {
   FedSetting setting{.horizon = 600, .agents = 5, .schedule = {.sync = Sync::kBatch, .batch = 20}};
   const Graph ring = RingGraph(5).value();
-  const PeerRun run = RunOnGraph(setting, ring, {{NodeId{2}, 100}});
+  const PeerRun run = RunOnGraph(setting, ring, {{.a = NodeId{2}, .round = 100}});
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(run.peers[i]->arms.size(), i == 1 ? 100u : 600u);
   }
@@ -181,7 +181,7 @@ TEST(FedUcbPeerTest, APeerThatDiesLeavesTheOthersWorking) {
 TEST(FedUcbPeerTest, EachOfSeveralStreamsHasTheWholeBudgetAndItIsPaidOnce) {
   FedSetting setting{
       .horizon = 90, .agents = 3, .schedule = {.sync = Sync::kBatch, .batch = 5}, .epsilon = 1, .gamma = 3};
-  RunOnGraph(setting, RingGraph(3).value());  // would be over the budget of epsilon = 1 otherwise, and die
+  RunOnGraph(setting, RingGraph(3).value());  // otherwise it would exceed the budget of epsilon = 1 and abort
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "bandana/algorithms/fed_ucb_policy.h"
+#include "bandana/algorithms/fed_ucb/fed_ucb_policy.h"
 
 #include <Eigen/Eigenvalues>
 

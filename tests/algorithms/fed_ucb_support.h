@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Eigenvalues>
-#include <atomic>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -9,15 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/algorithms/fed_ucb.h"
-#include "bandana/algorithms/fed_ucb_p2p.h"
-#include "bandana/bandit/round_contexts.h"
-#include "bandana/sim/round_simulator.h"
+#include "bandana/algorithms/fed_ucb/fed_ucb.h"
+#include "bandana/algorithms/fed_ucb/fed_ucb_p2p.h"
+#include "bandana/bandit/worlds/round_contexts.h"
+#include "bandana/federation/federation.h"
+#include "bandana/sim/simulate.h"
 
 namespace bandana {
 
 /// Writes down what a role of rounds does.
-template <class Role>
+template <class Player>
 class Spy final : public RoundPlayer<double> {
  public:
   struct Arrival {
@@ -43,18 +43,50 @@ class Spy final : public RoundPlayer<double> {
     return role_.Observe(context, round, reward);
   }
   absl::Status EndRound(Context& context, Count round) override { return role_.EndRound(context, round); }
+  void Describe(Observations& observations) const override { role_.Describe(observations); }
   std::string Save() const override { return role_.Save(); }
   absl::Status Restore(std::string_view saved) override { return role_.Restore(saved); }
 
-  Role& role() { return role_; }
+  Player& role() { return role_; }
 
   std::vector<ArmId> arms;
   std::vector<Arrival> arrivals;
 
  private:
-  Role role_;
+  Player role_;
   Count round_ = 0;
 };
+
+/// A player that hands every call to another one, which outlives it.
+class Borrowed final : public RoundPlayer<double> {
+ public:
+  explicit Borrowed(RoundPlayer<double>& player) : player_(player) {}
+
+  absl::Status OnMessage(Context& context, const Message& message) override {
+    return player_.OnMessage(context, message);
+  }
+  Count rounds_ready() const override { return player_.rounds_ready(); }
+  bool Plays(Count round) const override { return player_.Plays(round); }
+  ArmId Act(Context& context, Count round, const DecisionSet<double>& set) override {
+    return player_.Act(context, round, set);
+  }
+  absl::Status Observe(Context& context, Count round, const Raw<double>& reward) override {
+    return player_.Observe(context, round, reward);
+  }
+  absl::Status EndRound(Context& context, Count round) override { return player_.EndRound(context, round); }
+  void Describe(Observations& observations) const override { player_.Describe(observations); }
+  std::string Save() const override { return player_.Save(); }
+  absl::Status Restore(std::string_view saved) override { return player_.Restore(saved); }
+
+ private:
+  RoundPlayer<double>& player_;
+};
+
+/// Returns a function that lends out the players of nodes 1, 2, ...
+template <class Player>
+Make<RoundPlayer<double>, NodeId> Lend(const std::vector<std::unique_ptr<Player>>& players) {
+  return [&players](NodeId node) { return std::make_unique<Borrowed>(*players[node.value - 1]); };
+}
 
 struct FedSetting {
   Count horizon = 120;
@@ -63,13 +95,19 @@ struct FedSetting {
   Count arms = 12;
   SyncScheduleParams schedule{.sync = Sync::kEvery};
   LocalData local = LocalData::kReleased;
-  std::optional<double> epsilon;  ///< none: no noise
+  std::optional<double> epsilon;  ///< no noise if empty
   int threads = 1;
   int gamma = 1;
 };
 
 inline RoundContexts ContextsOf(const FedSetting& setting) {
-  return RoundContexts::Create({.dimension = setting.dimension, .arms = setting.arms, .gap = 0.1, .seed = 11})
+  return RoundContexts::Create({.contexts = RoundLaw::kGap,
+                                .dimension = setting.dimension,
+                                .actions = setting.arms,
+                                .reward = RewardKind::kBernoulli,
+                                .agents = setting.agents,
+                                .horizon = setting.horizon,
+                                .seed = 11})
       .value();
 }
 
@@ -110,23 +148,20 @@ inline FedUcbWidth WidthOf(const FedSetting& setting, Count silos) {
       .value();
 }
 
-inline sim::RoundSimParams SimParamsOf(const FedSetting& setting) {
-  return {.seed = 11,
-          .horizon = setting.horizon,
-          .budget_per_silo = {setting.epsilon.value_or(0), setting.epsilon.has_value() ? 1e-5 : 0},
-          .threads = setting.threads};
+inline DpGuarantee BudgetOf(const FedSetting& setting) {
+  return {setting.epsilon.value_or(0), setting.epsilon.has_value() ? 1e-5 : 0};
 }
 
-/// What a run came to.
+/// The result of one run.
 struct FedRun {
-  std::vector<std::vector<ArmId>> arms;  ///< of each agent
+  std::vector<std::vector<ArmId>> arms;  ///< one list per agent
   std::vector<Checkpoint> checkpoints;
   std::int64_t synchronisations = 0;
 };
 
 inline FedRun RunCentral(const FedSetting& setting) {
   using Agent = Spy<FedUcbAgent<RegressionPrefixSum, double>>;
-  const RoundContexts contexts = ContextsOf(setting);
+  RoundContexts contexts = ContextsOf(setting);
   const RegressionPrefixSum privatizer = PrivatizerOf(setting);
   const FedUcbWidth width = WidthOf(setting, setting.agents);
   const double first = privatizer.noise() * std::sqrt(static_cast<double>(setting.agents));
@@ -138,25 +173,27 @@ inline FedRun RunCentral(const FedSetting& setting) {
                                                                .first_noise = first},
                                              width, privatizer, Declassify("a test")));
   }
-  FedUcbController<RegressionPrefixSum> controller(ScheduleOf(setting), width, privatizer);
-  RoundRecorder recorder(setting.agents, {setting.horizon});
-  const absl::Status status = sim::RoundSimulator<Agent, double>::RunStar(
-      SimParamsOf(setting), controller, nullptr, agents, NodeId{1}, false, contexts, recorder);
-  BANDANA_CHECK(status.ok());
-  FedRun run{.checkpoints = recorder.Checkpoints(), .synchronisations = controller.synchronisations()};
+  const auto controller = [&](NodeId) {
+    return std::make_unique<FedUcbController<RegressionPrefixSum>>(ScheduleOf(setting), width, privatizer);
+  };
+  const Federation federation{.roles = RoundRoles{.controller = controller, .agent = Lend(agents)},
+                              .topology = Topology::Star(setting.agents),
+                              .budget = BudgetOf(setting)};
+  FedRun run{.checkpoints =
+                 Simulate(federation, contexts, {.seed = 11, .threads = setting.threads})->checkpoints};
+  run.synchronisations = run.checkpoints.back().rounds;
   for (const auto& agent : agents) run.arms.push_back(agent->arms);
   return run;
 }
 
-/// LinUCB as a textbook writes it, on the records of all agents up to round `known(t)` before round t. While
-/// nothing is known arms of norm 1 are alike but for rounding: then it plays what `played` has.
+/// LinUCB as in a textbook, on the records of all agents up to round `known(t)` before round t. While nothing
+/// is known, all arms of norm 1 are equal except for rounding; then it plays the arms in `played`.
 template <class Known>
 std::vector<std::vector<ArmId>> PooledLinUcb(const FedSetting& setting,
                                              const std::vector<std::vector<ArmId>>& played, Known known) {
   const RoundContexts contexts = ContextsOf(setting);
-  const FedUcbWidth width = WidthOf(setting, setting.agents);
   const auto d = static_cast<Eigen::Index>(setting.dimension);
-  std::vector<Matrix> grams{Matrix::Zero(d, d)};  // of all rounds so far
+  std::vector<Matrix> grams{Matrix::Zero(d, d)};  // of all rounds so far, one entry per round
   std::vector<Vector> moments{Vector::Zero(d)};
   std::vector<std::vector<ArmId>> arms(static_cast<std::size_t>(setting.agents));
   DecisionBlock<double> block(1, setting.arms, setting.dimension);
@@ -198,7 +235,7 @@ std::vector<std::vector<ArmId>> PooledLinUcb(const FedSetting& setting,
   return arms;
 }
 
-/// Rounds in which two lists of decisions differ.
+/// Returns the number of rounds in which two lists of decisions differ.
 inline Count Differences(const std::vector<std::vector<ArmId>>& a, const std::vector<std::vector<ArmId>>& b) {
   Count differences = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "bandana/algorithms/fed_ucb.h"
+#include "bandana/algorithms/fed_ucb/fed_ucb.h"
 
 #include "gmock/gmock.h"
 #include "tests/algorithms/fed_ucb_support.h"

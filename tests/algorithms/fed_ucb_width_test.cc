@@ -1,4 +1,4 @@
-#include "bandana/algorithms/fed_ucb_width.h"
+#include "bandana/algorithms/fed_ucb/fed_ucb_width.h"
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
@@ -24,9 +24,9 @@ FedUcbWidthParams Params(Count silos) {
 TEST(FedUcbWidthTest, ErrorsNameTheKey) {
   FedUcbWidthParams params = Params(4);
   params.failure = NAN;
-  EXPECT_THAT(FedUcbWidth::Create(params).status().message(), testing::HasSubstr("algorithm.failure"));
+  EXPECT_THAT(FedUcbWidth::Create(params).status().message(), testing::HasSubstr("failure = "));
   params = Params(0);
-  EXPECT_THAT(FedUcbWidth::Create(params).status().message(), testing::HasSubstr("federation.agents"));
+  EXPECT_THAT(FedUcbWidth::Create(params).status().message(), testing::HasSubstr("agents = "));
 }
 
 TEST(FedUcbWidthTest, WithoutNoiseTheRegularizerIsOne) {
@@ -40,7 +40,7 @@ TEST(FedUcbWidthTest, OneShiftForTheSumIsSmallerThanOneForEach) {
   const double group = FedUcbWidth::Create(params)->RegularizerFor(1).shift;
   params.shift = Shift::kAgent;
   const double each = FedUcbWidth::Create(params)->RegularizerFor(1).shift;
-  EXPECT_GT(each, 7 * group);  // sqrt(M) times, and at a lower level
+  EXPECT_GT(each, 7 * group);  // sqrt(M) times as large, and at a lower level
   EXPECT_LT(each, 10 * group);
 }
 
@@ -48,15 +48,16 @@ TEST(FedUcbWidthTest, ThePapersLambda) {
   FedUcbWidthParams params = Params(10);
   params.shift = Shift::kAgent;
   params.paper = PaperNoise{{1, 0.1}};
-  // sqrt(32) m (L^2 + 1) ln(4/delta) (4 sqrt d + 2 ln(2 n M/alpha))/epsilon, m = 1 + log2 16.
+  // The paper's shift: sqrt(32) m (L^2 + 1) ln(4/delta) (4 sqrt d + 2 ln(2 n M/alpha))/epsilon, m = 1 + log2
+  // 16.
   const double lambda =
       std::sqrt(32.0) * 5 * 2 * std::log(40.0) * (4 * std::sqrt(5.0) + 2 * std::log(2 * 16 * 10 / 0.2));
   EXPECT_NEAR(FedUcbWidth::Create(params)->RegularizerFor(1).shift, 2 * 10 * lambda, 1e-9 * lambda);
 }
 
-// The confidence set holds theta* in all of n releases of noise with probability 1 - failure: noise of every
-// scale, the worst theta, few data. 400 runs fail at most 0.2 * 400 times; more than 110 has probability 2e-4
-// even then.
+// The confidence set holds theta* in all n releases at once with probability 1 - failure. The test uses noise
+// of every scale, the worst theta and few data. A valid set fails in at most 0.2 * 400 of 400 runs on
+// average; more than 110 failures then have probability at most 2e-4.
 TEST(FedUcbWidthTest, TheSetHoldsTheta) {
   const FedUcbWidth width = FedUcbWidth::Create(Params(4)).value();
   PhiloxSource bits({.seed = 5});
@@ -77,7 +78,8 @@ TEST(FedUcbWidthTest, TheSetHoldsTheta) {
         for (Eigen::Index j = 0; j < d; ++j) x[j] = StandardNormal(coin);
         x /= x.norm();
         gram += x * x.transpose();
-        const double y = x.dot(theta) + (UniformUnit(coin) < 0.5 ? 0.5 : -0.5);  // 1/2-sub-Gaussian
+        const double y = x.dot(theta) + (UniformUnit(coin) < 0.5 ? 0.5 : -0.5);  // the reward's error is
+                                                                                 // 1/2-sub-Gaussian
         moments += y * x;
       }
       RegressionSums sums{.gram = gram, .moments = moments, .gram_noise = noise, .moment_noise = noise};

@@ -1,4 +1,4 @@
-#include "bandana/algorithms/glm_phase_regression.h"
+#include "bandana/algorithms/elimination/glm_phase_regression.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(GlmPhaseRegressionTest, InASubspaceAllMeansAreRecovered) {
   EXPECT_LT((actions * (estimate - theta)).cwiseAbs().maxCoeff(), 1e-9);
 }
 
-// With the identity for a link it is least squares, and the width PhaseRegression's but for its tenth.
+// With the identity as link it is least squares. Its width is PhaseRegression's at nine tenths of the level.
 TEST(GlmPhaseRegressionTest, TheIdentityGivesTheLinearRegression) {
   const Phase phase(OnTheSphere(60, 4, 6), 300, Link::kIdentity);
   const PhaseRegression linear(phase.actions, phase.design, phase.pulls);
@@ -103,8 +103,8 @@ TEST(GlmPhaseRegressionTest, TheIdentityGivesTheLinearRegression) {
   }
 }
 
-// The lemma behind the width: what an increasing g of slope at most L makes of a noise is, up to its mean, no
-// larger in exponential moments than L times the noise. Exact sums over the binomial law.
+// The lemma behind the width. Let g be increasing with slope at most L. Up to its mean, g of a noise has
+// exponential moments that are at most those of L times the noise. The sums over the binomial law are exact.
 TEST(GlmPhaseRegressionTest, TransformedNoiseIsDominatedByItsSlope) {
   const ExtendedPredictor g(Link::kLogistic, {MeanOf(Link::kLogistic, -1), MeanOf(Link::kLogistic, 1)});
   const double slope = g.SteepestSlope({0, 1});
@@ -131,8 +131,8 @@ TEST(GlmPhaseRegressionTest, TransformedNoiseIsDominatedByItsSlope) {
   EXPECT_LT(tightest, 1.01);
 }
 
-// Two actions across from each other, so that the design is one axis each: the law of the two averages is
-// summed over exactly, with every binomial outcome that has mass.
+// There are two orthogonal actions, so that the design has one axis for each. The law of the two averages is
+// summed exactly, over every binomial outcome that has mass.
 double ExactLossRate(const Vector& theta, Count clients, Count claimed, double level) {
   const ActionMatrix actions = ActionMatrix::Identity(2, 2);
   const Phase phase(actions, 60);
@@ -161,7 +161,7 @@ double ExactLossRate(const Vector& theta, Count clients, Count claimed, double l
 }
 
 TEST(GlmPhaseRegressionTest, TheBestIsLostWithAtMostTheLevelExactly) {
-  const double close = 1e-9;  // the two means are as good as equal: nothing is harder
+  const double close = 1e-9;  // nearly equal means are the hardest case
   for (const double level : {0.1, 0.03}) {
     for (const double size : {0.01, 0.7}) {  // in the middle of the logistic function, and near its end
       const Vector theta = Eigen::Vector2d(size + close, size);
@@ -173,8 +173,9 @@ TEST(GlmPhaseRegressionTest, TheBestIsLostWithAtMostTheLevelExactly) {
   }
 }
 
-// Averages that noise throws anywhere: valid still, if wide. 4000 runs a setting; a true rate of 2 level (two
-// rivals) is exceeded by five standard deviations with probability below 1e-6.
+// Noise can throw averages far outside of [0, 1]; the widths stay valid and get wide. There are 4000 runs per
+// setting. A true rate of 2 level (two rivals) is exceeded by five standard deviations with probability below
+// 1e-6.
 TEST(GlmPhaseRegressionTest, NoiseBeyondTheUnitIntervalIsHarmless) {
   constexpr int kRuns = 4000;
   constexpr double kLevel = 0.05;

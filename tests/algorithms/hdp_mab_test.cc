@@ -1,4 +1,4 @@
-#include "bandana/algorithms/hdp_mab.h"
+#include "bandana/algorithms/arms/hdp_mab.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(HdpMabTest, AServerAndItsWorkersFindTheBestArm) {
   }
 }
 
-// The check: without noise, and with it, since all sums are whole numbers.
+// The three structures make the same decisions without noise and with it, because all sums are whole numbers.
 TEST(HdpMabTest, ThreeStructuresAreOneWhereNothingTakesTime) {
   for (const std::optional<double> epsilon : {std::optional<double>(), std::optional(0.7)}) {
     const ArmSetting setting{.agents = 9, .means = {0.52, 0.1, 0.5, 0.49, 0.2}, .epsilon = epsilon};
@@ -70,7 +70,7 @@ TEST(HdpMabTest, SinksCollectAlongTheShortestWays) {
   for (const auto& worker : run.workers)
     EXPECT_EQ(worker->role.agent().waited(), rounds) << "two slots, one of waiting";
   EXPECT_EQ(run.traffic.total().links_server, 3 * rounds);
-  // The line: four links in the first slot, two in the second; star 3; ring 2.
+  // Links per round: the line uses four in the first slot and two in the second, the star 3, the ring 2.
   EXPECT_EQ(run.traffic.total().links_peer, (4 + 2 + 3 + 2) * rounds);
   EXPECT_EQ(run.traffic.total().slots, 2 * rounds);
 }
@@ -103,7 +103,7 @@ TEST(HdpMabTest, SomeReportInARoundAndWhoDidNotReportsAllLater) {
 
 TEST(HdpMabTest, ADeadSinkIsReplaced) {
   ArmSetting setting{.horizon = 400'000, .agents = 9, .means = {0.52, 0.51, 0.5, 0.1}, .epsilon = 1};
-  setting.failures = {{Failure::Kind::kAgent, NodeId{2}, {}, 1}};  // the sink of the line 1-2-3
+  setting.failures = {{Failure::Kind::kAgent, NodeId{2}, {}, 1}};  // this agent is the sink of the line 1-2-3
   ArmRun run(setting, Joined({LineGraph(3).value(), CompleteGraph(6).value()}));
   run.RunServer();
   const auto& history = run.server->history();

@@ -1,4 +1,4 @@
-#include "bandana/algorithms/ldp_sgd.h"
+#include "bandana/algorithms/users/ldp_sgd.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,19 +16,19 @@ namespace {
 
 using ::testing::HasSubstr;
 
-LdpSgdParams Params(Count dimension, Count arms, Count horizon) {
-  return {.frame = {.horizon = horizon, .dimension = dimension, .arms = arms}, .step = 1};
+LdpSgdRules Rules(Count dimension, Count arms, Count horizon) {
+  return {.shape = {.horizon = horizon, .dimension = dimension, .arms = arms}, .step = 1};
 }
 
-LdpSgdParams MultiParams(Count dimension, Count arms, Count horizon, Count warm_up) {
-  LdpSgdParams params = Params(dimension, arms, horizon);
-  params.frame.multi = true;
-  params.frame.warm_up = warm_up;
-  params.frame.elimination_gap = 1;
-  return params;
+LdpSgdRules MultiRules(Count dimension, Count arms, Count horizon, Count warm_up) {
+  LdpSgdRules rules = Rules(dimension, arms, horizon);
+  rules.shape.multi = true;
+  rules.shape.warm_up = warm_up;
+  rules.shape.elimination_gap = 1;
+  return rules;
 }
 
-/// Equations (5) and (6) with the projection, as they stand.
+/// Returns theta by Equations (5) and (6) with the projection, written as in the paper.
 Vector Textbook(const std::vector<test::WrittenRounds::Round>& rounds, double step) {
   const Eigen::Index d = rounds.front().contexts.cols();
   Vector theta = Vector::Zero(d);
@@ -50,7 +50,7 @@ TEST(LdpSgdTest, WithoutPrivacyItIsTheTextbooksAlgorithm) {
   test::Coins coins(1);
   for (const Count d : {1, 2, 5}) {
     const auto rounds = test::RandomRounds(200, 4, d, false, coins.gen);
-    LdpSgd learner = LdpSgd::Create(Params(d, 4, 200), test::Gradient({.dimension = d})).value();
+    LdpSgd learner = LdpSgd::Create(Rules(d, 4, 200), test::Gradient({.dimension = d})).value();
     test::RegretOf(learner, test::WrittenRounds(rounds, false), 200);
     const Vector expected = Textbook(rounds, 1);
     for (Eigen::Index i = 0; i < d; ++i) {
@@ -60,23 +60,21 @@ TEST(LdpSgdTest, WithoutPrivacyItIsTheTextbooksAlgorithm) {
 }
 
 TEST(LdpSgdTest, EveryArmLearnsFromItsOwnRoundsAlone) {
-  // With one theta for each arm and no privacy, an arm's estimate is that of SGD on its own rounds, with the
-  // steps of all rounds after the warm-up.
+  // With one theta for each arm and no privacy, an arm's estimate is SGD's on that arm's own rounds; the step
+  // sizes count all rounds after the warm-up.
   test::Coins coins(2);
   const auto rounds = test::RandomRounds(90, 3, 2, true, coins.gen);
   LdpSgd learner =
-      LdpSgd::Create(MultiParams(2, 3, 90, 10), test::Gradient({.dimension = 2, .slots = 3})).value();
+      LdpSgd::Create(MultiRules(2, 3, 90, 10), test::Gradient({.dimension = 2, .slots = 3})).value();
   test::WrittenRounds world(rounds, true);
   std::vector<Vector> thetas(3, Vector::Zero(2));
   auto device = learner.MakeDevice();
-  test::Noise noise(1);
+  test::HandUser user(1);
   for (Count t = 0; world.Next(); ++t) {
-    const ArmId arm = learner.Choose(world, coins.gen, device);
+    const ArmId arm = test::PlayRound(learner, world, user, device);
     if (t < 30) EXPECT_EQ(arm, t % 3);
     const Vector x = Eigen::Map<const Vector>(world.Context(arm).data(), 2);
     const double reward = *world.Reward(arm);
-    const Raw record(LocalRecord{world.Context(arm), reward, arm});
-    learner.Learn(device.message, learner.Report(arm, record, noise.gen, device, nullptr));
     Vector& theta = thetas[static_cast<std::size_t>(arm)];
     const Count pulls = t / 3 + 1;
     theta -= 2.0 / static_cast<double>(pulls) * (x.dot(theta) - reward) * x;
@@ -91,18 +89,16 @@ TEST(LdpSgdTest, EveryArmLearnsFromItsOwnRoundsAlone) {
 }
 
 TEST(LdpSgdTest, ThetaStaysInItsBallWhateverTheNoise) {
-  LdpSgdParams params = Params(3, 2, 300);
-  params.step = 1000;
-  params.theta_norm = 0.7;
+  LdpSgdRules rules = Rules(3, 2, 300);
+  rules.step = 1000;
+  rules.theta_norm = 0.7;
   test::Coins coins(3);
-  LdpSgd learner = LdpSgd::Create(params, test::Gradient({.dimension = 3, .epsilon = 0.1})).value();
+  LdpSgd learner = LdpSgd::Create(rules, test::Gradient({.dimension = 3, .epsilon = 0.1})).value();
   test::WrittenRounds world(test::RandomRounds(300, 2, 3, false, coins.gen), false);
   auto device = learner.MakeDevice();
-  test::Noise noise(2);
+  test::HandUser user(2);
   while (world.Next()) {
-    const ArmId arm = learner.Choose(world, coins.gen, device);
-    const Raw record(LocalRecord{world.Context(arm), *world.Reward(arm), arm});
-    learner.Learn(device.message, learner.Report(arm, record, noise.gen, device, nullptr));
+    test::PlayRound(learner, world, user, device);
     double squares = 0;
     for (const double each : learner.policy().thetas()) squares += each * each;
     ASSERT_LE(squares, 0.49 * (1 + 1e-12));
@@ -111,23 +107,20 @@ TEST(LdpSgdTest, ThetaStaysInItsBallWhateverTheNoise) {
 
 TEST(LdpSgdTest, TheMeanOfIteratesHasTheWeightsThatItSays) {
   // average = 0: the plain mean.
-  LdpSgdParams last = Params(2, 3, 50);
-  LdpSgdParams mean = last;
+  LdpSgdRules last = Rules(2, 3, 50);
+  LdpSgdRules mean = last;
   mean.average = 0;
   test::Coins coins(4);
   auto rounds = test::RandomRounds(50, 1, 2, false, coins.gen);  // one arm: both see the same
-  last.frame.arms = mean.frame.arms = 1;
+  last.shape.arms = mean.shape.arms = 1;
   LdpSgd a = LdpSgd::Create(last, test::Gradient({})).value();
   LdpSgd b = LdpSgd::Create(mean, test::Gradient({})).value();
   test::WrittenRounds world(rounds, false);
   auto device = a.MakeDevice();
-  test::Noise noise(1);
+  test::HandUser user(1);
   std::vector<double> sum(2, 0.0);
   for (Count t = 1; world.Next(); ++t) {
-    const Raw record(LocalRecord{world.Context(0), *world.Reward(0), 0});
-    for (LdpSgd* learner : {&a, &b}) {
-      learner->Learn(device.message, learner->Report(0, record, noise.gen, device, nullptr));
-    }
+    for (LdpSgd* learner : {&a, &b}) test::PlayRound(*learner, world, user, device);
     for (std::size_t i = 0; i < 2; ++i) {
       sum[i] += a.policy().theta(0)[i];
       ASSERT_NEAR(b.policy().theta(0)[i], sum[i] / static_cast<double>(t), 1e-12);
@@ -136,25 +129,26 @@ TEST(LdpSgdTest, TheMeanOfIteratesHasTheWeightsThatItSays) {
 }
 
 TEST(LdpSgdTest, LearnsWithPrivacy) {
-  // Half of what guessing costs would be seen by chance in none of these worlds.
+  // The regret must be below a quarter of what guessing costs; no learner in these worlds gets there by
+  // chance.
   for (const L2BallRandomizer randomizer : {L2BallRandomizer::kDuchi, L2BallRandomizer::kPrivUnit}) {
-    LdpSgdParams params = Params(2, 5, 20'000);
-    params.delay = 1;
-    LdpSgd learner = LdpSgd::Create(params, test::Gradient({.epsilon = 4}, randomizer)).value();
+    LdpSgdRules rules = Rules(2, 5, 20'000);
+    rules.delay = 1;
+    LdpSgd learner = LdpSgd::Create(rules, test::Gradient({.epsilon = 4}, randomizer)).value();
     const auto problem = test::Problem(2, 5);
     const double regret = test::RegretOf(learner, ProjectedRounds(problem, 7, 0), 20'000);
-    LdpSgd idle = LdpSgd::Create(params, test::Gradient({.epsilon = 1e-6}, randomizer)).value();
+    LdpSgd idle = LdpSgd::Create(rules, test::Gradient({.epsilon = 1e-6}, randomizer)).value();
     const double guessing = test::RegretOf(idle, ProjectedRounds(problem, 7, 0), 20'000);
     EXPECT_LT(regret, guessing / 4);
   }
 }
 
-// At epsilon = 30, the most that there is, a lifted message's noise is 1e-3 of its radius and less.
+// At epsilon = 30, the largest that is accepted, the noise of a lifted message is at most 1e-3 of its radius.
 TEST(LdpSgdTest, AsEpsilonGrowsItBecomesTheAlgorithmWithoutPrivacy) {
   const auto problem = test::Problem(3, 4);
   const auto regret = [&](std::optional<double> epsilon) {
-    LdpSgdParams params = Params(3, 4, 5'000);
-    LdpSgd learner = LdpSgd::Create(params, test::Gradient({.dimension = 3, .epsilon = epsilon})).value();
+    LdpSgdRules rules = Rules(3, 4, 5'000);
+    LdpSgd learner = LdpSgd::Create(rules, test::Gradient({.dimension = 3, .epsilon = epsilon})).value();
     return test::RegretOf(learner, DrawnRounds(problem, 7, 0), 5'000);
   };
   const double none = regret(std::nullopt);
@@ -163,13 +157,13 @@ TEST(LdpSgdTest, AsEpsilonGrowsItBecomesTheAlgorithmWithoutPrivacy) {
 }
 
 TEST(LdpSgdTest, TheExactSamplerLearnsAsTheFastOneDoes) {
-  LdpSgdParams params = Params(2, 3, 3'000);
-  params.delay = 1;
+  LdpSgdRules rules = Rules(2, 3, 3'000);
+  rules.delay = 1;
   double totals[2] = {0, 0};
   for (int i = 0; i < 2; ++i) {
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-      LdpSgd learner = LdpSgd::Create(params, test::Gradient({.epsilon = 4}, L2BallRandomizer::kDuchi,
-                                                             i == 0 ? Sampler::kExact : Sampler::kFast))
+      LdpSgd learner = LdpSgd::Create(rules, test::Gradient({.epsilon = 4}, L2BallRandomizer::kDuchi,
+                                                            i == 0 ? Sampler::kExact : Sampler::kFast))
                            .value();
       totals[i] += test::RegretOf(learner, DrawnRounds(test::Problem(2, 3), seed, 0), 3'000, seed);
     }
@@ -179,23 +173,23 @@ TEST(LdpSgdTest, TheExactSamplerLearnsAsTheFastOneDoes) {
 }
 
 TEST(LdpSgdTest, BadParametersAreNamed) {
-  const auto error = [](const LdpSgdParams& params) {
-    return std::string(LdpSgd::Create(params, test::Gradient({})).status().message());
+  const auto error = [](const LdpSgdRules& rules) {
+    return std::string(LdpSgd::Create(rules, test::Gradient({})).status().message());
   };
-  LdpSgdParams params = Params(2, 2, 10);
+  LdpSgdRules rules = Rules(2, 2, 10);
   for (const double step : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
-    params.step = step;
-    EXPECT_THAT(error(params), HasSubstr("algorithm.step"));
+    rules.step = step;
+    EXPECT_THAT(error(rules), HasSubstr("step"));
   }
-  params.step = 1;
-  params.delay = -1;
-  EXPECT_THAT(error(params), HasSubstr("algorithm.delay"));
-  params.delay = 0;
-  params.average = -0.5;
-  EXPECT_THAT(error(params), HasSubstr("algorithm.average"));
-  params.average.reset();
-  params.theta_norm = 0;
-  EXPECT_THAT(error(params), HasSubstr("environment.theta_norm"));
+  rules.step = 1;
+  rules.delay = -1;
+  EXPECT_THAT(error(rules), HasSubstr("delay"));
+  rules.delay = 0;
+  rules.average = -0.5;
+  EXPECT_THAT(error(rules), HasSubstr("average"));
+  rules.average.reset();
+  rules.theta_norm = 0;
+  EXPECT_THAT(error(rules), HasSubstr("theta_norm"));
 }
 
 }  // namespace

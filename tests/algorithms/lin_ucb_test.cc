@@ -1,4 +1,4 @@
-#include "bandana/algorithms/lin_ucb.h"
+#include "bandana/algorithms/lin_ucb/lin_ucb.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "bandana/algorithms/phased_elimination.h"
-#include "bandana/bandit/linear_population.h"
+#include "bandana/algorithms/elimination/phased_elimination.h"
 #include "bandana/bandit/linear_problem.h"
 #include "bandana/bandit/recorder.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/core/distributions.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/sim/simulator.h"
@@ -31,7 +31,7 @@ std::shared_ptr<const LinearProblem> DrawnProblem(Count dimension, Count actions
   return std::make_shared<const LinearProblem>(*std::move(problem));
 }
 
-LinUcbParams Params(Count horizon) {
+LinUcbSetting Params(Count horizon) {
   return {.horizon = horizon,
           .beta = std::nullopt,
           .population = 200'000,
@@ -39,13 +39,13 @@ LinUcbParams Params(Count horizon) {
           .client_sd = 0.1};
 }
 
-LinUcbPolicy Policy(const LinUcbParams& params, const ActionMatrix& actions) {
+LinUcbPolicy Policy(const LinUcbSetting& params, const ActionMatrix& actions) {
   auto policy = LinUcbPolicy::Create(params, actions);
   EXPECT_TRUE(policy.ok()) << policy.status();
   return *std::move(policy);
 }
 
-// Theorem 2 and the choice by it, from sums over all rounds: nothing is updated.
+// Theorem 2 and the choice by it, recomputed from sums over all rounds without any update formula.
 class Naive {
  public:
   Naive(const ActionMatrix& actions, double noise_proxy, double beta)
@@ -96,7 +96,7 @@ TEST(LinUcbPolicyTest, DecidesAsTheDefinitionDoes) {
                                                         {5, 40, 600, ActionLaw::kGaussian},
                                                         {8, 60, 300, ActionLaw::kOrthant}}) {
     const auto problem = DrawnProblem(dimension, actions, 3, law);
-    const LinUcbParams params = Params(10'000);
+    const LinUcbSetting params = Params(10'000);
     LinUcbPolicy policy = Policy(params, problem->actions());
     const double longest = problem->actions().rowwise().norm().maxCoeff();
     Naive naive(problem->actions(), std::sqrt(0.25 + 0.01 * longest * longest), 1e-4);
@@ -164,13 +164,13 @@ TEST(LinUcbPolicyTest, RankOneUpdatesDoNotDrift) {
   EXPECT_NEAR(indices[policy.ChooseArm()], indices.maxCoeff(), 1e-11);
 }
 
-// 40 runs at beta = 0.5: more than 36 failures of the promise P(theta in all ellipsoids) >= 1/2 would have
-// probability below 1e-8. The bound is far from sharp: none is expected, and a radius of a sixth must fail.
+// 40 runs at beta = 0.5. If P(theta in all ellipsoids) >= 1/2 holds, more than 36 failures have probability
+// below 1e-8. The bound is far from sharp: no failure is expected, and a sixth of the radius must fail.
 TEST(LinUcbPolicyTest, TheEllipsoidHoldsThetaInAllRoundsAtOnce) {
   int lost = 0, lost_by_a_sixth = 0;
   for (std::uint32_t run = 0; run < 40; ++run) {
     const auto problem = DrawnProblem(4, 30, run);
-    LinUcbParams params = Params(400);
+    LinUcbSetting params = Params(400);
     params.beta = 0.5;
     LinUcbPolicy policy = Policy(params, problem->actions());
     test::Coins coins(100 + run);
@@ -202,7 +202,7 @@ struct Ran {
   bool finished = false;
 };
 
-Ran Simulate(const std::shared_ptr<const LinearProblem>& problem, const LinUcbParams& params,
+Ran Simulate(const std::shared_ptr<const LinearProblem>& problem, const LinUcbSetting& params,
              std::uint32_t replicate = 0) {
   const NoPrivacyMean bare(Declassify("test"));
   auto population = LinearPopulation::Create({.problem = problem,
@@ -257,7 +257,7 @@ TEST(LinUcbServerTest, RegretIsBelowTheTheoremsAndGrowsSlowerThanTime) {
 
 // --- parameters
 
-void ExpectRejected(LinUcbParams params, const std::string& key) {
+void ExpectRejected(LinUcbSetting params, const std::string& key) {
   const absl::Status status = ValidateLinUcb(params, ActionMatrix::Identity(2, 2));
   ASSERT_FALSE(status.ok()) << key;
   ASSERT_TRUE(InputErrorOf(status).has_value());
@@ -267,27 +267,27 @@ void ExpectRejected(LinUcbParams params, const std::string& key) {
 TEST(LinUcbParamsTest, BadValuesAreNamed) {
   EXPECT_TRUE(ValidateLinUcb(Params(100), ActionMatrix::Identity(2, 2)).ok());
   for (const Count horizon : {Count{0}, Count{-1}, Count{1} << 40}) {
-    LinUcbParams params = Params(horizon);
+    LinUcbSetting params = Params(horizon);
     params.population = Count{1} << 31;
     ExpectRejected(params, "horizon");
   }
   for (const double beta : {0.0, 1.0, -0.5, kNan}) {
-    LinUcbParams params = Params(100);
+    LinUcbSetting params = Params(100);
     params.beta = beta;
-    ExpectRejected(params, "algorithm.beta");
+    ExpectRejected(params, "beta");
   }
   for (const double sd : {-1.0, kNan, std::numeric_limits<double>::infinity()}) {
-    LinUcbParams params = Params(100);
+    LinUcbSetting params = Params(100);
     params.client_sd = sd;
-    ExpectRejected(params, "environment.client_sd");
+    ExpectRejected(params, "client_sd");
     params = Params(100);
     params.reward.sd = sd;
-    ExpectRejected(params, "environment.reward_sd");
+    ExpectRejected(params, "reward_sd");
   }
   for (const Count population : {Count{0}, Count{99}, Count{1} << 33}) {
-    LinUcbParams params = Params(100);
+    LinUcbSetting params = Params(100);
     params.population = population;
-    ExpectRejected(params, "environment.population");
+    ExpectRejected(params, "people");
   }
   EXPECT_FALSE(ValidateLinUcb(Params(100), ActionMatrix(0, 2)).ok());
 }

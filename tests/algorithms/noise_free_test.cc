@@ -7,22 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "bandana/algorithms/dp_dpe.h"
-#include "bandana/algorithms/pe.h"
-#include "bandana/algorithms/private_elimination.h"
 #include "bandana/privacy/grid_mean.h"
 #include "fmt/format.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/algorithms/elimination_support.h"
 
-// With privacy noise, and its share of the width, switched off every private elimination is its non-private
-// twin. There is no switch, and there must be none: epsilon is so large that noise has the least scale there
-// is, one unit of the grid, 2^-30. What is equal is then:
-//   plans, clients, active sets and regret      exactly;
-//   released averages                           to kUnits units a report: what noise of one unit comes to;
-//   estimates and widths                        to what these do to them.
-// A shuffle sum has no such limit: its budget ends at epsilon = 100 and it rounds rewards to its levels. Its
-// averages are within six of the standard deviations that it states, and where the best action leads clearly
-// it alone is left too, some phases later.
+// Without privacy noise, and without its share of the width, every private elimination equals its non-private
+// twin. There is no switch for that, and there must be none. Instead epsilon is so large that the noise has
+// its least scale, one unit of the grid, 2^-30. The twins then have
+//   equal plans, clients, active sets and regret,
+//   released averages that differ by at most kUnits units per report, which is what noise of one unit causes,
+//   estimates and widths that differ by no more than these averages cause.
+// A shuffle sum has no such limit: its epsilon is at most 100, and it rounds rewards to its levels. Its
+// averages must be within six of the standard deviations that it states. If the best action leads clearly,
+// only that action must be left, some phases later than in the twin.
 namespace bandana {
 namespace {
 
@@ -30,7 +28,7 @@ using test::Bare;
 using test::Outcome;
 using test::ProblemPtr;
 
-constexpr double kUnits = 60;  // nobody's noise of scale 1 exceeds it: exp(-60)
+constexpr double kUnits = 60;  // noise of scale 1 exceeds this with probability exp(-60)
 
 struct Case {
   std::string name;
@@ -56,7 +54,7 @@ std::vector<Case> Cases(const ProblemPtr& problem) {
                                                      .population = 10'000,
                                                      .clip = clip},
                                                     actions)});
-      // Uniform rewards go to a shuffle sum client by client.
+      // A shuffle sum gets uniform rewards client by client, which is slow.
       const Count horizon = kind == RewardKind::kUniform ? 3000 : 300'000;
       cases.push_back({"pe" + which, PeRules({.horizon = horizon,
                                               .beta = std::nullopt,
@@ -79,7 +77,7 @@ std::vector<Case> Cases(const ProblemPtr& problem) {
   return cases;
 }
 
-// Gaussian rewards and clients who differ: nobody answers for a crowd.
+// Rewards are Gaussian and clients differ, so that a group cannot be drawn at once.
 std::vector<Case> ClippedCases(const ProblemPtr& problem) {
   const ClipRule clip = Rewards(RewardKind::kGaussian, 0.05);
   return {
@@ -98,7 +96,7 @@ class NoiseFreeTest : public ::testing::Test {
  protected:
   static constexpr bool kShuffled = ShufflePrivatizer<P>;
 
-  // Averages of n reports differ by what is drawn: a unit's noise once, or n times.
+  // The tolerance for averages of n reports: noise of one unit is drawn once, or n times.
   static double Tolerance(Count clients) {
     const double n = static_cast<double>(clients);
     return kUnits * GridMean::kUnit * (P::kChargesClient ? 1 / std::sqrt(n) + 1 / kUnits : 1 / n);
@@ -126,7 +124,7 @@ class NoiseFreeTest : public ::testing::Test {
     EXPECT_EQ(noisy.active, none.active) << each.name;
     EXPECT_EQ(noisy.end.t, none.end.t);
     EXPECT_EQ(noisy.end.clients, none.end.clients);
-    // A shuffler deals rounds out in an order that nobody knows, and regret is added up in another way.
+    // A shuffler deals rounds out in a secret order, so regret is added up in another order.
     EXPECT_NEAR(noisy.end.regret, none.end.regret, kShuffled ? 1e-9 * none.end.regret : 0) << each.name;
   }
 };
@@ -147,7 +145,7 @@ TYPED_TEST(NoiseFreeTest, IsTheNonPrivateTwin) {
   }
 }
 
-// A shuffler would deal other clients other rounds, who differ.
+// Without shufflers: a shuffler would deal the rounds to other clients, and clients differ here.
 template <class P>
 class UnshuffledNoiseFreeTest : public NoiseFreeTest<P> {};
 using Unshuffled =
@@ -176,7 +174,7 @@ TYPED_TEST(NoiseFreeTest, RealNoiseIsSeen) {
   }
 }
 
-// Four actions with gaps of 0.5 and more.
+// Four actions with gaps of at least 0.5.
 ProblemPtr ClearProblem() {
   ActionMatrix actions(4, 2);
   actions << 0.9, 0, 0, 0.9, -0.9, 0, 0, -0.9;
@@ -189,7 +187,7 @@ TEST(NoiseFreeShuffleSumTest, ComesAsNearToItsTwinAsItSays) {
   const ProblemPtr problem = ClearProblem();
   double at_most_budget = 0, at_one = 0;
   for (const Case& each : Cases(problem)) {
-    // Clients of a dealt uniform reward are others.
+    // A dealt uniform reward would come from other clients than in the twin.
     if (each.rules->clip.reward.kind == RewardKind::kUniform && each.rules->clients == nullptr) continue;
     const Outcome noisy = test::Simulate(problem, each.rules, sum);
     const Outcome none = test::Simulate(problem, each.rules, Bare());
@@ -212,7 +210,7 @@ TEST(NoiseFreeShuffleSumTest, ComesAsNearToItsTwinAsItSays) {
   EXPECT_LT(at_most_budget, at_one) << "a hundred times the budget is worth nothing";
 }
 
-// Epsilon to infinity, step by step: estimates come nearer, and regret arrives.
+// When epsilon grows step by step, the estimates come closer to the twin's, and the regret becomes equal.
 TYPED_TEST(NoiseFreeTest, LargerBudgetsComeNearer) {
   constexpr std::uint32_t kReplicates = 6;
   double last = std::numeric_limits<double>::infinity();

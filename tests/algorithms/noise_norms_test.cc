@@ -1,4 +1,4 @@
-#include "bandana/algorithms/noise_norms.h"
+#include "bandana/algorithms/fed_ucb/noise_norms.h"
 
 #include <gtest/gtest.h>
 
@@ -20,9 +20,9 @@ namespace {
 
 using std::numbers::sqrt2;
 
-// The exact law of the largest eigenvalue by de Bruijn's Pfaffian: P(max <= x) = Pf A(x)/Pf A(infinity), A
-// the integrals of sgn(z - y) phi_i(y) phi_j(z) over y, z <= x, with the integrals of phi_i at its border if
-// d is odd. By the midpoint rule, and Pf^2 = det.
+// Computes the exact law of the largest eigenvalue by de Bruijn's Pfaffian: P(max <= x) = Pf A(x)/Pf
+// A(infinity). The entries of A are the integrals of sgn(z - y) phi_i(y) phi_j(z) over y, z <= x; if d is
+// odd, the integrals of phi_i are its border. It uses the midpoint rule and Pf^2 = det.
 double LargestEigenvalueCdf(int d, double x) {
   const auto determinant = [&](double to) {
     constexpr int kPoints = 20'000;
@@ -30,7 +30,7 @@ double LargestEigenvalueCdf(int d, double x) {
     const double step = (to - from) / kPoints;
     const int size = d + d % 2;
     Matrix a = Matrix::Zero(size, size);
-    Vector before = Vector::Zero(d), phi(d);  // integrals so far
+    Vector before = Vector::Zero(d), phi(d);  // integrals up to z
     for (int k = 0; k < kPoints; ++k) {
       const double z = from + (k + 0.5) * step;
       phi(0) = std::exp(-z * z / 4);
@@ -68,7 +68,7 @@ TEST(SymmetricNoiseNormTest, NearlyNoEigenvaluesAreExpectedAboveAndAllAbove) {
   }
 }
 
-// One eigenvalue more than one is rare above the edge: by the exact law the norm is hardly less.
+// Two eigenvalues above the edge are rare, so the exact law's norm is hardly smaller.
 TEST(SymmetricNoiseNormTest, IsTheExactLawsUpToAThousandth) {
   for (const int d : {2, 3, 5, 8}) {
     for (const double level : {0.1, 0.002}) {
@@ -107,7 +107,8 @@ Matrix Symmetric(Count d, Normals& normals) {
   return z;
 }
 
-// That so many of the draws would lie above, were the level true; a false alarm in 1e6, either way.
+// Expects that `above` of `draws` fits a probability between `least_share` * `level` and `level`. Each side
+// has a false-alarm rate of 1e-6.
 void ExpectLevel(int above, int draws, double level, double least_share) {
   const boost::math::binomial at_most(draws, level), at_least(draws, least_share * level);
   EXPECT_LE(above, quantile(complement(at_most, 1e-6)));

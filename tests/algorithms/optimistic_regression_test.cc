@@ -1,4 +1,4 @@
-#include "bandana/algorithms/optimistic_regression.h"
+#include "bandana/algorithms/fed_ucb/optimistic_regression.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Matrix RandomGram(Eigen::Index d, CoinGen& coin) {
   return gram;
 }
 
-/// Of the sums that it has by its own account.
+/// Expects that inverse, theta and determinant agree with the regression's own sums.
 void ExpectSolved(const OptimisticRegression& regression, double tolerance) {
   const Exact gram = regression.gram().cast<long double>();
   const Exact inverse = gram.inverse();
@@ -101,7 +101,7 @@ TEST(OptimisticRegressionTest, SameRecordsSameBits) {
   std::vector<double> shifted(kDimension + 1);
   for (int i = 0; i < 100; ++i) {
     const Vector x = RandomVector(kDimension, coins.gen);
-    std::copy(x.begin(), x.end(), shifted.begin() + 1);  // another alignment
+    std::copy(x.begin(), x.end(), shifted.begin() + 1);  // moves x to another alignment
     one.Add(x.data(), 0.25);
     other.Add(shifted.data() + 1, 0.25);
   }

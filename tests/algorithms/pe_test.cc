@@ -1,4 +1,3 @@
-#include "bandana/algorithms/pe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "bandana/algorithms/dp_dpe.h"
 #include "bandana/bandit/optimal_design.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/algorithms/elimination_support.h"
 
 namespace bandana {
@@ -22,46 +21,47 @@ using test::ProblemPtr;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-PeParams Params(Count horizon) {
+PeCase Params(Count horizon) {
   return {.horizon = horizon,
           .beta = std::nullopt,
           .population = horizon,
           .clip = {.reward = {RewardKind::kRademacher}, .client_sd = 0, .fixed_bound = std::nullopt}};
 }
 
-absl::StatusOr<EliminationRules> Rules(const ProblemPtr& problem, const PeParams& params) {
+absl::StatusOr<EliminationRules> Rules(const ProblemPtr& problem, const PeCase& params) {
   return PeRules(params, problem->actions());
 }
 
 TEST(PeParamsTest, BadValuesAreRefusedByName) {
   const ProblemPtr problem = DrawnProblem(3, 10);
   const auto key = [&](auto change) {
-    PeParams params = Params(1000);
+    PeCase params = Params(1000);
     change(params);
     return test::RefusedKey(problem, Rules(problem, params));
   };
-  EXPECT_EQ(key([](PeParams&) {}), "accepted");
-  for (const Count bad : {0, -1}) EXPECT_EQ(key([&](PeParams& p) { p.horizon = bad; }), "horizon");
+  EXPECT_EQ(key([](PeCase&) {}), "accepted");
+  for (const Count bad : {0, -1}) EXPECT_EQ(key([&](PeCase& p) { p.horizon = bad; }), "horizon");
   for (const double bad : {0.0, 1.0, -1.0, kNan}) {
-    EXPECT_EQ(key([&](PeParams& p) { p.beta = bad; }), "algorithm.beta") << bad;
+    EXPECT_EQ(key([&](PeCase& p) { p.beta = bad; }), "beta") << bad;
   }
   for (const Count bad : {Count{0}, Count{-1}, Count{0xffffffff}, Count{10}}) {
-    EXPECT_EQ(key([&](PeParams& p) { p.population = bad; }), "environment.population") << bad;
+    EXPECT_EQ(key([&](PeCase& p) { p.population = bad; }), "people") << bad;
   }
   for (const double bad : {0.5, kNan}) {
-    EXPECT_EQ(key([&](PeParams& p) { p.clip.fixed_bound = bad; }), "environment.reward_bound") << bad;
+    EXPECT_EQ(key([&](PeCase& p) { p.clip.fixed_bound = bad; }), "reward_bound") << bad;
   }
 }
 
 TEST(PeParamsTest, TheLevelIsOneOverActionsAndRounds) {
   const ProblemPtr problem = DrawnProblem(3, 10);
   EXPECT_DOUBLE_EQ(Rules(problem, Params(1000))->level, 1e-4);
-  PeParams params = Params(1000);
+  PeCase params = Params(1000);
   params.beta = 0.2;
   EXPECT_EQ(Rules(problem, params)->level, 0.2);
 }
 
-// A phase plays ceil(2^l pi(x)), one new client a round, and one that was cut short asks nobody.
+// A phase plays ceil(2^l pi(x)) rounds of action x, with a new client for each round. A phase that is cut
+// short asks nobody.
 TEST(PeScheduleTest, PhasesDoubleAndEveryRoundHasAClientOfItsOwn) {
   const ProblemPtr problem = DrawnProblem(3, 12);
   std::vector<Count> horizons = {999, 4096, 20'000};
@@ -92,9 +92,9 @@ TEST(PeScheduleTest, PhasesDoubleAndEveryRoundHasAClientOfItsOwn) {
   }
 }
 
-// (spread sqrt(2 d / h) + 2 s sqrt(S d)) sqrt(2 ln(1/beta)), S = 4 d lnln d + 16.
+// The paper's width: (spread sqrt(2 d / h) + 2 s sqrt(S d)) sqrt(2 ln(1/beta)), S = 4 d lnln d + 16.
 TEST(PeWidthTest, ThePapersIsAsComputedByHand) {
-  PeParams params = Params(1000);
+  PeCase params = Params(1000);
   params.beta = 0.01;
   const std::vector<NoiseLaw> noise(2, NoiseLaw{.proxy = 0.01});
   PhaseFacts facts{.target = 64, .dimension = 2, .pulls = {}, .privacy = noise, .privacy_stddev = 0.01};
@@ -107,7 +107,7 @@ TEST(PeWidthTest, ThePapersIsAsComputedByHand) {
       << "(hypot(0.5, 0.1) sqrt(40/1024) + 0.002 sqrt((80 lnln 20 + 16) 20)) sqrt(2 ln 1e6)";
 }
 
-// Without privacy DP-DPE at alpha = 1 has 2^l clients who each see 2^l rounds; PE has 2^l in all.
+// Without privacy, DP-DPE at alpha = 1 has 2^l clients who each see 2^l rounds; PE has 2^l rounds in all.
 TEST(PeRunTest, FindsTheBestActionUnderEveryRewardModel) {
   const ProblemPtr sphere = DrawnProblem(3, 20);
   const ProblemPtr orthant =
@@ -115,7 +115,7 @@ TEST(PeRunTest, FindsTheBestActionUnderEveryRewardModel) {
   for (const RewardKind kind :
        {RewardKind::kRademacher, RewardKind::kUniform, RewardKind::kBernoulli, RewardKind::kGaussian}) {
     const ProblemPtr& problem = kind == RewardKind::kBernoulli ? orthant : sphere;
-    PeParams params = Params(kind == RewardKind::kGaussian ? 20'000 : 3'000'000);
+    PeCase params = Params(kind == RewardKind::kGaussian ? 20'000 : 3'000'000);
     params.clip.reward = {kind, 0.2};
     if (kind == RewardKind::kGaussian) params.clip.client_sd = 0.05;
     const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
@@ -127,7 +127,7 @@ TEST(PeRunTest, FindsTheBestActionUnderEveryRewardModel) {
 
 TEST(PeRunTest, ABillionRoundsCostNoMoreThanTheirPhases) {
   const ProblemPtr problem = DrawnProblem(3, 12);
-  const PeParams params = Params(1'000'000'000);
+  const PeCase params = Params(1'000'000'000);
   for (const Outcome& run :
        {test::Simulate(problem, Rules(problem, params), Bare()),
         test::Simulate(problem, Rules(problem, params), test::MadePrivate<CentralLaplaceMean>({1, 0})),
@@ -140,12 +140,13 @@ TEST(PeRunTest, ABillionRoundsCostNoMoreThanTheirPhases) {
   }
 }
 
-// What the check before the run cannot know: supports are smaller than their bound, so a phase more fits.
+// The check before the run assumes the largest supports. With smaller ones another phase can fit, and it may
+// run out of clients.
 TEST(PeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
   const ProblemPtr problem = DrawnProblem(2, 2);
   int ran_out = 0;
   for (Count population = 1; population <= 30; ++population) {
-    PeParams params = Params(30);
+    PeCase params = Params(30);
     params.population = population;
     if (test::RefusedKey(problem, Rules(problem, params)) != "accepted") continue;
     const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
@@ -153,7 +154,7 @@ TEST(PeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
     if (run.status.ok()) continue;
     ++ran_out;
     ASSERT_TRUE(InputErrorOf(run.status).has_value()) << run.status;
-    EXPECT_EQ(InputErrorOf(run.status)->key, "environment.population");
+    EXPECT_EQ(InputErrorOf(run.status)->key, "people");
     EXPECT_THAT(std::string(run.status.message()), ::testing::HasSubstr("runs out in phase"));
     EXPECT_FALSE(run.finished);
   }
@@ -163,7 +164,7 @@ TEST(PeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
 TEST(PeRunTest, ActionsOfASubspaceAndRepeatedOnesAreLearned) {
   ActionMatrix actions(8, 5);
   actions.setZero();
-  for (Eigen::Index i = 0; i < 8; ++i) {  // four directions of a plane, twice each
+  for (Eigen::Index i = 0; i < 8; ++i) {  // four directions in a plane, each twice
     const double angle = 0.7 * static_cast<double>(i % 4);
     actions.row(i) << 0.6 * std::cos(angle), 0.8 * std::cos(angle), 0, std::sin(angle), 0;
   }

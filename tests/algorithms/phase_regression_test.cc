@@ -1,4 +1,4 @@
-#include "bandana/algorithms/phase_regression.h"
+#include "bandana/algorithms/elimination/phase_regression.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,14 +23,14 @@ Matrix Normal(Eigen::Index rows, Eigen::Index cols, CoinGen& coin) {
   return Matrix::NullaryExpr(rows, cols, [&] { return StandardNormal(coin); });
 }
 
-// k actions on the unit sphere of a subspace of dimension `rank` of d dimensions.
+// Draws k actions on the unit sphere of a `rank`-dimensional subspace of d dimensions.
 ActionMatrix Actions(Eigen::Index k, Eigen::Index d, Eigen::Index rank, CoinGen& coin) {
   ActionMatrix actions = Normal(k, rank, coin) * Normal(rank, d, coin);
   actions.rowwise().normalize();
   return actions;
 }
 
-// A phase of a design: what PhaseRegression needs, kept alive for it.
+// A phase with its design; it owns the data to which PhaseRegression refers.
 struct Phase {
   Phase(ActionMatrix all, std::vector<ArmId> chosen, double rounds)
       : actions(std::move(all)), active(std::move(chosen)) {
@@ -92,7 +92,7 @@ TEST(PhaseRegressionTest, InASubspaceAllMeansAreRecovered) {
   }
 }
 
-// Far from the origin and close to each other: only differences are small.
+// The actions are far from the origin and close to each other, so that only their differences are small.
 TEST(PhaseRegressionTest, NearbyActionsAreToldApart) {
   test::Coins coins(20);
   ActionMatrix actions = Normal(12, 3, coins.gen) * 1e-3;
@@ -103,7 +103,7 @@ TEST(PhaseRegressionTest, NearbyActionsAreToldApart) {
   EXPECT_LT((phase.actions * (estimate - theta)).cwiseAbs().maxCoeff(), 1e-9);
 }
 
-// A Gaussian reward is clipped, a Rademacher one is not.
+// Errors of a phase whose Gaussian rewards are clipped, or whose Rademacher rewards are not.
 PhaseErrors SomeErrors(const Phase& phase, bool clipped, double scale = 1) {
   PhaseErrors errors{.clients = std::vector<Count>(phase.pulls.size(), 60),
                      .privacy = std::vector<NoiseLaw>(phase.pulls.size(), {.proxy = 0.02 * scale})};
@@ -113,8 +113,9 @@ PhaseErrors SomeErrors(const Phase& phase, bool clipped, double scale = 1) {
   return errors;
 }
 
-// Widths from the definitions, with dense matrices in all d dimensions and a pseudo-inverse: Chernoff's bound
-// for a sub-Gaussian error, what the mean of a clipped average is off by, and misspecification at its worst.
+// Computes widths from their definitions, with dense matrices in all d dimensions and a pseudo-inverse. A
+// width is Chernoff's bound for the sub-Gaussian error, plus the bias that clipping may cause, plus the worst
+// misspecification.
 class DenseWidths {
  public:
   DenseWidths(const Phase& phase, const PhaseErrors& errors, double level)
@@ -182,8 +183,8 @@ PhaseErrors Dealt(const Phase& phase, PhaseErrors errors) {
   return errors;
 }
 
-// Noise that is not called normal takes the bound of a sub-Gaussian error. Clients that are watched and
-// clipped are left out here: they have a test of their own.
+// Noise that is not declared normal gets the bound of a sub-Gaussian error. Watched clients with clipping
+// have a test of their own.
 TEST(PhaseRegressionTest, WidthsAreTheOnesOfTheDefinition) {
   for (const Eigen::Index rank : {2, 5}) {
     const Phase phase = SomePhase(300, 5, rank, 200, 30);
@@ -221,7 +222,8 @@ TEST(PhaseRegressionTest, WidthsAreTheOnesOfTheDefinition) {
   }
 }
 
-// Unstructured arms: means are estimated one by one, and it does not matter how far they are from a line.
+// Unstructured arms are estimated one by one, so it does not matter how far their means are from a linear
+// model.
 TEST(PhaseRegressionTest, MisspecificationMeansNothingToUnstructuredArms) {
   const Phase phase(ActionMatrix::Identity(4, 4), All(4), 100);
   PhaseErrors errors = Dealt(phase, SomeErrors(phase, false));
@@ -298,7 +300,7 @@ AnyPhase DrawPhase() {
   test::Coins coins(*rc::gen::arbitrary<std::uint64_t>());
   ActionMatrix actions = Actions(k, d, rank, coins.gen);
   for (Eigen::Index i = 0; i < k; ++i)
-    actions.row(i) *= 0.2 + 0.8 * UniformUnit(coins.gen);  // no two alike in one dimension
+    actions.row(i) *= 0.2 + 0.8 * UniformUnit(coins.gen);  // no two actions are alike in one dimension
   std::vector<ArmId> active;
   for (const ArmId arm : All(k)) {
     if (*rc::gen::inRange(0, 3) > 0) active.push_back(arm);
@@ -383,20 +385,21 @@ struct Coverage {
   double client_sd = 0.3;
   NoiseLaw noise = {};
   double misspecification = 0;
-  bool choose = false;     // the intervals, for the noise
-  double understated = 1;  // of all that the width is told
+  bool choose = false;     // whether ChooseBounds sets the intervals for the noise
+  double understated = 1;  // the factor by which all inputs of the width are understated
 };
 
-// Draws a whole phase with `coverage`'s truth; the mean rewards are at the end of [-1, 1] where clipping
-// hurts.
+// Draws whole phases with the truth in `coverage` and returns how often the best action is lost. The mean
+// rewards are at the end of [-1, 1], where clipping has its largest effect.
 double LossRate(const Coverage& coverage, double level, int runs, std::uint64_t seed) {
   ActionMatrix actions(3, 2);
   actions << 1.0, 0.0, 0.8, 0.6, 0.8, -0.6;
   const Phase phase(actions, All(3), 12);
-  const Vector theta = (Vector(2) << 1, 0.34).finished();  // in proportion to 1, 1.004, 0.596
+  const Vector theta = (Vector(2) << 1, 0.34).finished();  // the means are in proportion to 1, 1.004, 0.596
   test::Coins coins(seed);
   const auto mean = [&](ArmId arm) {
-    const double worst = arm == 1 ? -1 : 1;  // of the misspecification: against the best
+    const double worst = arm == 1 ? -1 : 1;  // the worst sign of the misspecification: against the best
+                                             // action
     const double scale = coverage.reward.kind == RewardKind::kGaussian ? 0.9 : 0.1;  // signs vary most near 0
     return std::min(1.0, actions.row(arm).dot(theta) * scale) + worst * coverage.misspecification;
   };
@@ -482,7 +485,8 @@ std::vector<Coverage> Coverages() {
           {.name = "watched, laplace noise", .sampling = Sampling::kWatch, .noise = kLaplaceNoise}};
 }
 
-// Two rivals at level 0.15 each, five standard deviations: a false alarm has probability below 3e-7 for each.
+// There are two rivals at level 0.15 each. Five standard deviations are a false alarm with probability below
+// 3e-7 for each case.
 TEST(CoverageTest, TheBestIsLostNoMoreOftenThanPromised) {
   constexpr int kRuns = 3000;
   constexpr double kMost = 0.3;
@@ -532,7 +536,8 @@ TEST(ChooseBoundsTest, MoreNoiseMeansLessRoom) {
   }
 }
 
-// No other room along the line gives a typical pair, here the widest, a width that is lower by much.
+// No other room (the distance from the means to the ends of the intervals) gives a width that is lower by
+// more than 1 per cent.
 TEST(ChooseBoundsTest, TheRoomIsNearTheBest) {
   const Phase phase = SomePhase(40, 4, 4, 100, 71);
   const Vector theta = SomeTheta(4, 72);

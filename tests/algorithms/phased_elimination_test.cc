@@ -1,4 +1,4 @@
-#include "bandana/algorithms/phased_elimination.h"
+#include "bandana/algorithms/elimination/phased_elimination.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "tests/algorithms/elimination_support.h"
 
-// What elimination papers share, under rules of nobody's paper.
+// Tests of the parts that all elimination papers share, with rules that are in no paper.
 namespace bandana {
 namespace {
 
@@ -60,13 +60,13 @@ TEST(EliminationRulesTest, BadOnesAreRefusedByName) {
   EXPECT_EQ(key([](auto&) {}), "accepted");
   EXPECT_EQ(key([](auto& r) { r.horizon = 0; }), "horizon");
   for (const double bad : {0.0, 1.0, -1.0, kNan}) {
-    EXPECT_EQ(key([&](auto& r) { r.level = bad; }), "algorithm.beta") << bad;
+    EXPECT_EQ(key([&](auto& r) { r.level = bad; }), "beta") << bad;
   }
   for (const double bad : {0.0, 0.99, kNan, std::numeric_limits<double>::infinity()}) {
-    EXPECT_EQ(key([&](auto& r) { r.clip.fixed_bound = bad; }), "environment.reward_bound") << bad;
+    EXPECT_EQ(key([&](auto& r) { r.clip.fixed_bound = bad; }), "reward_bound") << bad;
   }
   for (const Count bad : {Count{0}, Count{-1}, Count{0xffffffff}, Count{4}}) {
-    EXPECT_EQ(key([&](auto& r) { r.population = bad; }), "environment.population") << bad;
+    EXPECT_EQ(key([&](auto& r) { r.population = bad; }), "people") << bad;
   }
   const auto logistic = [](EliminationRules& r) {
     r.link = Link::kLogistic;
@@ -80,22 +80,23 @@ TEST(EliminationRulesTest, BadOnesAreRefusedByName) {
     });
   };
   EXPECT_EQ(also([](auto& r) { r.link = Link::kProbit; }), "accepted");
-  EXPECT_EQ(also([](auto& r) { r.link = Link::kPoisson; }), "environment.link");
-  EXPECT_EQ(also([](auto& r) { r.width = Width::kPaper; }), "algorithm.width");
-  EXPECT_EQ(also([](auto& r) { r.clip.reward = {RewardKind::kRademacher}; }), "environment.reward");
-  EXPECT_EQ(also([](auto& r) { r.clip.client_sd = 0.1; }), "environment.client_sd");
+  EXPECT_EQ(also([](auto& r) { r.link = Link::kPoisson; }), "mean");
+  EXPECT_EQ(also([](auto& r) { r.width = Width::kPaper; }), "width");
+  EXPECT_EQ(also([](auto& r) { r.clip.reward = {RewardKind::kRademacher}; }), "reward");
+  EXPECT_EQ(also([](auto& r) { r.clip.client_sd = 0.1; }), "client_sd");
 }
 
-// The largest phase that is sure to complete decides; without a core set supports are as large as the
-// active set, and fewer phases are.
+// The population must suffice for all phases that are sure to complete. Without a core set a support can be
+// as large as the active set, so fewer phases are sure to complete.
 TEST(EliminationRulesTest, APopulationIsCheckedForTheSupportsThereCanBe) {
   const ProblemPtr problem = DrawnProblem(2, 500);
-  EliminationRules rules = Rules(400);  // with a core set, of 30, 90 and 270 rounds the first two: 5 + 10
+  EliminationRules rules = Rules(400);  // with a core set, the first two of the phases of 30, 90 and 270
+                                        // rounds are sure: 5 + 10 clients
   rules.population = 14;
-  EXPECT_EQ(test::RefusedKey(problem, rules), "environment.population");
+  EXPECT_EQ(test::RefusedKey(problem, rules), "people");
   rules.population = 15;
   EXPECT_EQ(test::RefusedKey(problem, rules), "accepted");
-  rules.core_set = false;  // 500 actions: not even one
+  rules.core_set = false;  // with supports of up to 500 actions no phase is sure
   rules.population = 1;
   EXPECT_EQ(test::RefusedKey(problem, rules), "accepted");
   const Outcome run = test::Simulate(problem, rules, Bare());

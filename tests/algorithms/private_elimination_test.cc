@@ -1,4 +1,3 @@
-#include "bandana/algorithms/private_elimination.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 
 #include "bandana/bandit/optimal_design.h"
 #include "bandana/privacy/wire.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/algorithms/elimination_support.h"
 #include "tests/support.h"
 
@@ -24,14 +24,14 @@ using test::ProblemPtr;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-PrivateEliminationParams Params(Count horizon) {
+PrivateEliminationCase Params(Count horizon) {
   return {.horizon = horizon,
           .beta = std::nullopt,
           .population = horizon,
           .clip = {.reward = {RewardKind::kRademacher}, .client_sd = 0, .fixed_bound = std::nullopt}};
 }
 
-absl::StatusOr<EliminationRules> Rules(const ProblemPtr& problem, const PrivateEliminationParams& params) {
+absl::StatusOr<EliminationRules> Rules(const ProblemPtr& problem, const PrivateEliminationCase& params) {
   return PrivateEliminationRules(params, problem->actions());
 }
 
@@ -57,7 +57,7 @@ TEST(PrivateEliminationScheduleTest, BatchesGrowByQ) {
 TEST(PrivateEliminationScheduleTest, BadValuesAreRefusedByName) {
   const ProblemPtr problem = DrawnProblem(3, 10);
   const auto key = [&](auto change) {
-    PrivateEliminationParams params = Params(1000);
+    PrivateEliminationCase params = Params(1000);
     change(params);
     return test::RefusedKey(problem, Rules(problem, params));
   };
@@ -65,15 +65,16 @@ TEST(PrivateEliminationScheduleTest, BadValuesAreRefusedByName) {
   for (const Count bad : {7, 1, 0, -5}) EXPECT_EQ(key([&](auto& p) { p.horizon = bad; }), "horizon") << bad;
   EXPECT_EQ(key([](auto& p) { p.horizon = 8; }), "accepted");
   for (const double bad : {0.0, 1.0, -1.0, kNan}) {
-    EXPECT_EQ(key([&](auto& p) { p.beta = bad; }), "algorithm.beta") << bad;
+    EXPECT_EQ(key([&](auto& p) { p.beta = bad; }), "beta") << bad;
   }
   for (const Count bad : {Count{0}, Count{-1}, Count{0xffffffff}, Count{100}}) {
-    EXPECT_EQ(key([&](auto& p) { p.population = bad; }), "environment.population") << bad;
+    EXPECT_EQ(key([&](auto& p) { p.population = bad; }), "people") << bad;
   }
-  EXPECT_EQ(key([](auto& p) { p.clip.fixed_bound = 0.9; }), "environment.reward_bound");
+  EXPECT_EQ(key([](auto& p) { p.clip.fixed_bound = 0.9; }), "reward_bound");
 }
 
-// n_ia = ceil(q^i pi(a)) in floor(ln T) - 1 batches; then the best of what is left, to the end.
+// The schedule has floor(ln T) - 1 batches with n_ia = ceil(q^i pi(a)) rounds of action a in batch i; then
+// the best remaining action is played to the end.
 TEST(PrivateEliminationScheduleTest, PlaysTheCoreSetsAndThenTheBest) {
   const ProblemPtr problem = DrawnProblem(3, 15);
   std::vector<Count> horizons = {100, 1000, 20'000, 1'000'000};
@@ -121,13 +122,13 @@ TEST(PrivateEliminationScheduleTest, TheRestGoesToTheEstimatedBest) {
     test::Noise noise(1);
     ReportSum sum;
     std::uint32_t first = 1;
-    for (std::size_t i = 0; i < plan.pulls.size(); ++i) {  // rewards that are their means
+    for (std::size_t i = 0; i < plan.pulls.size(); ++i) {  // every reward equals its mean
       const Count count = plan.pulls[i].count;
       EXPECT_EQ(plan.query.dealt[i], count);
-      const std::vector<RewardSum> crowd = {
+      const std::vector<RewardSum> group = {
           {count, static_cast<double>(count) * problem->means()[plan.pulls[i].arm]}};
       const auto report =
-          bare.RandomizeCrowd(plan.query, static_cast<int>(i), Raw<RewardSums>(crowd), noise.gen);
+          bare.RandomizeGroup(plan.query, static_cast<int>(i), Raw<RewardSums>(group), noise.gen);
       ASSERT_TRUE(report.ok());
       ASSERT_TRUE(
           bare.Add(plan.query,
@@ -148,7 +149,7 @@ TEST(PrivateEliminationScheduleTest, TheRestGoesToTheEstimatedBest) {
 
 TEST(PrivateEliminationScheduleTest, WithoutACoreSetEveryActiveActionIsPlayedEquallyOften) {
   const ProblemPtr problem = DrawnProblem(3, 15);
-  PrivateEliminationParams params = Params(200'000);
+  PrivateEliminationCase params = Params(200'000);
   params.core_set = false;
   const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
@@ -167,12 +168,12 @@ TEST(PrivateEliminationScheduleTest, WithoutACoreSetEveryActiveActionIsPlayedEqu
   EXPECT_TRUE(std::binary_search(active.begin(), active.end(), problem->best()));
 }
 
-// More actions than rounds: a batch that the horizon cuts short is no batch.
+// There are more actions than rounds. A batch that the horizon cuts short does not count as a batch.
 TEST(PrivateEliminationScheduleTest, MoreActionsThanRounds) {
   const ProblemPtr problem = DrawnProblem(3, 200);
-  PrivateEliminationParams params = Params(100);
+  PrivateEliminationCase params = Params(100);
   params.core_set = false;
-  params.population = 1;  // of whom none is needed
+  params.population = 1;  // no client is needed
   ASSERT_EQ(test::RefusedKey(problem, Rules(problem, params)), "accepted");
   const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
@@ -181,8 +182,8 @@ TEST(PrivateEliminationScheduleTest, MoreActionsThanRounds) {
   EXPECT_TRUE(run.history.empty());
 }
 
-// --- gamma_i as printed. T = 1000, |A_i| = 10, d = 3, q^i = 50, five actions in the core set, n_i = 53,
-// ln(4 |A_i| T^2) = 17.504390.
+// --- gamma_i as in the paper, for T = 1000, |A_i| = 10, d = 3, q^i = 50, five actions in the core set,
+// n_i = 53 and ln(4 |A_i| T^2) = 17.504390.
 
 class GammaTest : public ::testing::Test {
  protected:
@@ -216,27 +217,28 @@ TEST_F(GammaTest, WithoutPrivacyIsTheLearningTermAlone) {
   EXPECT_NEAR(Gamma(LawsOf(Bare())), kLearning, 1e-13);
 }
 
-// Algorithm 1: + (2 B d d + 2 d ln(4 |A_i| T^2)) / (epsilon q^i).
+// Algorithm 1 adds (2 B d d + 2 d ln(4 |A_i| T^2)) / (epsilon q^i).
 TEST_F(GammaTest, CentralIsAlgorithmOnes) {
   const auto laws = LawsOf(test::MadePrivate<CentralLaplaceMean>({0.5, 0}, Calibration::kPaper));
   EXPECT_NEAR(Gamma(laws), 7.450700792758228, 1e-7);
 }
 
-// Algorithm 2: + sqrt(ln(4 |A_i| T^2)) 2 d sqrt(n_i) / (q^i epsilon0), an action pulled once included.
+// Algorithm 2 adds sqrt(ln(4 |A_i| T^2)) 2 d sqrt(n_i) / (q^i epsilon0), also with an action that is pulled
+// once.
 TEST_F(GammaTest, LocalIsAlgorithmTwos) {
   const auto laws = LawsOf(test::MadePrivate<LocalLaplaceMean>({0.5, 0}, Calibration::kPaper));
   EXPECT_EQ(laws.back().laplace_terms, 1);
   EXPECT_NEAR(Gamma(laws), 9.359736233699646, 1e-7);
 }
 
-// Algorithm 3: Algorithm 2's with the batch's own epsilon0.
+// Algorithm 3 is Algorithm 2 with the batch's own epsilon0.
 TEST_F(GammaTest, AmplifiedIsAlgorithmThrees) {
   const auto shuffled = test::MadePrivate<ShuffledLaplaceMean>({0.5, 1e-6}, Calibration::kPaper);
   const double epsilon0 = *shuffled.LocalEpsilon(53);
   EXPECT_NEAR(Gamma(LawsOf(shuffled)), kLearning + (9.359736233699646 - kLearning) * 0.5 / epsilon0, 1e-6);
 }
 
-// Algorithm 4: Algorithm 1's with sqrt(180 ln(2/delta)) / epsilon, which is the sum's proxy.
+// Algorithm 4 is Algorithm 1 with sqrt(180 ln(2/delta)) / epsilon, which is the sum's proxy.
 TEST_F(GammaTest, ShuffleSumsAreAlgorithmFours) {
   const double proxy = std::sqrt(180 * std::log(2e6)) / 0.5;
   std::vector<NoiseLaw> laws;
@@ -246,7 +248,7 @@ TEST_F(GammaTest, ShuffleSumsAreAlgorithmFours) {
 
 TEST_F(GammaTest, IsForTheActionsThatAreLeft) {
   const ProblemPtr problem = DrawnProblem(2, 30);
-  PrivateEliminationParams params = Params(10'000'000);
+  PrivateEliminationCase params = Params(10'000'000);
   params.width = Width::kPaper;
   const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
@@ -263,7 +265,7 @@ TEST_F(GammaTest, IsForTheActionsThatAreLeft) {
 
 TEST(PrivateEliminationRunTest, ABillionRoundsCostNoMoreThanTheirBatches) {
   const ProblemPtr problem = DrawnProblem(3, 12);
-  const PrivateEliminationParams params = Params(1'000'000'000);
+  const PrivateEliminationCase params = Params(1'000'000'000);
   const auto rules = Rules(problem, params);
   for (const Outcome& run :
        {test::Simulate(problem, rules, Bare()),
@@ -282,7 +284,7 @@ TEST(PrivateEliminationRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
   const ProblemPtr problem = DrawnProblem(2, 2);
   int ran_out = 0;
   for (Count population = 1; population <= 60; ++population) {
-    PrivateEliminationParams params = Params(60);
+    PrivateEliminationCase params = Params(60);
     params.population = population;
     if (test::RefusedKey(problem, Rules(problem, params)) != "accepted") continue;
     const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
@@ -290,13 +292,13 @@ TEST(PrivateEliminationRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
     if (run.status.ok()) continue;
     ++ran_out;
     ASSERT_TRUE(InputErrorOf(run.status).has_value()) << run.status;
-    EXPECT_EQ(InputErrorOf(run.status)->key, "environment.population");
+    EXPECT_EQ(InputErrorOf(run.status)->key, "people");
     EXPECT_THAT(std::string(run.status.message()), ::testing::HasSubstr("runs out in phase"));
   }
   EXPECT_GT(ran_out, 0);
 }
 
-// Arms without structure: unit vectors, of which the core set is all.
+// Arms without structure are unit vectors, and the core set is all of them.
 TEST(PrivateEliminationRunTest, UnstructuredArmsAreASpecialCase) {
   ActionMatrix actions = ActionMatrix::Identity(6, 6);
   Vector theta = Vector::Constant(6, 0.2);
@@ -319,7 +321,7 @@ TEST(PrivateEliminationRunTest, ActionsOfASubspaceAndRepeatedOnesAreLearned) {
   const ProblemPtr problem = test::Shared(LinearProblem::Create(actions, Vector::Constant(5, 0.4)));
   const ArmId best = problem->best() % 4;
   for (const bool core_set : {true, false}) {
-    PrivateEliminationParams params = Params(1'000'000);
+    PrivateEliminationCase params = Params(1'000'000);
     params.core_set = core_set;
     const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
     ASSERT_TRUE(run.status.ok()) << run.status;

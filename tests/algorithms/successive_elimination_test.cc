@@ -1,4 +1,4 @@
-#include "bandana/algorithms/successive_elimination.h"
+#include "bandana/algorithms/arms/successive_elimination.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <limits>
 #include <vector>
 
-#include "bandana/bandit/arm_problem.h"
-#include "bandana/bandit/arm_world.h"
+#include "bandana/bandit/worlds/arm_problem.h"
+#include "bandana/bandit/worlds/arm_world.h"
 #include "bandana/core/distributions.h"
 #include "bandana/core/status.h"
 #include "tests/support.h"
@@ -30,7 +30,7 @@ double Width(Count arms, Count horizon, double n) {
   return std::sqrt(std::log(4. * static_cast<double>(arms) * n * n * static_cast<double>(horizon)) / (2 * n));
 }
 
-// The definition, in means, over rewards that were all drawn before.
+// Compares with the definition, in means, on rewards that were all drawn in advance.
 RC_GTEST_PROP(SuccessiveEliminationProperty, DropsWhatTheDefinitionDrops, ()) {
   const Count arms = *rc::gen::inRange<Count>(1, 9);
   const Count horizon = *rc::gen::inRange<Count>(10, 3000);
@@ -73,13 +73,14 @@ RC_GTEST_PROP(SuccessiveEliminationProperty, DropsWhatTheDefinitionDrops, ()) {
       const auto at = static_cast<std::size_t>(arm);
       RC_ASSERT(pulls[at] == sweep * block);
       const double lead = best - sums[at] / n;
-      RC_PRE(std::abs(lead - 2 * Width(arms, horizon, n)) > 1e-12);  // where rounding decides
+      RC_PRE(std::abs(lead - 2 * Width(arms, horizon, n)) > 1e-12);  // skips cases that rounding decides
       if (lead >= 2 * Width(arms, horizon, n)) dropped[at] = true;
     }
   }
 }
 
-// With rewards that are their means an arm goes in the first sweep in which 2 c_n is no more than its gap.
+// With rewards that equal their means, an arm is dropped in the first sweep in which 2 c_n is at most its
+// gap.
 TEST(SuccessiveEliminationTest, DropsAnArmAtItsTime) {
   constexpr Count kHorizon = 10'000;
   const std::vector<double> means = {0.25, 1, 0.5};
@@ -106,8 +107,8 @@ TEST(SuccessiveEliminationTest, OfEqualsAllStay) {
   EXPECT_THAT(policy.active(), ElementsAre(0, 1, 2, 3));
 }
 
-// The best arm is lost with probability 1/T at most: over 400 runs, 0.04 of them are expected. An arm goes
-// by the time that 4 c_n is its gap.
+// The best arm is lost with probability at most 1/T, so 0.04 losses are expected in 400 runs. An arm is
+// dropped by the time that 4 c_n equals its gap.
 TEST(SuccessiveEliminationTest, KeepsTheBestAndDropsTheOthersInTime) {
   constexpr Count kHorizon = 10'000;
   constexpr Count kRuns = 400;
@@ -133,12 +134,12 @@ TEST(SuccessiveEliminationTest, NamesWhatIsWrong) {
     return InputErrorOf(SuccessiveElimination::Create(params).status()).value_or(InputError{}).key;
   };
   for (const Count bad : {Count{0}, Count{-1}, std::numeric_limits<Count>::min()}) {
-    EXPECT_EQ(key({.arms = bad, .horizon = 10}), "environment.actions");
+    EXPECT_EQ(key({.arms = bad, .horizon = 10}), "arms");
     EXPECT_EQ(key({.arms = 2, .horizon = bad}), "horizon");
-    EXPECT_EQ(key({.arms = 2, .horizon = 10, .block = bad}), "algorithm.block");
+    EXPECT_EQ(key({.arms = 2, .horizon = 10, .block = bad}), "block");
   }
-  EXPECT_EQ(key({.arms = (1 << 20) + 1, .horizon = 10}), "environment.actions");
-  EXPECT_EQ(key({.arms = 2, .horizon = 10, .block = 11}), "algorithm.block");
+  EXPECT_EQ(key({.arms = (1 << 20) + 1, .horizon = 10}), "arms");
+  EXPECT_EQ(key({.arms = 2, .horizon = 10, .block = 11}), "block");
   SuccessiveElimination policy = Made(2, 10);
   EXPECT_DEATH(policy.Learn(1, 0, 1), "check failed");
   EXPECT_DEATH(policy.Learn(0, 0, 2), "check failed");

@@ -1,4 +1,4 @@
-#include "bandana/algorithms/sync_schedule.h"
+#include "bandana/algorithms/fed_ucb/sync_schedule.h"
 
 #include "gmock/gmock.h"
 #include "rapidcheck/gtest.h"
@@ -34,7 +34,7 @@ TEST(SyncScheduleTest, LogTMeansLogTSynchronisations) {
 
 TEST(SyncScheduleTest, ErrorsNameTheKey) {
   EXPECT_THAT(SyncSchedule::Create({.sync = Sync::kBatch, .horizon = 5, .agents = 1}).status().message(),
-              testing::HasSubstr("algorithm.batch"));
+              testing::HasSubstr("batch = "));
   EXPECT_FALSE(SyncSchedule::Create({.horizon = 0, .agents = 1}).ok());
   EXPECT_FALSE(SyncSchedule::Create({.horizon = 5, .agents = 0}).ok());
 }
@@ -50,7 +50,7 @@ RC_GTEST_PROP(SyncScheduleTest, RoundsAscendAndAreAtMostN, ()) {
   RC_ASSERT(static_cast<std::int64_t>(rounds.size()) <= SyncSchedule::Create(params)->releases());
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     RC_ASSERT(rounds[i] >= 1 && rounds[i] < horizon);
-    if (i > 0) RC_ASSERT(rounds[i] > rounds[i - 1]);  // the macro would look at both sides of ||
+    if (i > 0) RC_ASSERT(rounds[i] > rounds[i - 1]);  // RC_ASSERT would evaluate both sides of ||
   }
 }
 

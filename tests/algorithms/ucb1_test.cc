@@ -1,4 +1,4 @@
-#include "bandana/algorithms/ucb1.h"
+#include "bandana/algorithms/arms/ucb1.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "bandana/bandit/arm_problem.h"
-#include "bandana/bandit/arm_world.h"
+#include "bandana/bandit/worlds/arm_problem.h"
+#include "bandana/bandit/worlds/arm_world.h"
 #include "bandana/core/distributions.h"
 #include "bandana/core/status.h"
 #include "tests/support.h"
@@ -21,7 +21,7 @@ namespace {
 
 enum class Form { kFused, kTextbook };
 
-/// The definition, arm after arm.
+/// UCB1 by its definition, with a loop over all arms in every round.
 class Naive {
  public:
   Naive(Count arms, Form form)
@@ -64,7 +64,7 @@ RC_GTEST_PROP(Ucb1Property, ChoosesWhatTheDefinitionDoes, ()) {
   const Count arms = *rc::gen::inRange<Count>(1, 70);
   test::Coins coins(*rc::gen::arbitrary<std::uint64_t>());
   const bool batches = *rc::gen::arbitrary<bool>();
-  const bool real = *rc::gen::arbitrary<bool>();  // or zeros and ones, which tie often
+  const bool real = *rc::gen::arbitrary<bool>();  // otherwise rewards are 0 or 1, which tie often
   Ucb1 policy = Ucb1::Create(arms).value();
   Naive naive(arms, Form::kFused);
   for (int round = 0; round < 400; ++round) {
@@ -122,7 +122,7 @@ TEST(Ucb1Test, KeepsTheBoundOfItsTheorem) {
 
 TEST(Ucb1Test, NamesWhatIsWrong) {
   for (const Count arms : {Count{-1}, Count{0}, (Count{1} << 20) + 1}) {
-    EXPECT_EQ(InputErrorOf(Ucb1::Create(arms).status())->key, "environment.actions");
+    EXPECT_EQ(InputErrorOf(Ucb1::Create(arms).status())->key, "arms");
   }
   Ucb1 policy = Ucb1::Create(2).value();
   EXPECT_DEATH(policy.Learn(2, 0, 1), "check failed");

@@ -1,4 +1,4 @@
-#include "bandana/algorithms/ucb_index.h"
+#include "bandana/algorithms/fed_ucb/ucb_index.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,7 +69,8 @@ ArmId Best(const Case& given, double beta, const DecisionSet<Scalar>& set) {
   return index.Best(set);
 }
 
-/// As the naive loops choose, unless two arms are closer than rounding; how often it was so exactly.
+/// Expects the choice of naive loops up to `tolerance`, and exactly the same arm in a share `agreeing` of the
+/// cases.
 template <class Scalar>
 void ExpectNaive(double tolerance, double agreeing) {
   test::Coins coins(1);
@@ -96,8 +97,8 @@ void ExpectNaive(double tolerance, double agreeing) {
 TEST(UcbIndexTest, ChoosesAsNaiveLoopsDo) { ExpectNaive<double>(1e-13, 1); }
 TEST(UcbIndexTest, InSinglePrecisionUpToItsRounding) { ExpectNaive<float>(2e-5, 0.99); }
 
-// Equal arms in any two lanes, tiles and sizes: the first wins, which it does only if both indices are the
-// same to the last bit.
+// Equal arms are placed in any two lanes, tiles and sizes. The first must win, which needs indices that are
+// equal to the last bit.
 template <class Scalar>
 void ExpectFirstOfEquals() {
   test::Coins coins(2);
@@ -125,7 +126,7 @@ TEST(UcbIndexTest, ArmsThatAreNotThereNeverWin) {
     DecisionBlock<double> block(1, arms, 3);
     for (Eigen::Index a = 0; a < arms; ++a) block.entries(0)[a] = -1 - static_cast<double>((a * 7) % arms);
     const Case given{Matrix::Zero(3, 3), Vector::Unit(3, 0)};
-    EXPECT_EQ(Best(given, 0, block.set(0)), 0);  // (a 7) mod K is 0 for it alone
+    EXPECT_EQ(Best(given, 0, block.set(0)), 0);  // only arm 0 has (a 7) mod K = 0
   }
 }
 

@@ -6,59 +6,53 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/algorithms/ldp_gloc.h"
-#include "bandana/algorithms/ldp_ols.h"
-#include "bandana/algorithms/ldp_sgd.h"
-#include "bandana/algorithms/ldp_ucb.h"
-#include "bandana/algorithms/thompson_sampling.h"
+#include "bandana/algorithms/users/ldp_gloc.h"
+#include "bandana/algorithms/users/ldp_ols.h"
+#include "bandana/algorithms/users/ldp_sgd.h"
+#include "bandana/algorithms/users/ldp_ucb.h"
+#include "bandana/algorithms/users/thompson_sampling.h"
 #include "bandana/bandit/glm_problem.h"
 #include "bandana/bandit/round_recorder.h"
-#include "bandana/bandit/user_rounds.h"
+#include "bandana/bandit/worlds/user_rounds.h"
 #include "bandana/sim/user_simulator.h"
+#include "tests/federation/hand_user.h"
 
-/// What the tests of P5's learners share: small worlds, and learners with and without privacy.
+/// Helpers for the tests of P5's learners: small environments, and learners with and without privacy.
 namespace bandana::test {
 
 /// A world whose rounds are written down: contexts and rewards of all arms.
-class WrittenRounds {
+class WrittenRounds final : public UserWorld {
  public:
-  static constexpr bool kFull = true;
+  const Facts& facts() const override {
+    static const Facts kNothing;
+    return kNothing;
+  }
+
   struct Round {
     ActionMatrix contexts;
     std::vector<double> rewards;
   };
   WrittenRounds(std::vector<Round> rounds, bool multi) : rounds_(std::move(rounds)), multi_(multi) {}
 
-  Count dimension() const { return rounds_.front().contexts.cols(); }
-  Count arms() const { return static_cast<Count>(rounds_.front().rewards.size()); }
-  bool multi() const { return multi_; }
-  bool Next() { return ++at_ < static_cast<int>(rounds_.size()); }
-  void Scores(std::span<const double> thetas, std::span<double> scores) {
-    const Eigen::Index d = dimension();
-    for (std::size_t a = 0; a < scores.size(); ++a) {
-      const auto arm = static_cast<ArmId>(a);
-      scores[a] = Dot(Context(arm).data(), thetas.data() + (multi_ ? arm * d : 0), d);
-    }
-  }
-  std::span<const double> Context(ArmId arm) {
+  bool Next() override { return ++at_ < static_cast<int>(rounds_.size()); }
+  std::span<const double> Context(ArmId arm) override {
     const ActionMatrix& contexts = Contexts();
     return {contexts.data() + (multi_ ? 0 : arm) * contexts.cols(),
             static_cast<std::size_t>(contexts.cols())};
   }
-  const ActionMatrix& Contexts() { return rounds_[static_cast<std::size_t>(at_)].contexts; }
-  std::optional<double> Reward(ArmId arm) {
+  const ActionMatrix& Contexts() override { return rounds_[static_cast<std::size_t>(at_)].contexts; }
+  std::optional<double> Reward(ArmId arm) override {
     return rounds_[static_cast<std::size_t>(at_)].rewards[static_cast<std::size_t>(arm)];
   }
-  double Gap(ArmId) { return 0; }
+  double Gap(ArmId) const override { return 0; }
 
  private:
   std::vector<Round> rounds_;
   bool multi_;
   int at_ = -1;
 };
-static_assert(UserWorld<WrittenRounds>);
 
-/// Random rounds, rewards in [-1, 1].
+/// Returns random rounds with rewards in [-1, 1].
 inline std::vector<WrittenRounds::Round> RandomRounds(Count rounds, Count arms, Count dimension, bool multi,
                                                       CoinGen& coin) {
   std::vector<WrittenRounds::Round> written;
@@ -80,7 +74,7 @@ struct LocalWorld {
   Count dimension = 2;
   Count slots = 1;
   Interval rewards{-1, 1};
-  std::optional<double> epsilon;  ///< nothing: no privacy
+  std::optional<double> epsilon;  ///< no privacy if empty
 };
 
 inline LocalGradient Gradient(const LocalWorld& world,
@@ -129,6 +123,17 @@ inline std::shared_ptr<const GlmProblem> Problem(Count dimension, Count arms, bo
   params.parameters = multi ? ParameterKind::kMulti : ParameterKind::kSingle;
   params.reward = {.kind = RewardKind::kUniform};
   return std::make_shared<const GlmProblem>(GlmProblem::Draw(params, seed, 0).value());
+}
+
+/// One round of a world that has moved to it: the user chooses, reports, and the server learns. Returns the
+/// arm.
+template <class Learner>
+ArmId PlayRound(Learner& learner, UserWorld& world, UserContext& user, typename Learner::Device& device) {
+  const ArmId arm = learner.Choose(world, user.coin(), device);
+  const Raw record(LocalRecord{world.Context(arm), *world.Reward(arm), arm});
+  const Count users = learner.Report(user, arm, record, device).value();
+  if (users > 0) learner.Learn(device.message, users);
+  return arm;
 }
 
 /// Regret of a learner after so many rounds.

@@ -12,7 +12,7 @@
 namespace bandana::audit {
 namespace {
 
-// Randomized response: its epsilon is known, and every event's probability.
+// Randomized response, for which epsilon and the probability of every event are known.
 Target RandomizedResponse(double true_epsilon, DpGuarantee claim) {
   const double truth = std::exp(true_epsilon) / (1 + std::exp(true_epsilon));
   return {.name = "randomized response",
@@ -43,7 +43,7 @@ TEST(AuditTest, RefutesAClaimThatIsFalse) {
   EXPECT_TRUE(finding.refuted);
   EXPECT_GT(finding.epsilon_lower, 0.8);
   EXPECT_GT(finding.delta_lower, 0);
-  // What epsilon does not cover, delta may.
+  // Delta may cover the part that epsilon does not.
   const double excess = (std::exp(1) - std::exp(0.8)) / (1 + std::exp(1));
   EXPECT_LE(finding.delta_lower, excess);
   EXPECT_FALSE(Audit(RandomizedResponse(1, {0.8, excess}), Options(100'000))->refuted);
@@ -55,7 +55,8 @@ TEST(AuditTest, MeasuresWhereNothingIsClaimed) {
   const Finding finding = *Audit(target, Options(100'000));
   EXPECT_FALSE(finding.refuted);
   EXPECT_GT(finding.epsilon_lower, 0.9);
-  EXPECT_NEAR(finding.delta_lower, (std::exp(1) - 1) / (std::exp(1) + 1), 0.03);  // total variation
+  EXPECT_NEAR(finding.delta_lower, (std::exp(1) - 1) / (std::exp(1) + 1), 0.03);  // the total variation
+                                                                                  // distance
 }
 
 TEST(AuditTest, DoesNotDependOnThreads) {
@@ -79,10 +80,10 @@ TEST(AuditTest, SecureBitsServeAsWell) {
   const Finding second = *Audit(RandomizedResponse(1, {3, 0}), options);
   EXPECT_GT(first.epsilon_lower, 0.5);
   EXPECT_FALSE(first.refuted);
-  EXPECT_NE(first.epsilon_lower, second.epsilon_lower);  // the same with probability below 1 %
+  EXPECT_NE(first.epsilon_lower, second.epsilon_lower);  // equal with probability below 1 %
 }
 
-// A stage never sees another's draws.
+// No stage uses the draws of another one.
 TEST(AuditTest, DrawsEveryStageAnew) {
   std::vector<double> seen;
   Target target = RandomizedResponse(1, {1, 0});

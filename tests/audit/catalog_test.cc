@@ -45,7 +45,7 @@ TEST(CatalogTest, TheClaimFollowsTheSetting) {
   EXPECT_EQ(MakeTarget(*entry, 0.5, 1e-3)->claim->guarantee, (DpGuarantee{0.5, 1e-3}));
   EXPECT_EQ(MakeTarget(*entry, 0.5, std::nullopt)->claim->guarantee,
             (DpGuarantee{0.5, entry->nominal.delta}));
-  // P1's formula at its own setting is held to what it delivers.
+  // P1's formula at its own setting claims only the epsilon that it delivers.
   EXPECT_GT(MakeTarget(**FindEntry("central-gaussian-paper"), 10, 0.1)->claim->guarantee.epsilon, 14);
 }
 

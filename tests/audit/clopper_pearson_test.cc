@@ -20,7 +20,7 @@ double AtLeast(int k, int n, double p) {
 }
 
 TEST(ClopperPearsonTest, KnownValues) {
-  // The two-sided 95 % interval of 5 in 10, as every table has it.
+  // The two-sided 95 % interval for 5 of 10, from published tables.
   EXPECT_NEAR(LowerLimit(5, 10, 0.025), 0.187086, 1e-6);
   EXPECT_NEAR(UpperLimit(5, 10, 0.025), 0.812914, 1e-6);
   // The rule of three.
@@ -39,7 +39,7 @@ TEST(ClopperPearsonTest, TheEndsHaveClosedForms) {
   }
 }
 
-// The limit is the probability at which so many successes, or more, are exactly as rare as the level.
+// At the limit, seeing so many successes or more has exactly the probability `level`.
 TEST(ClopperPearsonTest, LimitsSolveTheBinomialTail) {
   for (const double level : {0.2, 1e-3, 1e-8}) {
     for (const int n : {1, 4, 30, 200}) {
@@ -52,7 +52,7 @@ TEST(ClopperPearsonTest, LimitsSolveTheBinomialTail) {
   }
 }
 
-// Over every outcome and a fine grid of probabilities, a limit is wrong at most as often as it says.
+// Over every outcome and a fine grid of probabilities, a limit is wrong at most as often as its level says.
 TEST(ClopperPearsonTest, CoversByEnumeration) {
   constexpr int kTrials = 25;
   for (const double level : {0.1, 0.01}) {

@@ -44,8 +44,8 @@ TEST(LaplaceLogRatioTest, IsTheRatioOfDensities) {
   }
 }
 
-// The first coordinate is nothing, the second is all there is, in a shape that no threshold sees: the first
-// neighbour in the middle, the second at both ends.
+// Only the second coordinate differs, and no threshold separates it: the first neighbour is in the middle,
+// the second at both ends.
 Training MiddleAgainstEnds(std::size_t size) {
   Training training{Sample(2, size), Sample(2, size)};
   test::Coins coins(5);
@@ -101,7 +101,7 @@ TEST(DistinguisherTest, ADirectionIsLearnedUnlessItIsKnown) {
   EXPECT_DOUBLE_EQ(project(0, 1), 4);
 }
 
-// Few values: each is a cell of its own, also one that training has not seen.
+// With few values, each value is a cell of its own, also one that training has not seen.
 TEST(DistinguisherTest, DiscreteValuesHaveTheirOwnCells) {
   Training training{Sample(1, 1000), Sample(1, 1000)};
   for (std::size_t i = 0; i < 1000; ++i) {

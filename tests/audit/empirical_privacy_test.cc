@@ -26,12 +26,12 @@ TEST(EmpiricalPrivacyTest, FollowsItsFormula) {
 TEST(EmpiricalPrivacyTest, NothingIsRefutedByNothing) {
   EXPECT_EQ(EpsilonLowerBound({0, 0, 1000}, 0.0, 1e-4), 0);
   EXPECT_EQ(EpsilonLowerBound({500, 500, 1000}, 0.0, 1e-4), 0);
-  EXPECT_EQ(EpsilonLowerBound({100, 0, 1000}, 0.2, 1e-4), 0);  // all of it may be delta
+  EXPECT_EQ(EpsilonLowerBound({100, 0, 1000}, 0.2, 1e-4), 0);  // delta may account for all of it
   EXPECT_EQ(DeltaLowerBound({500, 500, 1000}, 0.0, 1e-4), 0);
   EXPECT_EQ(DeltaLowerBound({500, 100, 1000}, std::numeric_limits<double>::infinity(), 1e-4), 0);
 }
 
-// The two bounds are two readings of one inequality: one refutes a claim where the other does.
+// The two bounds come from one inequality, so one of them refutes a claim exactly if the other does.
 TEST(EmpiricalPrivacyTest, BothBoundsRefuteTheSameClaims) {
   for (const std::int64_t likely : {300, 500, 900}) {
     for (const std::int64_t unlikely : {0, 10, 200}) {
@@ -46,7 +46,8 @@ TEST(EmpiricalPrivacyTest, BothBoundsRefuteTheSameClaims) {
   }
 }
 
-// Randomized response, every outcome enumerated: the bound exceeds the truth at most as often as it says.
+// Enumerates every outcome of randomized response: the bound exceeds the true epsilon at most as often as its
+// level says.
 TEST(EmpiricalPrivacyTest, CoversByEnumeration) {
   constexpr int kTrials = 40;
   constexpr double kLevel = 0.05;

@@ -1,4 +1,4 @@
-#include "bandana/bandit/arm_problem.h"
+#include "bandana/bandit/worlds/arm_problem.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "bandana/core/status.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Laws are compared by Kolmogorov and Smirnov at 1e-6.
+// Seeds are fixed. Laws are compared with the Kolmogorov-Smirnov test at a false-alarm rate of 1e-6.
 namespace bandana {
 namespace {
 
@@ -115,7 +115,7 @@ RC_GTEST_PROP(ArmProblemProperty, DeviationsAreOfTheirSizeAndCancel, ()) {
   }
 }
 
-// Two agents deviate by the same to either side; of three the shares are those of three uniform draws.
+// Two agents deviate equally to opposite sides. For three agents the shares are those of three uniform draws.
 TEST(ArmProblemTest, DeviationsHaveTheirLaw) {
   const ArmProblem pair = Drawn({.agents = 2, .arms = 2, .heterogeneous = 0.5, .means = {0.5, 0.8}}, 5);
   EXPECT_DOUBLE_EQ(std::abs(pair.Mean(Agent(1), 0) - 0.5), 0.25);
@@ -155,24 +155,24 @@ TEST(ArmProblemTest, NamesWhatIsWrong) {
   const auto key = [&](const ArmDraw& draw) { return KeyOf(ArmProblem::Draw(draw, coins.gen)); };
   EXPECT_EQ(key({.agents = 1, .arms = 1}), "ok");
   for (const Count count : {Count{-1}, Count{0}, (Count{1} << 20) + 1}) {
-    EXPECT_EQ(key({.agents = count, .arms = 2}), "federation.agents");
-    EXPECT_EQ(key({.agents = 2, .arms = count}), "environment.actions");
-    EXPECT_EQ(KeyOf(ArmProblem::FromMeans({0.5}, count)), "federation.agents");
-    EXPECT_EQ(KeyOf(ArmProblem::Alike({0.5}, count)), "federation.agents");
+    EXPECT_EQ(key({.agents = count, .arms = 2}), "agents");
+    EXPECT_EQ(key({.agents = 2, .arms = count}), "actions");
+    EXPECT_EQ(KeyOf(ArmProblem::FromMeans({0.5}, count)), "agents");
+    EXPECT_EQ(KeyOf(ArmProblem::Alike({0.5}, count)), "agents");
   }
   for (const double bad : {-0.1, 1.1, kNan, kInfinity, -kInfinity}) {
-    EXPECT_EQ(key({.agents = 2, .arms = 2, .gap = bad}), "environment.gap");
-    EXPECT_EQ(key({.agents = 2, .arms = 2, .heterogeneous = bad}), "environment.heterogeneous");
-    EXPECT_EQ(key({.agents = 2, .arms = 2, .means = {0.5, bad}}), "environment.means");
-    EXPECT_EQ(KeyOf(ArmProblem::FromMeans({0.5, bad}, 1)), "environment.means");
-    EXPECT_EQ(KeyOf(ArmProblem::Alike({0.5, bad}, 1)), "environment.means");
+    EXPECT_EQ(key({.agents = 2, .arms = 2, .gap = bad}), "gap");
+    EXPECT_EQ(key({.agents = 2, .arms = 2, .heterogeneous = bad}), "heterogeneous");
+    EXPECT_EQ(key({.agents = 2, .arms = 2, .means = {0.5, bad}}), "means");
+    EXPECT_EQ(KeyOf(ArmProblem::FromMeans({0.5, bad}, 1)), "means");
+    EXPECT_EQ(KeyOf(ArmProblem::Alike({0.5, bad}, 1)), "means");
   }
-  EXPECT_EQ(key({.agents = 2, .arms = 2, .means = {0.5}}), "environment.means");
-  EXPECT_EQ(key({.agents = 2, .arms = 1, .gap = 0.1, .means = {0.5}}), "environment.gap");
-  EXPECT_EQ(key({.agents = 1 << 20, .arms = 1000, .heterogeneous = 0.1}), "environment.actions");
-  EXPECT_EQ(KeyOf(ArmProblem::FromMeans({}, 1)), "environment.means");
-  EXPECT_EQ(KeyOf(ArmProblem::FromMeans({0.5, 0.5, 0.5}, 2)), "environment.means");
-  EXPECT_EQ(KeyOf(ArmProblem::Alike({}, 1)), "environment.means");
+  EXPECT_EQ(key({.agents = 2, .arms = 2, .means = {0.5}}), "means");
+  EXPECT_EQ(key({.agents = 2, .arms = 1, .gap = 0.1, .means = {0.5}}), "gap");
+  EXPECT_EQ(key({.agents = 1 << 20, .arms = 1000, .heterogeneous = 0.1}), "actions");
+  EXPECT_EQ(KeyOf(ArmProblem::FromMeans({}, 1)), "means");
+  EXPECT_EQ(KeyOf(ArmProblem::FromMeans({0.5, 0.5, 0.5}, 2)), "means");
+  EXPECT_EQ(KeyOf(ArmProblem::Alike({}, 1)), "means");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(AutoLendingFileTest, WrongColumnsAndValuesAreNamed) {
                                            {"1,1,60,1,1,1,X,0", "CarType", "X"},
                                            {"1,1,60,1,1,1,N,2", "apply", "2"},
                                            {"1,1,60,1,1,1,N,yes", "apply", "yes"},
-                                           {"1,1,60,1,1,1,N", "environment.file", "7 fields"}}) {
+                                           {"1,1,60,1,1,1,N", "file", "7 fields"}}) {
     const InputError error = ErrorOf(header + "700,1,60,1,1,1,N,0\n" + bad.line + "\n");
     EXPECT_EQ(error.file, path_);
     EXPECT_EQ(error.line, 3) << bad.line;
@@ -154,16 +154,17 @@ TEST(AutoLendingTest, FeaturesAreInTheUnitBall) {
   }
 }
 
-// Where the loss is large, its rounding must not shorten steps.
+// If the loss is large, its rounding error must not shorten Newton's steps.
 TEST(FitLogisticTest, ConvergesInAFewSteps) {
   const auto problem = AutoLendingProblem::Create(Twin(10, 100'000), {});
   ASSERT_TRUE(problem.ok()) << problem.status();
   EXPECT_LE(problem->fit().iterations, 10);
 }
 
-// Newton's minimum has no gradient; and with one feature it is the known root.
+// At Newton's minimum the gradient is 0; with one feature the minimum is a known root.
 TEST(FitLogisticTest, FindsTheMinimum) {
-  // One constant feature: n1 wins of n. Gradient: n sigma(theta) - n1 + penalty theta = 0.
+  // There is one constant feature and n1 wins of n. The gradient is 0 where n sigma(theta) - n1 + penalty
+  // theta = 0.
   const ActionMatrix ones = ActionMatrix::Ones(10, 1);
   std::vector<bool> wins(10);
   wins[0] = wins[1] = wins[2] = true;
@@ -175,7 +176,7 @@ TEST(FitLogisticTest, FindsTheMinimum) {
   ActionMatrix features(300, 4);
   std::vector<bool> outcomes;
   for (double& entry : features.reshaped()) entry = 10 * StandardNormal(coins.gen);
-  for (int i = 0; i < 300; ++i) outcomes.push_back(features(i, 0) > 0);  // separable
+  for (int i = 0; i < 300; ++i) outcomes.push_back(features(i, 0) > 0);  // separable outcomes
   const auto separable = FitLogistic(features, outcomes, 0.3);
   ASSERT_TRUE(separable.ok()) << separable.status();
   Vector gradient = 0.3 * separable->theta;
@@ -189,8 +190,8 @@ TEST(FitLogisticTest, FindsTheMinimum) {
   }
 }
 
-// 18 coordinates within 5 standard errors each: a false alarm in 10^5. The penalty is small enough to leave
-// no bias that counts, and settles what the data cannot tell.
+// 18 coordinates within 5 standard errors each: a false alarm in 10^5. The penalty is so small that its bias
+// does not matter, and it decides what the data leave open.
 TEST(AutoLendingTest, ThetaIsRecoveredFromALargeTwin) {
   const auto problem = AutoLendingProblem::Create(
       Twin(4, 100'000), {.price_range = Interval{0, 12'000}, .penalty = 1e-4, .scale = TwinScale()});
@@ -199,12 +200,12 @@ TEST(AutoLendingTest, ThetaIsRecoveredFromALargeTwin) {
   for (int i = 0; i < 18; ++i) {
     EXPECT_LT(std::abs(errors[i]), 5 * std::sqrt(problem->fit().covariance(i, i))) << i;
   }
-  // The constant less the dummies, of either half.
+  // In either half of theta, the data leave open the constant minus the dummies, so the penalty makes it 0.
   for (const int half : {0, 9}) {
     const Vector& theta = problem->theta();
     EXPECT_NEAR(theta[half + 5] - theta[half + 6] - theta[half + 7] - theta[half + 8], 0, 1e-6);
   }
-  // Acceptance, which is what counts, is close everywhere in the middle of the grid.
+  // The acceptance probability must be close everywhere in the middle of the grid.
   double largest = 0;
   ActionMatrix context;
   for (Count i = 0; i < 1000; ++i) {
@@ -234,7 +235,7 @@ TEST(AutoLendingTest, TheTwinIsPlausible) {
   EXPECT_EQ(Twin(5, 100), std::vector<Loan>(loans.begin(), loans.begin() + 100)) << "a prefix";
   EXPECT_NE(Twin(6, 100), std::vector<Loan>(loans.begin(), loans.begin() + 100));
   for (const Count bad : {Count{0}, Count{-1}, Count{1} << 40}) {
-    EXPECT_EQ(InputErrorOf(SyntheticTwin(1, bad).status())->key, "auto_lending.rows");
+    EXPECT_EQ(InputErrorOf(SyntheticTwin(1, bad).status())->key, "rows");
   }
 }
 
@@ -254,7 +255,7 @@ TEST(AutoLendingTest, Rewards) {
       EXPECT_LE(revenue->MeanReward(loan, k), revenue->MeanReward(loan, revenue->BestPrice(loan)));
     }
   }
-  // 10^4 draws: 5 standard errors.
+  // 10^4 draws, held to 5 standard errors.
   double sum = 0;
   for (int i = 0; i < 10'000; ++i) {
     const double reward = revenue->DrawReward(0, 12, coins.gen);
@@ -272,12 +273,12 @@ TEST(AutoLendingTest, WhatCannotBeIsRefused) {
   };
   const std::vector<Loan> loans = Twin(9, 50);
   EXPECT_EQ(key(loans, {}), "");
-  EXPECT_EQ(key({}, {}), "auto_lending.loans");
+  EXPECT_EQ(key({}, {}), "loans");
   for (const Count bad : {Count{0}, Count{-1}, Count{1} << 40}) {
-    EXPECT_EQ(key(loans, {.prices = bad}), "auto_lending.prices");
+    EXPECT_EQ(key(loans, {.prices = bad}), "prices");
   }
   for (const Interval bad : {Interval{2, 1}, {-1, 5}, {0, 0}, {0, kNan}, {0, INFINITY}}) {
-    EXPECT_EQ(key(loans, {.price_range = bad}), "auto_lending.price_range");
+    EXPECT_EQ(key(loans, {.price_range = bad}), "price_range");
   }
   EXPECT_EQ(key(loans, {.price_range = Interval{-1, 5}, .reward = LendingReward::kAcceptance}), "");
   EXPECT_EQ(key(loans, {.penalty = 0}), "penalty");
@@ -294,11 +295,11 @@ TEST(AutoLendingTest, WhatCannotBeIsRefused) {
     return key(loans, {.scale = bad});
   };
   EXPECT_EQ(scale([](auto&) {}), "");
-  EXPECT_EQ(scale([](auto& s) { s.ranges[2] = {5, 5}; }), "auto_lending.scale.term");
-  EXPECT_EQ(scale([](auto& s) { s.price = 0; }), "auto_lending.scale.price");
+  EXPECT_EQ(scale([](auto& s) { s.ranges[2] = {5, 5}; }), "scale.term");
+  EXPECT_EQ(scale([](auto& s) { s.price = 0; }), "scale.price");
   EXPECT_EQ(scale([](auto& s) { s.price = 1; }), "price");
-  EXPECT_EQ(scale([](auto& s) { s.radius = kNan; }), "auto_lending.scale.radius");
-  EXPECT_EQ(scale([](auto& s) { s.radius = 3; }), "auto_lending.scale.radius");
+  EXPECT_EQ(scale([](auto& s) { s.radius = kNan; }), "scale.radius");
+  EXPECT_EQ(scale([](auto& s) { s.radius = 3; }), "scale.radius");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(ClipRuleTest, FixedBoundIsTheSameForAnyNumberOfPulls) {
   EXPECT_EQ(rule.BoundsFor(1'000'000), (Interval{-1.5, 1.5}));
 }
 
-// E f(Z) by the trapezoidal rule, for f with a kink at `room`.
+// Computes E f(Z) by the trapezoidal rule, for f with a kink at `room`.
 template <class Function>
 double Expectation(double room, Function f) {
   constexpr double kStep = 1e-4;

@@ -43,7 +43,7 @@ ActionMatrix RandomRows(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed
 TEST(PickActionTest, TheBestAndOfEqualsTheFirst) {
   const ActionMatrix context = Rows(2, {0.5, 0, 0, 1, 0.5, 0.1, 0.5, -0.1});
   EXPECT_EQ(PickAction(context, Of({1, 1})), 1);
-  EXPECT_EQ(PickAction(context, Of({1, 0})), 0);  // three of them tie
+  EXPECT_EQ(PickAction(context, Of({1, 0})), 0);  // three actions tie
   EXPECT_EQ(PickAction(context, Of({1, -1})), 3);
   EXPECT_EQ(PickAction(context, Of({0, 0})), 0);
 }
@@ -54,8 +54,8 @@ TEST(ContextGapTest, IsWhatTheContextsBestActionIsAhead) {
   EXPECT_DOUBLE_EQ(ContextGap(context, Of({2, 1}), Of({0.75, 0.25})), 0);
 }
 
-// d = 3: a coordinate is uniform on [-1, 1]. d = 2: E max(cos A, cos B) = E|sin((A+B)/2) sin((A-B)/2)| =
-// 4/pi^2.
+// If d = 3, a coordinate is uniform on [-1, 1]. If d = 2, E max(cos A, cos B) = E|sin((A+B)/2) sin((A-B)/2)|
+// = 4/pi^2.
 TEST(SphereContextsTest, ScalesKnownInClosedForm) {
   for (const Count k : {2, 3, 10, 1000, 1'000'000}) {
     const auto n = static_cast<double>(k);
@@ -63,7 +63,7 @@ TEST(SphereContextsTest, ScalesKnownInClosedForm) {
     EXPECT_DOUBLE_EQ(MeanLargestSphereCoordinate(1, k), 1 - std::pow(2, 1 - n)) << k;
   }
   EXPECT_NEAR(MeanLargestSphereCoordinate(2, 2), 4 / (std::numbers::pi * std::numbers::pi), 1e-12);
-  // Many dimensions: sqrt(d) U_1 is nearly normal, and E max of two normals is 1/sqrt(pi).
+  // In many dimensions sqrt(d) U_1 is nearly normal, and E max of two normals is 1/sqrt(pi).
   EXPECT_NEAR(std::sqrt(4000.0) * MeanLargestSphereCoordinate(4000, 2), 1 / std::sqrt(std::numbers::pi),
               1e-3);
 }
@@ -80,7 +80,7 @@ TEST(SphereContextsTest, TailsAreIncompleteBetas) {
   }
 }
 
-// E max by the quantile: the integral of K q(p) p^(K-1), d = 2 where q(p) = -cos(pi p).
+// Computes E max by the quantile, as the integral of K q(p) p^(K-1); for d = 2, q(p) = -cos(pi p).
 TEST(SphereContextsTest, ScaleByAnotherIntegral) {
   for (const int k : {2, 5, 40}) {
     const auto f = [k](double p) { return -k * std::cos(std::numbers::pi * p) * std::pow(p, k - 1); };
@@ -89,13 +89,13 @@ TEST(SphereContextsTest, ScaleByAnotherIntegral) {
   }
 }
 
-// The same tail by conditioning on the length of Z instead of on its first coordinate.
+// Computes the tail by conditioning on the length of Z instead of on its first coordinate.
 TEST(GaussianContextsTest, TailsByConditioningOnTheLength) {
   using Rule = boost::math::quadrature::gauss_kronrod<double, 61>;
   for (const Count dimension : {2, 3, 5, 20}) {
     const auto d = static_cast<double>(dimension);
     for (const double t : {0.0, 0.1, 0.4, 0.8, 0.99}) {
-      const auto f = [&](double s) {  // |Z|^2 / d = s^2, chi-squared with d degrees of freedom
+      const auto f = [&](double s) {  // |Z|^2 / d = s^2; |Z|^2 is chi-squared with d degrees of freedom
         return d * s * std::pow(d * s * s / 2, d / 2 - 1) * std::exp(-d * s * s / 2) / std::tgamma(d / 2) *
                SphereCoordinateTail(dimension, t / std::min(s, 1.0));
       };
@@ -130,8 +130,8 @@ std::shared_ptr<const ClusterContexts> ThreeClusters(Count actions, double radiu
   return *law;
 }
 
-// E max of the scores <phi_k, theta> by its distribution function: 1 - F^K integrated. g is its gradient in
-// theta (the envelope theorem), so that differences of it give g without any of g's code.
+// Computes E max of the scores <phi_k, theta> from its distribution function, as the integral of 1 - F^K. Its
+// gradient in theta is g (the envelope theorem), so differences of it give g without any of g's code.
 double MeanBestScore(const Vector& theta, Count actions, const ActionMatrix& centres,
                      const std::vector<double>& weights, double radius) {
   const double norm = theta.norm();
@@ -150,7 +150,7 @@ double MeanBestScore(const Vector& theta, Count actions, const ActionMatrix& cen
   std::sort(edges.begin(), edges.end());
   double above = -1;
   for (std::size_t i = 1; i < edges.size();
-       ++i) {  // F is linear between edges: the rule is exact for K <= 90
+       ++i) {  // F is linear between edges, so the rule is exact for K <= 90
     above += boost::math::quadrature::gauss_kronrod<double, 61>::integrate(f, edges[i - 1], edges[i], 0, 0);
   }
   return norm * above;
@@ -205,7 +205,7 @@ TEST(ClusterContextsTest, ClustersWinWithProbabilityOneInAll) {
 }
 
 TEST(SampledContextsTest, GIsTheMeanOfThePicksTiesIncluded) {
-  // Actions on a coarse grid, so that many scores tie; policies along the axes tie most.
+  // Actions lie on a coarse grid, so that many scores tie. Policies along the axes tie most.
   test::Coins coins(3);
   ActionMatrix stacked(60, 2);
   for (double& entry : stacked.reshaped()) entry = (static_cast<double>(UniformBelow(3, coins.gen)) - 1) / 2;
@@ -277,15 +277,15 @@ TEST(ContextLawTest, BadSizesAreRefusedByName) {
     return made.ok() ? "accepted" : InputErrorOf(made.status()).value_or(InputError{}).key;
   };
   for (const Count bad : {-1, 0, 1, 1 << 24}) {
-    EXPECT_EQ(key(SphereContexts::Create(bad, 3)), "environment.actions") << bad;
-    EXPECT_EQ(key(GaussianContexts::Create(bad, 3)), "environment.actions") << bad;
-    EXPECT_EQ(key(ClusterContexts::Two(bad, 3)), "environment.actions") << bad;
+    EXPECT_EQ(key(SphereContexts::Create(bad, 3)), "actions") << bad;
+    EXPECT_EQ(key(GaussianContexts::Create(bad, 3)), "actions") << bad;
+    EXPECT_EQ(key(ClusterContexts::Two(bad, 3)), "actions") << bad;
   }
   for (const Count bad : {-1, 0}) {
-    EXPECT_EQ(key(SphereContexts::Create(3, bad)), "environment.dimension") << bad;
-    EXPECT_EQ(key(ClusterContexts::Two(3, bad)), "environment.dimension") << bad;
+    EXPECT_EQ(key(SphereContexts::Create(3, bad)), "dimension") << bad;
+    EXPECT_EQ(key(ClusterContexts::Two(3, bad)), "dimension") << bad;
   }
-  EXPECT_EQ(key(ClusterContexts::Two(3, 1)), "environment.dimension");
+  EXPECT_EQ(key(ClusterContexts::Two(3, 1)), "dimension");
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const auto clusters = [&](auto change) {
     ClusterContexts::Params params{
@@ -295,14 +295,14 @@ TEST(ContextLawTest, BadSizesAreRefusedByName) {
   };
   EXPECT_EQ(clusters([](auto&) {}), "accepted");
   for (const double bad : {0.0, -0.1, 0.6, kNan}) {
-    EXPECT_EQ(clusters([&](auto& params) { params.radius = bad; }), "environment.contexts") << bad;
-    EXPECT_EQ(clusters([&](auto& params) { params.weights[0] = bad; }), "environment.contexts") << bad;
+    EXPECT_EQ(clusters([&](auto& params) { params.radius = bad; }), "contexts") << bad;
+    EXPECT_EQ(clusters([&](auto& params) { params.weights[0] = bad; }), "contexts") << bad;
   }
-  EXPECT_EQ(clusters([&](auto& params) { params.weights.pop_back(); }), "environment.contexts");
-  EXPECT_EQ(clusters([&](auto& params) { params.centres(0, 0) = kNan; }), "environment.contexts");
-  EXPECT_EQ(key(SampledContexts::Create(Rows(2, {1, 1}), 1)), "environment.contexts");
-  EXPECT_EQ(key(SampledContexts::Create(Rows(2, {kNan, 0}), 1)), "environment.contexts");
-  EXPECT_EQ(key(SampledContexts::Create(ActionMatrix(0, 2), 1)), "environment.contexts");
+  EXPECT_EQ(clusters([&](auto& params) { params.weights.pop_back(); }), "contexts");
+  EXPECT_EQ(clusters([&](auto& params) { params.centres(0, 0) = kNan; }), "contexts");
+  EXPECT_EQ(key(SampledContexts::Create(Rows(2, {1, 1}), 1)), "contexts");
+  EXPECT_EQ(key(SampledContexts::Create(Rows(2, {kNan, 0}), 1)), "contexts");
+  EXPECT_EQ(key(SampledContexts::Create(ActionMatrix(0, 2), 1)), "contexts");
 }
 
 class ReadContextsTest : public ::testing::Test {
@@ -341,12 +341,12 @@ TEST_F(ReadContextsTest, ErrorsNameFileAndLine) {
   EXPECT_THAT(error("1,0,0,1\n\n1,0,0.8,0.7\n").message, HasSubstr("action 2"));
   EXPECT_THAT(error("# nothing\n").message, HasSubstr("no context"));
   for (const char* bad : {"1,0,x,1\n", "1,0\n", "9,0,0,1\n", "#"}) {
-    EXPECT_EQ(error(bad).key, "environment.file");
+    EXPECT_EQ(error(bad).key, "file");
     EXPECT_THAT(error(bad).file, HasSubstr("contexts_")) << bad;
   }
-  EXPECT_EQ(InputErrorOf(ReadContexts("/nonexistent.csv", 2, 2).status())->key, "environment.file");
-  EXPECT_EQ(InputErrorOf(ReadContexts("/nonexistent.csv", 0, 2).status())->key, "environment.actions");
-  EXPECT_EQ(InputErrorOf(ReadContexts("/nonexistent.csv", 2, -1).status())->key, "environment.dimension");
+  EXPECT_EQ(InputErrorOf(ReadContexts("/nonexistent.csv", 2, 2).status())->key, "file");
+  EXPECT_EQ(InputErrorOf(ReadContexts("/nonexistent.csv", 0, 2).status())->key, "actions");
+  EXPECT_EQ(InputErrorOf(ReadContexts("/nonexistent.csv", 2, -1).status())->key, "dimension");
 }
 
 }  // namespace

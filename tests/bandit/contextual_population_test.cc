@@ -1,4 +1,4 @@
-#include "bandana/bandit/contextual_population.h"
+#include "bandana/bandit/worlds/contextual_population.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@
 #include "bandana/core/status.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Laws are compared by Kolmogorov and Smirnov at 1e-6, means at five standard deviations.
+// Seeds are fixed. Laws are compared with the Kolmogorov-Smirnov test at 1e-6, means at five standard
+// deviations.
 namespace bandana {
 namespace {
 
@@ -24,7 +25,7 @@ std::shared_ptr<const ContextualProblem> Problem(std::shared_ptr<const ContextLa
   return std::make_shared<const ContextualProblem>(*std::move(problem));
 }
 
-// All entries positive, and theta too: means in [0, 1].
+// All entries and theta are positive, so means are in [0, 1].
 std::shared_ptr<const ContextualProblem> PositiveProblem() {
   ActionMatrix stacked(6, 2);
   stacked << 0.9, 0.1, 0.2, 0.8, 0.5, 0.5, 0.6, 0.1, 0.1, 0.7, 0.3, 0.3;
@@ -73,7 +74,7 @@ TEST(ContextualPopulationTest, AnswersDependOnWhoIsAskedAndNotOnTheOrder) {
   EXPECT_NE(One(forwards, 1, 3, 1, 2), there[0]);
 }
 
-// Without noise the reward is the mean of what the client picks in its own context.
+// Without noise the reward is the mean reward of the action that the client picks in its own context.
 TEST(ContextualPopulationTest, AClientPicksInItsOwnContext) {
   ContextualPopulation population = Made(Params({.kind = RewardKind::kGaussian, .sd = 0}));
   const auto problem = Params().problem;
@@ -86,7 +87,7 @@ TEST(ContextualPopulationTest, AClientPicksInItsOwnContext) {
   }
 }
 
-// E reward = <g(theta_j), theta*>, for every law of contexts and of rewards.
+// E reward = <g(theta_j), theta*> for every law of contexts and of rewards.
 TEST(ContextualPopulationTest, RewardsHaveThePolicysMean) {
   constexpr int kClients = 20'000;
   const std::vector<std::shared_ptr<const ContextualProblem>> problems = {
@@ -107,7 +108,7 @@ TEST(ContextualPopulationTest, RewardsHaveThePolicysMean) {
       EXPECT_NEAR(moments.mean, problems[p]->linear().means()[arm],
                   5 * std::sqrt(moments.variance / kClients))
           << p;
-      // The reward's proxy covers what the contexts add.
+      // The reward's proxy covers the variance that the contexts add.
       RewardModel varying = reward;
       varying.mean_varies = true;
       EXPECT_LE(moments.variance, 1.05 * varying.proxy() * varying.proxy());
@@ -115,30 +116,30 @@ TEST(ContextualPopulationTest, RewardsHaveThePolicysMean) {
   }
 }
 
-TEST(ContextualPopulationTest, ACrowdHasTheLawOfItsClients) {
-  constexpr std::uint32_t kCrowd = 20;
-  constexpr int kCrowds = 2000;
+TEST(ContextualPopulationTest, AGroupHasTheLawOfItsClients) {
+  constexpr std::uint32_t kGroup = 20;
+  constexpr int kGroups = 2000;
   ContextualPopulation::Params bernoulli = Params({.kind = RewardKind::kBernoulli});
   bernoulli.problem = PositiveProblem();
   for (const ContextualPopulation::Params& params : {Params(), bernoulli}) {
     ContextualPopulation population = Made(params);
-    ASSERT_TRUE(population.AnswersCrowds());
-    const auto sums = [&](ArmId arm, bool crowd) {
+    ASSERT_TRUE(population.AnswersGroups());
+    const auto sums = [&](ArmId arm, bool group) {
       std::vector<double> all;
-      for (std::uint32_t i = 0; i < kCrowds; ++i) {
-        const std::uint32_t first = 1 + kCrowd * i + (crowd ? 500'000 : 0);
-        RewardSum sum{kCrowd, 0};
-        if (crowd) {
+      for (std::uint32_t i = 0; i < kGroups; ++i) {
+        const std::uint32_t first = 1 + kGroup * i + (group ? 500'000 : 0);
+        RewardSum sum{kGroup, 0};
+        if (group) {
           std::vector<RewardSum> parts;
-          EXPECT_TRUE(population.AnswerCrowd(NodeId{first}, kCrowd, 1, arm, parts).ok());
+          EXPECT_TRUE(population.AnswerGroup(NodeId{first}, kGroup, 1, arm, parts).ok());
           Count count = 0;
           for (const RewardSum& part : parts) {
             count += part.count;
             sum.sum += part.sum;
           }
-          EXPECT_EQ(count, kCrowd);
+          EXPECT_EQ(count, kGroup);
         } else {
-          for (std::uint32_t c = 0; c < kCrowd; ++c) sum.sum += One(population, first + c, arm);
+          for (std::uint32_t c = 0; c < kGroup; ++c) sum.sum += One(population, first + c, arm);
         }
         all.push_back(sum.sum);
       }
@@ -154,12 +155,13 @@ TEST(ContextualPopulationTest, ACrowdHasTheLawOfItsClients) {
 }
 
 TEST(ContextualPopulationTest, OtherRewardsAreAnsweredClientByClient) {
-  EXPECT_FALSE(Made(Params({.kind = RewardKind::kGaussian, .sd = 1})).AnswersCrowds());
-  EXPECT_FALSE(Made(Params({.kind = RewardKind::kUniform})).AnswersCrowds());
+  EXPECT_FALSE(Made(Params({.kind = RewardKind::kGaussian, .sd = 1})).AnswersGroups());
+  EXPECT_FALSE(Made(Params({.kind = RewardKind::kUniform})).AnswersGroups());
 }
 
-// R_T with the best action of every context, and R_T^L of the linear problem: they differ by sums of
-// independent terms of mean 0 in intervals of length 2 |theta|; Hoeffding at 1e-6.
+// Compares R_T, the regret against the best action of every context, with R_T^L, the regret of the linear
+// problem. They differ by sums of independent terms of mean 0 in intervals of length 2 |theta|; Hoeffding's
+// bound at 1e-6.
 TEST(ContextualPopulationTest, RegretAgainstContextsIsThatAgainstPoliciesToSqrtT) {
   const auto params = Params();
   const ContextualPopulation population = Made(params);
@@ -191,12 +193,12 @@ TEST(ContextualPopulationTest, BadParametersAreRefusedByName) {
   EXPECT_EQ(key([](auto&) {}), "accepted");
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {-0.1, kNan, std::numeric_limits<double>::infinity()}) {
-    EXPECT_EQ(key([&](auto& params) { params.reward.sd = bad; }), "environment.reward_sd") << bad;
+    EXPECT_EQ(key([&](auto& params) { params.reward.sd = bad; }), "reward_sd") << bad;
   }
   for (const Count bad : {0, -1}) {
-    EXPECT_EQ(key([&](auto& params) { params.size = bad; }), "environment.population") << bad;
+    EXPECT_EQ(key([&](auto& params) { params.size = bad; }), "population") << bad;
   }
-  EXPECT_EQ(key([](auto& params) { params.reward.kind = RewardKind::kBernoulli; }), "environment.reward");
+  EXPECT_EQ(key([](auto& params) { params.reward.kind = RewardKind::kBernoulli; }), "reward");
 }
 
 TEST(ContextualPopulationTest, PoliciesThatDoNotExistAreRefused) {
@@ -205,15 +207,15 @@ TEST(ContextualPopulationTest, PoliciesThatDoNotExistAreRefused) {
   for (const ArmId bad : {-1, 16}) {
     const std::vector<Pull> pulls = {{bad, 1}};
     EXPECT_FALSE(population.Answer(NodeId{1}, 1, pulls, rewards).ok());
-    EXPECT_FALSE(population.AnswerCrowd(NodeId{1}, 5, 1, bad, rewards).ok());
+    EXPECT_FALSE(population.AnswerGroup(NodeId{1}, 5, 1, bad, rewards).ok());
   }
 }
 
 TEST(ContextualPopulationDeathTest, ClientsThatDoNotExistEndTheProgram) {
   ContextualPopulation population = Made(Params());
   std::vector<RewardSum> sum;
-  EXPECT_DEATH((void)population.AnswerCrowd(NodeId{0}, 1, 1, 0, sum), "first.value");
-  EXPECT_DEATH((void)population.AnswerCrowd(NodeId{999'999}, 3, 1, 0, sum), "clients");
+  EXPECT_DEATH((void)population.AnswerGroup(NodeId{0}, 1, 1, 0, sum), "first.value");
+  EXPECT_DEATH((void)population.AnswerGroup(NodeId{999'999}, 3, 1, 0, sum), "clients");
 }
 
 }  // namespace

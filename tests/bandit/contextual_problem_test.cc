@@ -26,7 +26,7 @@ std::shared_ptr<const PolicySet> Policies(std::shared_ptr<const ContextLaw> law,
   return Made({.law = std::move(law), .thetas = std::move(thetas), .samples = samples, .seed = 2});
 }
 
-// A law of which nothing is known but how to draw it.
+// A law that can only be drawn from.
 class UnknownForm final : public ContextLaw {
  public:
   UnknownForm() : ContextLaw(3, 2) {}
@@ -50,11 +50,12 @@ TEST(PolicyDirectionsTest, AreDirections) {
   EXPECT_EQ(space, *PolicyDirections(5, 100, 1));
   EXPECT_NE(space, *PolicyDirections(5, 100, 2));
   for (const Count bad : {Count{0}, Count{-1}, Count{1} << 40}) {
-    EXPECT_EQ(InputErrorOf(PolicyDirections(3, bad, 1).status())->key, "environment.policies") << bad;
+    EXPECT_EQ(InputErrorOf(PolicyDirections(3, bad, 1).status())->key, "policies") << bad;
   }
 }
 
-// What a set of policies loses to the best of all: 2 |theta| sin(angle), for any contexts.
+// A policy loses at most 2 |theta| sin(angle) to the best of all policies, for any contexts. The angle is
+// between its theta and the true one.
 TEST(ContextualProblemTest, NearbyPoliciesLoseLittle) {
   test::Coins coins(3);
   ActionMatrix stacked(400, 3);
@@ -91,10 +92,10 @@ TEST(ContextualProblemTest, TheSphereIsAScaledLinearProblem) {
   }
   EXPECT_FALSE(ContextualProblem::Create(policies, Vector::Zero(3)).ok());
   EXPECT_FALSE(ContextualProblem::Create(policies, Vector::Ones(2)).ok());
-  EXPECT_FALSE(ContextualProblem::Create(policies, Vector::Ones(3)).ok());  // norm above 1
+  EXPECT_FALSE(ContextualProblem::Create(policies, Vector::Ones(3)).ok());  // the norm is above 1
 }
 
-// In two contexts of two actions each there are four ways to play: a thousand policies make no more.
+// Two contexts with two actions each can be played in four ways, so a thousand policies make at most four.
 TEST(PolicySetTest, PoliciesThatPlayAlikeAreKeptOnce) {
   ActionMatrix stacked(4, 2);
   stacked << 1, 0, 0, 1, -0.5, 0, 0.5, 0.1;
@@ -121,7 +122,7 @@ TEST(PolicySetTest, ALawWithoutAFormNeedsSamples) {
   const auto law = std::make_shared<const UnknownForm>();
   const ActionMatrix thetas = *PolicyDirections(2, 32, 1);
   const auto refused = PolicySet::Create({.law = law, .thetas = thetas});
-  EXPECT_EQ(InputErrorOf(refused.status())->key, "environment.context_samples");
+  EXPECT_EQ(InputErrorOf(refused.status())->key, "context_samples");
   EXPECT_FALSE(PolicySet::Create({.law = law, .thetas = thetas, .samples = -1}).ok());
   const auto policies = Made({.law = law, .thetas = thetas, .samples = 500, .seed = 1});
   EXPECT_FALSE(policies->truth_is_exact());

@@ -39,36 +39,34 @@ std::string BadKeyOf(GlmProblemParams params, Change change) {
 TEST(GlmProblemTest, RejectsBadParametersByName) {
   EXPECT_EQ(BadKey(Linear()), "");
   for (const Count bad : {Count{-1}, Count{0}, Count{1} << 24}) {
-    EXPECT_EQ(BadKeyOf(Linear(), [=](auto& p) { p.dimension = bad; }), "environment.dimension");
+    EXPECT_EQ(BadKeyOf(Linear(), [=](auto& p) { p.dimension = bad; }), "dimension");
   }
   for (const Count bad : {Count{-1}, Count{0}, Count{1}, Count{1} << 23}) {
-    EXPECT_EQ(BadKeyOf(Linear(), [=](auto& p) { p.arms = bad; }), "environment.actions");
+    EXPECT_EQ(BadKeyOf(Linear(), [=](auto& p) { p.arms = bad; }), "actions");
   }
   for (const double bad : {-1., 0., 5e-324, 101., kNan, kInfinity}) {
-    EXPECT_EQ(BadKeyOf(Linear(), [=](auto& p) { p.theta_norm = bad; }), "environment.theta_norm");
+    EXPECT_EQ(BadKeyOf(Linear(), [=](auto& p) { p.theta_norm = bad; }), "theta_norm");
   }
   for (const double bad : {-1e-9, kNan, kInfinity}) {
-    EXPECT_EQ(BadKeyOf(Linear(), [=](auto& p) { p.reward.sd = bad; }), "environment.reward_sd");
+    EXPECT_EQ(BadKeyOf(Linear(), [=](auto& p) { p.reward.sd = bad; }), "reward_sd");
   }
   EXPECT_EQ(BadKeyOf(Linear(), [](auto& p) { p.reward.sd = 0; }), "");
-  EXPECT_EQ(BadKeyOf(Linear(), [](auto& p) { p.reward.kind = RewardKind::kBernoulli; }),
-            "environment.reward");
-  EXPECT_EQ(BadKeyOf(Linear(), [](auto& p) { p.reward.mean_varies = true; }), "environment.reward");
-  EXPECT_EQ(BadKeyOf(Linear(), [](auto& p) { p.margin = 1; }), "environment.margin");
+  EXPECT_EQ(BadKeyOf(Linear(), [](auto& p) { p.reward.kind = RewardKind::kBernoulli; }), "reward");
+  EXPECT_EQ(BadKeyOf(Linear(), [](auto& p) { p.reward.mean_varies = true; }), "reward");
+  EXPECT_EQ(BadKeyOf(Linear(), [](auto& p) { p.margin = 1; }), "margin");
   for (const RewardKind kind : {RewardKind::kRademacher, RewardKind::kUniform}) {
     GlmProblemParams bounded = Linear();
     bounded.reward.kind = kind;
     EXPECT_EQ(BadKey(bounded), "");
-    EXPECT_EQ(BadKeyOf(bounded, [](auto& p) { p.theta_norm = 1.1; }), "environment.theta_norm");
-    EXPECT_EQ(BadKeyOf(bounded, [](auto& p) { p.contexts = UserContexts::kGaussian; }), "environment.reward");
+    EXPECT_EQ(BadKeyOf(bounded, [](auto& p) { p.theta_norm = 1.1; }), "theta_norm");
+    EXPECT_EQ(BadKeyOf(bounded, [](auto& p) { p.contexts = UserContexts::kGaussian; }), "reward");
   }
 }
 
 TEST(GlmProblemTest, LinksHaveTheirRewards) {
   for (const Link link : {Link::kLogistic, Link::kProbit}) {
     EXPECT_EQ(BadKey(With(link)), "");
-    EXPECT_EQ(BadKeyOf(With(link), [](auto& p) { p.reward.kind = RewardKind::kGaussian; }),
-              "environment.reward");
+    EXPECT_EQ(BadKeyOf(With(link), [](auto& p) { p.reward.kind = RewardKind::kGaussian; }), "reward");
     EXPECT_EQ(GlmProblem::Draw(With(link), 1, 0)->support(), (Interval{0, 1}));
   }
   EXPECT_EQ(GlmProblem::Draw(With(Link::kPoisson, 6), 1, 0)->support(), (Interval{0, 6}));
@@ -83,13 +81,12 @@ TEST(GlmProblemTest, MarginsAreForTwoArmsOfALinearProblem) {
   GlmProblemParams margin{
       .dimension = 3, .arms = 2, .contexts = UserContexts::kMargin, .margin = 0.5, .reward = {.sd = 0.1}};
   EXPECT_EQ(BadKey(margin), "");
-  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.dimension = 1; }), "environment.dimension");
-  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.arms = 3; }), "environment.actions");
-  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.parameters = ParameterKind::kMulti; }),
-            "environment.parameters");
-  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.mean = MeanFunction(Link::kLogistic); }), "environment.link");
+  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.dimension = 1; }), "dimension");
+  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.arms = 3; }), "actions");
+  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.parameters = ParameterKind::kMulti; }), "parameters");
+  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.mean = MeanFunction(Link::kLogistic); }), "link");
   for (const double bad : {0., -1., 101., kNan, kInfinity}) {
-    EXPECT_EQ(BadKeyOf(margin, [=](auto& p) { p.margin = bad; }), "environment.margin");
+    EXPECT_EQ(BadKeyOf(margin, [=](auto& p) { p.margin = bad; }), "margin");
   }
 }
 
@@ -122,7 +119,7 @@ TEST(GlmProblemTest, GivenThetasMustFit) {
   EXPECT_FALSE(GlmProblem::Create(Linear(), ActionMatrix::Ones(2, 5) / 4).ok());
 }
 
-// Means against mu: six standard errors, a false alarm below 2e-9 each.
+// Compares mean rewards with mu at six standard errors; each comparison has a false-alarm rate below 2e-9.
 TEST(GlmProblemTest, RewardsHaveTheirMeans) {
   constexpr int kDraws = 100'000;
   std::vector<GlmProblemParams> all = {Linear(),

@@ -1,4 +1,4 @@
-#include "bandana/bandit/lending_rounds.h"
+#include "bandana/bandit/worlds/lending_rounds.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ std::shared_ptr<const AutoLendingProblem> Twin(LendingReward reward) {
   return std::make_shared<const AutoLendingProblem>(*std::move(problem));
 }
 
-/// The loan on: the one whose contexts these are.
+/// Returns the loan that has these contexts, or -1.
 Count FindLoan(const AutoLendingProblem& problem, const ActionMatrix& contexts) {
   ActionMatrix own;
   for (Count i = 0; i < problem.loans(); ++i) {
@@ -57,7 +57,7 @@ TEST(LendingRoundsTest, IsTheProblem) {
   }
 }
 
-// Five standard errors.
+// Compares means at five standard errors.
 TEST(LendingRoundsTest, RewardsHaveTheirMeans) {
   for (const LendingReward kind : {LendingReward::kAcceptance, LendingReward::kRevenue}) {
     const auto problem = Twin(kind);

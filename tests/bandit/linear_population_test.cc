@@ -1,4 +1,4 @@
-#include "bandana/bandit/linear_population.h"
+#include "bandana/bandit/worlds/linear_population.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include "bandana/core/status.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Laws are compared by Kolmogorov and Smirnov at 1e-6, moments at five standard deviations
-// (6e-7); the planted deviations must be seen by the same comparisons.
+// Seeds are fixed. Laws are compared with the Kolmogorov-Smirnov test at 1e-6, moments at five standard
+// deviations (6e-7). The same comparisons must see the planted deviations.
 namespace bandana {
 namespace {
 
@@ -84,7 +84,7 @@ TEST(LinearPopulationTest, ClientEpochSeedAndReplicateEachGiveOtherAnswers) {
   EXPECT_NE(answer, Answer(replicated, 1, 1, kPulls));
 }
 
-// Without reward noise an average is the client's own mean.
+// Without reward noise an average is the client's own mean reward.
 TEST(LinearPopulationTest, AClientsParameterIsItsOwnForLife) {
   LinearPopulation population = Made(Params({RewardKind::kGaussian, 0}, 0.2));
   const std::vector<Pull> once = {{0, 1}, {1, 1}, {2, 1}, {3, 1}};
@@ -105,7 +105,7 @@ TEST(LinearPopulationTest, ParametersSpreadAroundTheta) {
     second.push_back(means[1] - problem->means()[1]);
     sum.push_back(first.back() + second.back());
   }
-  // <xi, x> has variance sd^2 |x|^2, and |x| = 1; correlations are those of the actions.
+  // <xi, x> has variance sd^2 |x|^2, and |x| = 1. Its correlations are those of the actions.
   const double joint = (problem->actions().row(0) + problem->actions().row(1)).squaredNorm();
   for (const auto& [sample, variance] : {std::pair(first, 1.0), {second, 1.0}, {sum, joint}}) {
     const test::Moments moments = test::MomentsOf(sample);
@@ -157,7 +157,7 @@ TEST(LinearPopulationTest, SumsHaveTheLawOfSinglePulls) {
   EXPECT_FALSE(test::SameLaw(SumsOf(laws[0], Path::kSums, 50, 1), SumsOf(wider, Path::kPulls, 51, 1)));
 }
 
-// Pull by pull this would be 10^15 draws.
+// Drawn pull by pull, this would take 10^15 draws.
 TEST(LinearPopulationTest, TheCostDoesNotDependOnTheCounts) {
   for (const RewardModel reward : {RewardModel{RewardKind::kGaussian, 1},
                                    RewardModel{RewardKind::kRademacher}, RewardModel{RewardKind::kUniform}}) {
@@ -165,7 +165,7 @@ TEST(LinearPopulationTest, TheCostDoesNotDependOnTheCounts) {
     LinearPopulation population = Made(params);
     for (std::uint32_t client = 1; client <= 1000; ++client) {
       const double average = Answer(population, client, 1, {{1, 1'000'000'000'000}})[0] / 1e12;
-      ASSERT_NEAR(average, params.problem->means()[1], 6e-6);  // six standard deviations: 2e-9 a client
+      ASSERT_NEAR(average, params.problem->means()[1], 6e-6);  // six standard deviations: 2e-9 per client
     }
   }
 }
@@ -174,7 +174,7 @@ TEST(LinearPopulationTest, MeansOutsideTheRewardsRangeAreRefusedAtOnce) {
   LinearPopulation::Params params = Params({RewardKind::kBernoulli}, 0);  // the sphere has negative means
   const auto population = LinearPopulation::Create(params);
   ASSERT_FALSE(population.ok());
-  EXPECT_EQ(InputErrorOf(population.status())->key, "environment.reward");
+  EXPECT_EQ(InputErrorOf(population.status())->key, "reward");
   EXPECT_THAT(std::string(population.status().message()), ::testing::HasSubstr("the population"));
   params.problem = Problem(0.5, ActionLaw::kOrthant);
   EXPECT_TRUE(LinearPopulation::Create(params).ok());
@@ -188,7 +188,7 @@ TEST(LinearPopulationTest, AClientsMeanOutsideTheRangeIsAnErrorThatNamesIt) {
     const absl::Status status = population.Answer(NodeId{client}, 1, kPulls, rewards);
     if (status.ok()) continue;
     ++refused;
-    EXPECT_EQ(InputErrorOf(status)->key, "environment.reward");
+    EXPECT_EQ(InputErrorOf(status)->key, "reward");
     EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("client " + std::to_string(client)));
   }
   EXPECT_GT(refused, 20);
@@ -205,11 +205,11 @@ TEST(LinearPopulationTest, BadParametersAreRefusedByName) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double bad : {-0.1, kNan, kInfinity}) {
-    EXPECT_EQ(key([&](auto& params) { params.client_sd = bad; }), "environment.client_sd") << bad;
-    EXPECT_EQ(key([&](auto& params) { params.reward.sd = bad; }), "environment.reward_sd") << bad;
+    EXPECT_EQ(key([&](auto& params) { params.client_sd = bad; }), "client_sd") << bad;
+    EXPECT_EQ(key([&](auto& params) { params.reward.sd = bad; }), "reward_sd") << bad;
   }
   for (const Count bad : {0, -1}) {
-    EXPECT_EQ(key([&](auto& params) { params.size = bad; }), "environment.population") << bad;
+    EXPECT_EQ(key([&](auto& params) { params.size = bad; }), "population") << bad;
   }
   EXPECT_EQ(key([](auto&) {}), "accepted");
 }

@@ -59,7 +59,7 @@ TEST(LinearProblemTest, BadActionsAreRefusedByName) {
         Rows({{kInfinity, 0}}), Rows({{1 + 1e-6, 0}})}) {
     const auto problem = LinearProblem::Create(actions, theta);
     ASSERT_FALSE(problem.ok()) << actions;
-    EXPECT_EQ(KeyOf(problem.status()), "environment.actions") << actions;
+    EXPECT_EQ(KeyOf(problem.status()), "actions") << actions;
   }
   EXPECT_FALSE(LinearProblem::Create(ActionMatrix(3, 0), Vector(0)).ok());
   const auto second = LinearProblem::Create(Rows({{1, 0}, {2, 0}}), theta);
@@ -127,15 +127,14 @@ TEST(LinearProblemTest, BadParametersAreRefusedByName) {
   const auto key = [](LinearProblemParams params) {
     return KeyOf(LinearProblem::Draw(params, 1, 1).status());
   };
-  EXPECT_EQ(key({.dimension = 0, .actions = 3}), "environment.dimension");
-  EXPECT_EQ(key({.dimension = -1, .actions = 3}), "environment.dimension");
-  EXPECT_EQ(key({.dimension = 3, .actions = 0}), "environment.actions");
+  EXPECT_EQ(key({.dimension = 0, .actions = 3}), "dimension");
+  EXPECT_EQ(key({.dimension = -1, .actions = 3}), "dimension");
+  EXPECT_EQ(key({.dimension = 3, .actions = 0}), "actions");
   for (const double norm : {0.0, -1.0, 1.1, kNan, kInfinity}) {
-    EXPECT_EQ(key({.dimension = 3, .actions = 3, .theta_norm = norm}), "environment.theta_norm") << norm;
-    EXPECT_EQ(KeyOf(LinearProblem::DrawTheta(Rows({{1, 0}}), norm, 1, 1).status()), "environment.theta_norm")
-        << norm;
+    EXPECT_EQ(key({.dimension = 3, .actions = 3, .theta_norm = norm}), "theta_norm") << norm;
+    EXPECT_EQ(KeyOf(LinearProblem::DrawTheta(Rows({{1, 0}}), norm, 1, 1).status()), "theta_norm") << norm;
   }
-  EXPECT_EQ(KeyOf(LinearProblem::DrawTheta(ActionMatrix(0, 0), 1, 1, 1).status()), "environment.actions");
+  EXPECT_EQ(KeyOf(LinearProblem::DrawTheta(ActionMatrix(0, 0), 1, 1, 1).status()), "actions");
 }
 
 class ReadActionsTest : public ::testing::Test {
@@ -170,7 +169,7 @@ TEST_F(ReadActionsTest, ErrorsNameFileLineAndValue) {
     EXPECT_EQ(error.file, path_) << bad;
     EXPECT_EQ(error.line, 3) << bad;
     EXPECT_EQ(error.value, bad);
-    EXPECT_EQ(error.key, "environment.file");
+    EXPECT_EQ(error.key, "file");
   }
   const InputError ragged = ErrorOf("1,2\n\n1,2,3\n");
   EXPECT_EQ(ragged.line, 3);
@@ -184,7 +183,7 @@ TEST_F(ReadActionsTest, FilesWithoutActionsAreRefused) {
   const auto missing = ReadActions(path_ + ".missing");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(InputErrorOf(missing.status())->value, path_ + ".missing");
-  EXPECT_EQ(KeyOf(missing.status()), "environment.file");
+  EXPECT_EQ(KeyOf(missing.status()), "file");
 }
 
 }  // namespace

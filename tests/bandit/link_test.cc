@@ -8,8 +8,8 @@
 #include <boost/math/differentiation/finite_difference.hpp>
 #include <cmath>
 
-#include "bandana/bandit/linear_population.h"
 #include "bandana/bandit/linear_problem.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/core/status.h"
 
 namespace bandana {
@@ -58,7 +58,7 @@ TEST(LinkTest, DerivativesAreThoseOfThePredictor) {
   }
 }
 
-// The contract of link.h that widths rest on.
+// Widths rest on this contract of link.h.
 TEST(LinkTest, SlopeAndCurvatureAreLargestAtAnEnd) {
   for (const Link link : kLinks) {
     constexpr int kGrid = 99;
@@ -131,7 +131,7 @@ TEST(GeneralizedLinearProblemTest, ClientsDrawWithThoseMeans) {
   const std::vector<Pull> pulls = {{0, kPulls}, {1, kPulls}, {2, kPulls}};
   std::vector<RewardSum> rewards(3);
   ASSERT_TRUE(population->Answer({4}, 1, pulls, rewards).ok());
-  for (int arm = 0; arm < 3; ++arm) {  // six standard deviations: false alarm below 1e-8
+  for (int arm = 0; arm < 3; ++arm) {  // six standard deviations: false-alarm rate below 1e-8
     EXPECT_NEAR(rewards[arm].sum / kPulls, problem->means()[arm], 3 / std::sqrt(kPulls));
   }
 }
@@ -144,7 +144,7 @@ TEST(GeneralizedLinearProblemTest, ClientsMustBeAlike) {
                                 .size = 10,
                                 .seed = 3});
   ASSERT_FALSE(population.ok());
-  EXPECT_EQ(InputErrorOf(population.status())->key, "environment.client_sd");
+  EXPECT_EQ(InputErrorOf(population.status())->key, "client_sd");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "bandana/bandit/logged_rounds.h"
+#include "bandana/bandit/worlds/logged_rounds.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// A log of a uniform policy: context normal, reward of action a is 1 with probability 1/2 + a/10 if the
-/// context's first entry is positive.
+/// A log of a uniform policy. The context is normal; the reward of action a is 1 with probability 1/2 + a/10
+/// if the first entry of the context is positive.
 std::shared_ptr<const LoggedData> Log(Count rounds, bool features = false) {
   test::Coins coins(3);
   LoggedData::Params params{.num_actions = 4, .dimension = 3};
@@ -52,9 +52,9 @@ TEST(LoggedFeaturesTest, RejectsBadInputByName) {
     return error.has_value() ? error->key : "";
   };
   for (const double bad : {0., -1., kNan, 5e-324, std::numeric_limits<double>::infinity()}) {
-    EXPECT_EQ(key(ParameterKind::kMulti, bad), "environment.context_bound");
+    EXPECT_EQ(key(ParameterKind::kMulti, bad), "context_bound");
   }
-  EXPECT_EQ(key(ParameterKind::kSingle, 1), "environment.parameters");
+  EXPECT_EQ(key(ParameterKind::kSingle, 1), "parameters");
   EXPECT_EQ(key(ParameterKind::kMulti, 1), "");
 }
 
@@ -100,12 +100,12 @@ TEST(LoggedRoundsTest, GoesThroughTheLogInOrder) {
     ASSERT_NEAR(scores[3], log->context(round).sum() / 4, 1e-14);
     ASSERT_DOUBLE_EQ(scores[1], log->context(round)[1] / 4);
     ASSERT_TRUE(std::isnan(world.Gap(0)));
-    if (round % 5 == 4) continue;  // nobody plays: passes
+    if (round % 5 == 4) continue;  // nobody plays, so the round passes
     const ArmId arm = round % 4;
     const auto reward = world.Reward(arm);
     ASSERT_EQ(reward, world.Reward(arm));
     ASSERT_DOUBLE_EQ(world.Context(0)[0], log->context(round)[0] / 4) << "still this round's";
-    // A uniform log counts whenever it agrees.
+    // With a uniform log, every round in which the learner agrees with the log counts.
     ASSERT_EQ(reward.has_value(), log->action(round) == arm);
     if (reward.has_value()) {
       ASSERT_EQ(*reward, log->reward(round));
@@ -126,7 +126,7 @@ TEST(LoggedRoundsDeathTest, OneArmARound) {
   EXPECT_DEATH(world.Reward(2), "played_");
 }
 
-// What counts has the law of the world: the best action's mean, to five standard errors.
+// Rounds that count have the law of the environment: the best action's mean, to five standard errors.
 TEST(LoggedRoundsTest, RewardsAreThoseOfTheWorld) {
   const auto log = Log(40'000);
   LoggedRounds world(*Replay::Create(log), Features(*log, ParameterKind::kMulti, 4), 1, 0);

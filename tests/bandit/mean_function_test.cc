@@ -31,13 +31,13 @@ TEST(MeanFunctionTest, BoundIsForCountsAlone) {
     const auto error = InputErrorOf(MeanFunction::Create(link, bound).status());
     return error.has_value() ? error->key : "";
   };
-  EXPECT_EQ(key(Link::kPoisson, 0), "environment.reward_bound");
-  EXPECT_EQ(key(Link::kPoisson, -1), "environment.reward_bound");
-  EXPECT_EQ(key(Link::kPoisson, 101), "environment.reward_bound");
+  EXPECT_EQ(key(Link::kPoisson, 0), "reward_bound");
+  EXPECT_EQ(key(Link::kPoisson, -1), "reward_bound");
+  EXPECT_EQ(key(Link::kPoisson, 101), "reward_bound");
   EXPECT_EQ(key(Link::kPoisson, 100), "");
   for (const Link link : {Link::kIdentity, Link::kLogistic, Link::kProbit}) {
     EXPECT_EQ(key(link, 0), "");
-    EXPECT_EQ(key(link, 1), "environment.reward_bound");
+    EXPECT_EQ(key(link, 1), "reward_bound");
   }
   EXPECT_DEATH(MeanFunction(Link::kPoisson), "check failed");
 }
@@ -48,7 +48,7 @@ TEST(MeanFunctionTest, AgreesWithTheLink) {
   }
 }
 
-// sum_{j=1}^B P(N >= j), in 50 digits.
+// Compares with sum_{j=1}^B P(N >= j), computed in 50 digits.
 TEST(MeanFunctionTest, PoissonIsTheMeanOfTheSmaller) {
   using Real = boost::multiprecision::cpp_bin_float_50;
   for (const int bound : {1, 2, 3, 8, 40, 100}) {
@@ -104,7 +104,7 @@ TEST(MeanFunctionTest, SmallestSlopesAreKnown) {
   EXPECT_EQ(Mean(Link::kIdentity).SmallestSlope(3), 1);
   EXPECT_NEAR(Mean(Link::kLogistic).SmallestSlope(1), 0.19661193324148185, 1e-15);
   EXPECT_NEAR(Mean(Link::kProbit).SmallestSlope(1), 0.24197072451914337, 1e-15);
-  // B = 1: l exp(-l), at l = e less than at 1/e.
+  // With B = 1 the slope is l exp(-l), which is smaller at l = e than at 1/e.
   EXPECT_NEAR(Mean(Link::kPoisson, 1).SmallestSlope(1), std::exp(1 - std::exp(1)), 1e-15);
 }
 

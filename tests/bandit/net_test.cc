@@ -30,7 +30,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr ActionSet kSets[] = {ActionSet::kBall, ActionSet::kSphere, ActionSet::kBox};
 
-/// The rows by their first coordinate: whatever is within a radius of a point is in a window of it.
+/// The rows, sorted by their first coordinate: all rows within a radius of a point are in one window of this
+/// order.
 class Neighbours {
  public:
   explicit Neighbours(const ActionMatrix& rows) : rows_(rows), order_(rows.rows()) {
@@ -78,7 +79,7 @@ Eigen::Index Distinct(const ActionMatrix& rows) {
   return std::ssize(seen);
 }
 
-/// What holds for every net; the first thing that does not, or nothing.
+/// Returns the first property of nets that this net violates, or an empty string.
 std::string Violation(const NetParams& params, int draws) {
   const auto net = MakeNet(params);
   const auto size = NetSize(params);
@@ -102,7 +103,7 @@ std::string Violation(const NetParams& params, int draws) {
 
 class NetTest : public ::testing::TestWithParam<std::tuple<ActionSet, int>> {};
 
-// P2, Lemma 1, but for d = 1, 2, 3, 4: 10^5 random points are covered, and the size is within the bound.
+// P2, Lemma 1, except for d = 1, 2, 3, 4: 10^5 random points are covered, and the size is within the bound.
 TEST_P(NetTest, CoversWithinTheLemmasSize) {
   const auto& [set, d] = GetParam();
   for (const double radius : {1.0, 0.9, 0.6, 0.5, 0.31, 0.2, 0.1}) {
@@ -143,7 +144,7 @@ RC_GTEST_PROP(NetProperty, EveryRadiusIsCovered, ()) {
   RC_ASSERT(Violation({.set = set, .dimension = d, .radius = radius}, 300) == "");
 }
 
-// Each kind covers by itself, also where another has fewer actions.
+// Each kind of net covers the sphere, also where another kind has fewer actions.
 TEST(Net, EveryKindOfSphereNetCovers) {
   using internal::SphereNetKind;
   PhiloxSource bits({.seed = 2});
@@ -172,9 +173,9 @@ TEST(Net, EveryKindOfSphereNetCovers) {
   }
 }
 
-// The sign vectors' covering radius is attained, so it is not claimed too small by a slack elsewhere.
+// The sign vectors' covering radius is attained, so the claimed radius cannot be smaller.
 TEST(Net, SignVectorsAreAsFarAsClaimedFromTheFlatVector) {
-  const int d = 4;  // the flat vector and +-e_i are at a cosine of 1/2, a chord of 1
+  const int d = 4;  // the flat vector and +-e_i have a cosine of 1/2, so a distance of 1
   int rows = 0;
   internal::MakeSphereNet(internal::SphereNetKind::kSigns, d, 1.0, [&](const double*) { ++rows; });
   EXPECT_EQ(rows, 8);
@@ -242,7 +243,7 @@ TEST(Net, MultiplesAreKnown) {
   });
 }
 
-// What the net loses against the set, for thousands of thetas, is at most what is said, and nearly that.
+// For thousands of thetas, the net loses at most NetLoss against the set, and nearly that much.
 TEST(Net, LossIsQuadraticOnTheSphereAndNothingOnTheBox) {
   PhiloxSource bits({.seed = 4});
   CoinGen coin(bits);
@@ -276,14 +277,14 @@ TEST(Net, BadParametersAreRefusedByName) {
     return InputErrorOf(MakeNet(params).status()).value_or(InputError{}).key;
   };
   for (const double radius : {0.0, -1.0, 1.5, kNan, kInfinity}) {
-    EXPECT_EQ(key({.set = ActionSet::kBall, .dimension = 2, .radius = radius}), "algorithm.net_radius");
+    EXPECT_EQ(key({.set = ActionSet::kBall, .dimension = 2, .radius = radius}), "net_radius");
   }
   for (const Count d : {0, -1, 2'000'000}) {
-    EXPECT_EQ(key({.set = ActionSet::kBall, .dimension = d, .radius = 0.5}), "environment.dimension");
+    EXPECT_EQ(key({.set = ActionSet::kBall, .dimension = d, .radius = 0.5}), "dimension");
   }
 }
 
-// A refusal names the size, and a radius that is accepted.
+// A refusal names the size, and a radius that would be accepted.
 TEST(Net, NetsTooLargeAreRefusedWithARadiusThatIsNot) {
   for (const ActionSet set : kSets) {
     for (const Count d : {1, 2, 3, 8, 20}) {
@@ -292,8 +293,8 @@ TEST(Net, NetsTooLargeAreRefusedWithARadiusThatIsNot) {
         if (set == ActionSet::kSphere && d == 1) continue;
         const auto error = InputErrorOf(NetSize(params).status());
         ASSERT_TRUE(error.has_value());
-        if (error->key == "environment.dimension") continue;
-        EXPECT_EQ(error->key, "algorithm.net_radius");
+        if (error->key == "dimension") continue;
+        EXPECT_EQ(error->key, "net_radius");
         EXPECT_EQ(error->value, "1e-10");
         EXPECT_THAT(error->message, HasSubstr("actions"));
         ASSERT_THAT(error->accepted, HasSubstr("for instance "));
@@ -306,7 +307,7 @@ TEST(Net, NetsTooLargeAreRefusedWithARadiusThatIsNot) {
     }
   }
   const auto error = InputErrorOf(NetSize({.set = ActionSet::kBox, .dimension = 50, .radius = 1}).status());
-  EXPECT_EQ(error.value_or(InputError{}).key, "environment.dimension");
+  EXPECT_EQ(error.value_or(InputError{}).key, "dimension");
   EXPECT_FALSE(SmallestNetRadius(ActionSet::kBox, 50, kMostNetEntries).ok());
 }
 
@@ -343,10 +344,9 @@ TEST(SampledNetTest, BadSamplesAreRefusedByName) {
     return InputErrorOf(SampledNet(sample, radius).status()).value_or(InputError{}).key;
   };
   const ActionMatrix one = ActionMatrix::Ones(1, 2);
-  EXPECT_EQ(key(ActionMatrix(0, 2), 1), "environment.actions");
-  EXPECT_EQ(key(one * kNan, 1), "environment.actions");
-  for (const double radius : {0.0, -1.0, kNan, kInfinity})
-    EXPECT_EQ(key(one, radius), "algorithm.net_radius");
+  EXPECT_EQ(key(ActionMatrix(0, 2), 1), "actions");
+  EXPECT_EQ(key(one * kNan, 1), "actions");
+  for (const double radius : {0.0, -1.0, kNan, kInfinity}) EXPECT_EQ(key(one, radius), "net_radius");
 }
 
 TEST(NetProblemTest, RegretIsAgainstTheWholeSet) {
@@ -387,11 +387,10 @@ TEST(NetProblemTest, ErrorsAreNamed) {
     return InputErrorOf(problem.status()).value_or(InputError{}).key;
   };
   const NetParams ball{.set = ActionSet::kBall, .dimension = 2, .radius = 0.5};
-  EXPECT_EQ(key(NetProblem(ball, 2, 1, 1)), "environment.theta_norm");
-  EXPECT_EQ(key(NetProblem({.set = ActionSet::kBall, .dimension = 0, .radius = 1}, 1, 1, 1)),
-            "environment.dimension");
-  EXPECT_EQ(key(SampledNetProblem(ball, 0, 1, 1, 1)), "environment.actions");
-  EXPECT_EQ(key(SampledNetProblem(ball, Count{1} << 30, 1, 1, 1)), "environment.actions");
+  EXPECT_EQ(key(NetProblem(ball, 2, 1, 1)), "theta_norm");
+  EXPECT_EQ(key(NetProblem({.set = ActionSet::kBall, .dimension = 0, .radius = 1}, 1, 1, 1)), "dimension");
+  EXPECT_EQ(key(SampledNetProblem(ball, 0, 1, 1, 1)), "actions");
+  EXPECT_EQ(key(SampledNetProblem(ball, Count{1} << 30, 1, 1, 1)), "actions");
 }
 
 }  // namespace

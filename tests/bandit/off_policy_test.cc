@@ -18,15 +18,16 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// x uniform on [-1, 1], three actions, rewards 0 or 1 of mean b + s x; all laws are linear in x.
+// x is uniform on [-1, 1]; there are three actions with rewards 0 or 1 of mean b + s x. All laws are linear
+// in x.
 constexpr double kMean[3][2] = {{0.3, 0.2}, {0.5, -0.3}, {0.6, 0.3}};
 constexpr double kLogging[3][2] = {{0.4, 0.2}, {0.3, -0.1}, {0.3, -0.1}};
 constexpr double kTarget[3][2] = {{0.1, 0}, {0.6, 0.3}, {0.3, -0.3}};
-constexpr double kWeightBound = 4.5;  // 0.9 / 0.2
+constexpr double kWeightBound = 4.5;  // the largest weight: 0.9 / 0.2
 
 double At(const double (&law)[2], double x) { return law[0] + law[1] * x; }
 
-// E x = 0, E x^2 = 1/3.
+// Uses E x = 0 and E x^2 = 1/3.
 double TrueValue() {
   double value = 0;
   for (int a = 0; a < 3; ++a) value += kTarget[a][0] * kMean[a][0] + kTarget[a][1] * kMean[a][1] / 3;
@@ -66,7 +67,7 @@ std::map<std::string, absl::StatusOr<ValueEstimate>> AllEstimates(const LoggedDa
           {"dr, ridge", CrossFittedDoublyRobust(log, Target, 1, kOptions)}};
 }
 
-// 400 logs, of 300 rounds each.
+// The results on 400 logs of 300 rounds each.
 struct Runs {
   std::map<std::string, std::vector<double>> values;
   std::map<std::string, double> normal_misses, bernstein_misses, mean_variance;
@@ -94,7 +95,8 @@ const Runs& SharedRuns() {
   return runs;
 }
 
-// 4 standard errors: a false alarm in 16 000. The wrong model is the violation that must be caught.
+// 4 standard errors are a false alarm in 16 000. The wrong model is the planted violation that must be
+// caught.
 TEST(OffPolicyTest, Unbiased) {
   for (const auto& [name, values] : SharedRuns().values) {
     const test::Moments moments = test::MomentsOf(values);
@@ -112,13 +114,13 @@ TEST(OffPolicyTest, Unbiased) {
 
 TEST(OffPolicyTest, StandardErrorsAreRight) {
   for (const auto& [name, values] : SharedRuns().values) {
-    if (name == "dm, ridge") continue;  // knows nothing of the model's error
+    if (name == "dm, ridge") continue;  // it knows nothing of the model's error
     const double ratio = SharedRuns().mean_variance.at(name) / test::MomentsOf(values).variance;
-    EXPECT_NEAR(ratio, 1, 0.3) << name;  // 4 standard deviations of a variance from 400: 0.28
+    EXPECT_NEAR(ratio, 1, 0.3) << name;  // 4 standard deviations of a variance from 400 runs: 0.28
   }
 }
 
-// Binomial(400, 0.1) is above 66 with probability 3e-5, below 17 with 1e-5.
+// Binomial(400, 0.1) is above 66 with probability 3e-5 and below 17 with probability 1e-5.
 TEST(OffPolicyTest, IntervalsCover) {
   for (const auto& [name, values] : SharedRuns().values) {
     if (name.starts_with("dm")) continue;
@@ -129,8 +131,8 @@ TEST(OffPolicyTest, IntervalsCover) {
   EXPECT_GT(SharedRuns().normal_misses.at("dm, wrong model"), 100);
 }
 
-// Variances of one round's term, by Simpson's rule over x: E w^2 r^2 - V^2 for IPS, and for the doubly robust
-// estimate with the true model E w^2 (r - q)^2 + Var sum pi q.
+// Computes variances of one round's term by Simpson's rule over x. For IPS it is E w^2 r^2 - V^2; for the
+// doubly robust estimate with the true model it is E w^2 (r - q)^2 + Var sum pi q.
 TEST(OffPolicyTest, GoodModelsHelp) {
   double ips = 0, robust = 0;
   constexpr int kSteps = 1000;
@@ -159,7 +161,7 @@ TEST(OffPolicyTest, GoodModelsHelp) {
   EXPECT_LT(variance("dr, true model"), variance("dr, wrong model"));
 }
 
-// Pairs of rounds: action 0 of pscore 1/2 wins, action 1 of pscore 1/4 loses.
+// In each pair of rounds, action 0 with pscore 1/2 has reward 1, and action 1 with pscore 1/4 has reward 0.
 LoggedData Pairs(int pairs) {
   LoggedData::Params log{.num_actions = 2, .dimension = 1};
   for (int i = 0; i < pairs; ++i) {
@@ -174,7 +176,7 @@ void Even(const ContextView&, Eigen::Ref<Vector> probabilities) { probabilities.
 double Guess(const ContextView&, ArmId action) { return action == 0 ? 0.5 : 0.25; }
 
 TEST(OffPolicyTest, TwoRoundsByHand) {
-  const LoggedData log = Pairs(1);  // weights 1 and 2
+  const LoggedData log = Pairs(1);  // the weights are 1 and 2
   const OffPolicyOptions options{.rewards = {0, 1}, .level = 0.5};
   const auto ips = InversePropensity(log, Even, options);
   EXPECT_DOUBLE_EQ(ips->value, 0.5);
@@ -215,7 +217,7 @@ TEST(OffPolicyTest, BernsteinByHand) {
   EXPECT_NEAR(robust->bernstein->high, 0.375 + width(variance, 10), 1e-12);
   EXPECT_NEAR(DirectMethod(log, Even, Guess, options)->bernstein->high, 0.375 + width(0, 2), 1e-12);
 
-  // The self-normalised interval from its definition: w (r - v) is 1 - v or -2 v, half of the time each.
+  // The self-normalised interval from its definition: w (r - v) is 1 - v or -2 v, each half of the time.
   const auto inside = [&](double v) {
     const double spread = (1 - v + 2 * v) / 2;
     return std::abs((1 - v - 2 * v) / 2) <= width(spread * spread * n / (n - 1), 4);
@@ -251,7 +253,7 @@ TEST(OffPolicyTest, PoliciesTheLogDoesNotOverlap) {
   const auto ips = InversePropensity(log, third, kOptions);
   EXPECT_EQ(ips->value, 0);
   EXPECT_EQ(ips->effective_sample_size, 0);
-  EXPECT_EQ(InputErrorOf(SelfNormalised(log, third, kOptions).status())->key, "off_policy.policy");
+  EXPECT_EQ(InputErrorOf(SelfNormalised(log, third, kOptions).status())->key, "policy");
 }
 
 TEST(RidgeRewardsTest, IsRidgeRegressionOfEachAction) {
@@ -292,11 +294,11 @@ TEST(RidgeRewardsTest, ActionsNeverPlayedGetTheMean) {
   const std::vector<Count> rounds = {0, 1};
   EXPECT_DOUBLE_EQ((*RidgeRewards::Fit(log, rounds, 1, {0, 1}))(log.context(0), 1), 0.75);
   for (const double bad : {0.0, -1.0, kNan, double{INFINITY}}) {
-    EXPECT_EQ(InputErrorOf(RidgeRewards::Fit(log, rounds, bad, {0, 1}).status())->key, "off_policy.penalty");
+    EXPECT_EQ(InputErrorOf(RidgeRewards::Fit(log, rounds, bad, {0, 1}).status())->key, "penalty");
   }
 }
 
-// Each half by the other half's model, and the mean of both.
+// Each half is estimated with the other half's model, and the result is the mean of both.
 TEST(OffPolicyTest, CrossFittingSwapsTheHalves) {
   test::Coins coins(83);
   const LoggedData log = DrawLog(101, coins.gen);
@@ -325,27 +327,26 @@ TEST(OffPolicyTest, WhatCannotBeIsRefused) {
   const OffPolicyOptions good{.rewards = {0, 1}, .level = 0.05, .weight_bound = 2};
   EXPECT_EQ(key(good), "");
   for (const Interval bad : {Interval{1, 0}, {0, 0}, {0, kNan}, {-INFINITY, 1}, {-1e308, 1e308}}) {
-    EXPECT_EQ(key({.rewards = bad, .level = 0.05}), "off_policy.rewards");
+    EXPECT_EQ(key({.rewards = bad, .level = 0.05}), "rewards");
   }
   for (const double bad : {0.0, 1.0, -0.1, kNan}) {
-    EXPECT_EQ(key({.rewards = {0, 1}, .level = bad}), "off_policy.level");
+    EXPECT_EQ(key({.rewards = {0, 1}, .level = bad}), "level");
   }
   for (const double bad : {0.0, 1.9, kNan, double{INFINITY}}) {
-    EXPECT_EQ(key({.rewards = {0, 1}, .level = 0.05, .weight_bound = bad}), "off_policy.weight_bound");
+    EXPECT_EQ(key({.rewards = {0, 1}, .level = 0.05, .weight_bound = bad}), "weight_bound");
   }
   EXPECT_EQ(key({.rewards = {0, 0.5}, .level = 0.05}), "reward");
   for (const Eigen::Vector2d& bad : {Eigen::Vector2d(0.5, 0.6), {1.5, -0.5}, {kNan, 0.5}, {0.5, kNan}}) {
-    EXPECT_EQ(key(good, [&](const ContextView&, Eigen::Ref<Vector> p) { p = bad; }), "off_policy.policy");
+    EXPECT_EQ(key(good, [&](const ContextView&, Eigen::Ref<Vector> p) { p = bad; }), "policy");
   }
   for (const double bad : {-0.1, 1.1, kNan}) {
-    EXPECT_EQ(key(good, Even, [&](const ContextView&, ArmId) { return bad; }), "off_policy.model");
+    EXPECT_EQ(key(good, Even, [&](const ContextView&, ArmId) { return bad; }), "model");
   }
   LoggedData::Params one{
       .num_actions = 1, .dimension = 1, .contexts = {0}, .actions = {0}, .rewards = {0}, .pscores = {1}};
   const auto certain = [](const ContextView&, Eigen::Ref<Vector> p) { p.setOnes(); };
-  EXPECT_EQ(InputErrorOf(InversePropensity(*LoggedData::Create(one), certain, good).status())->key,
-            "off_policy.log");
-  EXPECT_EQ(InputErrorOf(CrossFittedDoublyRobust(Pairs(1), Even, 1, good).status())->key, "off_policy.log");
+  EXPECT_EQ(InputErrorOf(InversePropensity(*LoggedData::Create(one), certain, good).status())->key, "log");
+  EXPECT_EQ(InputErrorOf(CrossFittedDoublyRobust(Pairs(1), Even, 1, good).status())->key, "log");
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ ActionMatrix Sphere(Eigen::Index k, Eigen::Index d, CoinGen& coin) {
   return actions;
 }
 
-/// max over the active x of |(sqrt(W) X_S P)^+' P'x|^2, by a singular value decomposition: V is never formed.
+/// Computes max over the active x of |(sqrt(W) X_S P)^+' P'x|^2 by a singular value decomposition, without
+/// forming V.
 double IndependentG(const ActionMatrix& actions, const std::vector<ArmId>& active, const Design& design) {
   Matrix rooted(design.support.size(), design.rank());
   for (std::size_t i = 0; i < design.support.size(); ++i) {
@@ -74,7 +75,7 @@ double Longest(const ActionMatrix& actions, const std::vector<ArmId>& active) {
   return longest;
 }
 
-/// What holds for every design; the first thing that does not, or nothing.
+/// Returns the first property of designs that this design violates, or an empty string.
 std::string Violation(const ActionMatrix& actions, const std::vector<ArmId>& active, const Design& design) {
   const double r = design.rank();
   const double bound = r >= 3 ? 4 * r * std::log(std::log(r)) + 16 : 16;
@@ -191,7 +192,8 @@ TEST(OptimalDesign, ReachesItsTarget) {
   EXPECT_LE(Checked(actions).support.size(), 60u);
 }
 
-// At this target the optimal support is larger than the bound, so both searches run to their ends.
+// At this target the optimal support is larger than the bound, so both searches stop without reaching
+// it.
 TEST(OptimalDesign, KeepsTheSupportBoundWhenTheTargetIsOutOfReach) {
   PhiloxSource source({.seed = 7});
   CoinGen coin(source);
@@ -300,7 +302,7 @@ ActionMatrix ActionsOf(Kind kind, Eigen::Index k, Eigen::Index d, CoinGen& coin)
   return actions;
 }
 
-/// Uniform: RapidCheck's own inRange prefers small values.
+/// Generates uniform values; RapidCheck's own inRange prefers small ones.
 rc::Gen<int> Uniform(int least, int most) { return rc::gen::resize(100, rc::gen::inRange(least, most + 1)); }
 
 rc::Gen<Kind> AnyKind() { return rc::gen::cast<Kind>(Uniform(0, static_cast<int>(Kind::kCount) - 1)); }
@@ -362,12 +364,12 @@ std::vector<ArmId> Thinned(const std::vector<ArmId>& active, double share, CoinG
   return kept;
 }
 
-/// A set may thin out to nothing but zeros, which have no design.
+/// Returns whether the set has a design; a set of zero vectors only has none.
 bool HasDesign(const ActionMatrix& actions, const std::vector<ArmId>& active) {
   return Longest(actions, active) > 0;
 }
 
-// Phases of an elimination: each design starts from the one before.
+// Runs phases of an elimination: each design starts from the one before.
 RC_GTEST_PROP(OptimalDesignProperty, GuaranteesHoldFromAWarmStart, ()) {
   const Kind kind = *AnyKind();
   const int k = *Uniform(1, 400);
@@ -406,7 +408,7 @@ TEST(WarmStart, FromTheSameSetTakesNoStep) {
   }
 }
 
-// Nothing of the earlier design is left, or it says little: no harm.
+// A warm start does no harm if nothing of the earlier design is left, or if that design says little.
 TEST(WarmStart, FromADesignThatIsNoHelp) {
   PhiloxSource source({.seed = 10});
   CoinGen coin(source);
@@ -437,7 +439,7 @@ TEST(UniformDesignTest, PlaysEveryActionAlike) {
   EXPECT_THAT(design.support, ElementsAre(0, 2, 3));
   for (double w : design.weights) EXPECT_EQ(w, 1.0 / 3);
   EXPECT_EQ(design.rank(), 2);
-  EXPECT_NEAR(design.g, 3, 1e-12);  // V = diag(1, 2) / 3
+  EXPECT_NEAR(design.g, 3, 1e-12);  // because V = diag(1, 2) / 3
   EXPECT_EQ(design.steps, 0);
   EXPECT_EQ(InputErrorOf(UniformDesign(ActionMatrix::Zero(2, 2), std::vector<ArmId>{0, 1}).status())
                 .value_or(InputError{})

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "bandana/bandit/linear_problem.h"
+
 namespace bandana {
 namespace {
 
-// Gaps 0.5, 0 and 1, exact in binary; arm 1 is the best.
+// The gaps are 0.5, 0 and 1, exact in binary; arm 1 is the best.
 LinearProblem Problem() {
   ActionMatrix actions(3, 1);
   actions << 0.0, 0.5, -0.5;
@@ -53,7 +55,7 @@ TEST(RecorderTest, NotesCheckpointsInsideALongPlan) {
   EXPECT_EQ(recorder.now().regret, 7);
 }
 
-// In an order that nobody knows every round has its share of everything.
+// If the order of the plays is unknown, regret and best plays are spread evenly over the rounds.
 TEST(RecorderTest, MixedPlaysAreSpreadEvenly) {
   const LinearProblem problem = Problem();
   Recorder recorder(problem, {2, 5, 8, 12});
@@ -74,7 +76,7 @@ TEST(RecorderTest, MixedPlaysAreSpreadEvenly) {
   EXPECT_EQ(nothing.now().regret, 0);
 }
 
-TEST(RecorderTest, ACrowdsReportIsThatOfItsClients) {
+TEST(RecorderTest, AGroupsReportIsThatOfItsClients) {
   const LinearProblem problem = Problem();
   Recorder recorder(problem, {});
   recorder.Report(1, 1000, 64'000, 1000);

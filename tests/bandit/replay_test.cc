@@ -31,7 +31,8 @@ struct Outcome {
   int index() const { return (context * kActions + action) * 2 + reward; }
 };
 
-// A learner with memory of one round that counted: it likes what won, in its own way in each context.
+// A learner that remembers the last round that counted: it prefers an action that had reward 1, differently
+// in each context.
 double Choice(int context, int action, const Outcome* last) {
   if (last == nullptr) return action == context ? 0.5 : 0.25;
   const int favourite = last->reward == 1 ? last->action : (last->action + 1 + context) % kActions;
@@ -67,7 +68,7 @@ double OnlineMass(const Outcome& outcome, const Outcome* last) {
          Choice(outcome.context, outcome.action, last) * (outcome.reward == 1 ? mean : 1 - mean);
 }
 
-// The masses of the first two rounds in the world itself, by enumeration.
+// Computes the masses of the first two rounds in the environment itself, by enumeration.
 std::vector<double> OnlineLaw() {
   std::vector<Outcome> outcomes;
   for (int x = 0; x < kContexts; ++x) {
@@ -84,14 +85,14 @@ std::vector<double> OnlineLaw() {
   return masses;
 }
 
-// Counts of the first two rounds that counted, over many logs.
+// Counts the outcomes of the first two rounds that counted, over many logs.
 std::vector<double> ReplayedCounts(std::optional<double> multiplier, bool lie_about_pscores) {
   test::Coins coins(71);
   std::vector<double> counts(kOutcomes * kOutcomes);
   constexpr Count kRounds = 40;
   for (int repetition = 0; repetition < 30'000; ++repetition) {
     auto log = DrawLog(kRounds, coins.gen);
-    if (lie_about_pscores) {  // as if it were uniform: then every match counts
+    if (lie_about_pscores) {  // claims a uniform log: then every match counts
       LoggedData::Params flat{.num_actions = kActions, .dimension = 1};
       for (Count t = 0; t < kRounds; ++t) {
         flat.contexts.push_back(log->context(t)[0]);
@@ -109,14 +110,14 @@ std::vector<double> ReplayedCounts(std::optional<double> multiplier, bool lie_ab
       const int a = DrawFrom([&](int i) { return Choice(x, i, last); }, kActions, coins.gen);
       if (const auto reward = replay.Play(a, coins.gen)) seen.push_back({x, a, static_cast<int>(*reward)});
     }
-    // Whether two rounds count says nothing about what they are.
+    // Whether two rounds counted is independent of their outcomes.
     if (seen.size() == 2)
       counts[static_cast<std::size_t>(seen[0].index() * kOutcomes + seen[1].index())] += 1;
   }
   return counts;
 }
 
-// False alarm 1e-6, fixed seed.
+// The false-alarm rate is 1e-6, and the seed is fixed.
 TEST(ReplayTest, RoundsThatCountHaveTheLawOfTheWorld) {
   EXPECT_TRUE(test::FitsMasses(ReplayedCounts(kSmallest, false), OnlineLaw()));
 }
@@ -125,8 +126,8 @@ TEST(ReplayTest, WrongPscoresShow) {
   EXPECT_FALSE(test::FitsMasses(ReplayedCounts(std::nullopt, true), OnlineLaw()));
 }
 
-// The number of rounds that count is binomial(n, c) whatever the learner does: 5 standard deviations, a false
-// alarm in 10^6.
+// The number of rounds that count is binomial(n, c) for any learner. The test allows 5 standard deviations, a
+// false alarm in 10^6.
 TEST(ReplayTest, CountsRounds) {
   test::Coins coins(72);
   constexpr Count kRounds = 100'000;
@@ -191,7 +192,7 @@ TEST(ReplayTest, MultipliersThatCannotBe) {
   const auto log = DrawLog(1000, coins.gen);
   EXPECT_EQ(Replay::Create(log)->multiplier(), kSmallest);
   for (const double bad : {0.0, -1.0, 0.21, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_EQ(InputErrorOf(Replay::Create(log, bad).status())->key, "replay.multiplier") << bad;
+    EXPECT_EQ(InputErrorOf(Replay::Create(log, bad).status())->key, "multiplier") << bad;
   }
 }
 

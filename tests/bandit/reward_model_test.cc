@@ -12,8 +12,8 @@
 
 #include "tests/support.h"
 
-// Seeds are fixed. Laws are compared by Kolmogorov and Smirnov at 1e-6, moments at five standard deviations
-// (6e-7), about 100 comparisons in all; the planted deviations must be seen by the same comparisons.
+// Seeds are fixed. Laws are compared with the Kolmogorov-Smirnov test at 1e-6, moments at five standard
+// deviations (6e-7), in about 100 comparisons. The same comparisons must see the planted deviations.
 namespace bandana {
 namespace {
 
@@ -38,7 +38,7 @@ std::vector<Case> Cases() {
       {"uniform",
        kUniform,
        {-1, -0.6, 0, 0.25, 0.9, 1},
-       // A uniform on 2^16 points, half a step from the ends.
+       // The variance of a uniform law on 2^16 points, half a step from the ends.
        [](double mean) { return std::pow(1 - std::abs(mean), 2) * (1 - 0x1p-32) / 3; }},
   };
 }
@@ -65,7 +65,7 @@ bool HasMoments(const std::vector<double>& sums, double mean, double variance) {
   double fourth = 0;
   for (const double x : sums) fourth += std::pow(x - mean, 4) / n;
   const double spread =
-      std::sqrt(std::max(fourth - variance * variance, 0.0) / n);  // of the sample's variance
+      std::sqrt(std::max(fourth - variance * variance, 0.0) / n);  // the variance's standard error
   const double rounding = 1e-9 * (1 + std::abs(mean));
   return std::abs(moments.mean - mean) <= 5 * std::sqrt(variance / n) + rounding &&
          std::abs(moments.variance - variance) <= 5 * spread + 5 * variance / n + rounding * rounding;
@@ -132,8 +132,8 @@ TEST(RewardModelTest, SumsHaveTheLawOfSinglePulls) {
           EXPECT_EQ(Sums(law.model, mean, count, seed), SumsByPulls(law.model, mean, count, seed));
           continue;
         }
-        // Sums of doubles differ in their last bits by the order: the laws are compared on a grid far below
-        // them.
+        // The order of summation changes the last bits of a sum of doubles, so the laws are compared on a
+        // coarser grid.
         const auto rounded = [](std::vector<double> sums) {
           for (double& sum : sums) sum = std::nearbyint(sum * 0x1p30) * 0x1p-30;
           return sums;
@@ -156,13 +156,13 @@ TEST(RewardModelTest, OtherLawsOfSumsAreSeen) {
   EXPECT_FALSE(test::SameLaw(by_pulls(kRademacher, 0.3), Sums(kRademacher, 0.33, 40, 501)));
   EXPECT_FALSE(test::SameLaw(by_pulls(kBernoulli, 0.5), Sums(kBernoulli, 0.52, 40, 501)));
   EXPECT_FALSE(test::SameLaw(by_pulls(kUniform, 0), Sums(kRademacher, 0, 40, 501)));
-  // The right moments in the wrong shape: one uniform scaled up is no sum of three.
+  // This law has the right moments and the wrong shape: one scaled uniform is not a sum of three.
   std::vector<double> scaled = Sums(kUniform, 0, 1, 502);
   for (double& sum : scaled) sum *= std::numbers::sqrt3;
   EXPECT_FALSE(test::SameLaw(SumsByPulls(kUniform, 0, 3, 503), scaled));
 }
 
-// Signs and coins are counted, so their sums are whole numbers of the right parity.
+// Signs and coins are counted, so their sums are whole numbers with the right parity.
 TEST(RewardModelTest, SumsOfSignsAndCoinsAreWhole) {
   for (const Count count : {Count{1}, Count{10}, Count{999'999'999}}) {
     for (const double sum : Sums(kRademacher, 0.3, count, 600)) {
@@ -214,7 +214,7 @@ TEST(RewardModelTest, LargeSumsAreNormal) {
   }
 }
 
-// ln E exp(l (reward - mean)) from the law itself, not from the model's code.
+// Computes ln E exp(l (reward - mean)) from the law itself, without the model's code.
 double LogMoment(const RewardModel& model, double mean, double l) {
   switch (model.kind) {
     case RewardKind::kGaussian:
@@ -234,7 +234,7 @@ double LogMoment(const RewardModel& model, double mean, double l) {
 
 TEST(RewardModelTest, TheProxyBoundsTheMomentGeneratingFunction) {
   for (const Case& law : Cases()) {
-    double least_slack = 1;  // how near the bound comes to being attained
+    double least_slack = 1;  // how close the bound comes to being attained
     for (int step = -20; step <= 20; ++step) {
       const Interval means = law.model.support().value_or(Interval{-1, 1});
       const double mean = means.low + (means.high - means.low) * (step + 20) / 40;

@@ -1,4 +1,4 @@
-#include "bandana/bandit/round_contexts.h"
+#include "bandana/bandit/worlds/round_contexts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 RoundContexts Contexts(RoundContextsParams params) {
-  if (params.law == RoundLaw::kSphere) params.reward = RewardKind::kRademacher;
+  if (params.contexts == RoundLaw::kGap) params.reward = RewardKind::kBernoulli;
   auto contexts = RoundContexts::Create(params);
   EXPECT_TRUE(contexts.ok()) << contexts.status();
   return *std::move(contexts);
@@ -30,7 +30,7 @@ RoundContexts Contexts(RoundContextsParams params) {
 
 DecisionBlock<double> Drawn(const RoundContexts& contexts, Count rounds, Count first = 1,
                             NodeId agent = {1}) {
-  DecisionBlock<double> block(rounds, contexts.params().arms, contexts.params().dimension);
+  DecisionBlock<double> block(rounds, contexts.params().actions, contexts.params().dimension);
   contexts.Draw(agent, first, block);
   return block;
 }
@@ -42,14 +42,14 @@ Vector Arm(const DecisionSet<Scalar>& set, ArmId arm) {
   return x;
 }
 
-/// An arm's direction across theta.
+/// Returns the direction of an arm's part that is orthogonal to theta.
 Vector Across(const RoundContexts& contexts, const DecisionSet<double>& set, ArmId arm) {
   const Vector t = contexts.theta().normalized();
   const Vector x = Arm(set, arm);
   return (x - x.dot(t) * t).normalized();
 }
 
-/// A uniform point of the unit sphere of R^d, seen along a fixed direction.
+/// Returns the distribution function of one coordinate of a uniform point of the unit sphere in R^d.
 auto CoordinateCdf(Count dimension) {
   return [dimension](double t) { return 1 - SphereCoordinateTail(dimension, t); };
 }
@@ -60,28 +60,42 @@ TEST(RoundContextsTest, RejectsBadParametersByName) {
     const auto error = InputErrorOf(contexts.status());
     return error.has_value() ? error->key : "";
   };
-  const RoundContextsParams good{.dimension = 5, .arms = 4, .gap = 0.1};
+  const RoundContextsParams good{
+      .contexts = RoundLaw::kGap, .dimension = 5, .actions = 4, .reward = RewardKind::kBernoulli};
   EXPECT_EQ(key(good), "");
   const auto with = [](RoundContextsParams params, const auto& change) {
     change(params);
     return params;
   };
   for (const Count bad : {-1, 0, 1}) {
-    EXPECT_EQ(key(with(good, [=](auto& p) { p.dimension = bad; })), "environment.dimension");
-    EXPECT_EQ(key(with(good, [=](auto& p) { p.arms = bad; })), "environment.actions");
+    EXPECT_EQ(key(with(good, [=](auto& p) { p.dimension = bad; })), "dimension");
+    EXPECT_EQ(key(with(good, [=](auto& p) { p.actions = bad; })), "actions");
   }
   for (const double bad : {-0.01, 0.31, kNan, std::numeric_limits<double>::infinity()}) {
-    EXPECT_EQ(key(with(good, [=](auto& p) { p.gap = bad; })), "environment.gap");
+    EXPECT_EQ(key(with(good, [=](auto& p) { p.gap = bad; })), "gap");
   }
   EXPECT_EQ(key(with(good, [](auto& p) { p.gap = 0.3; })), "");
-  EXPECT_EQ(key(with(good, [](auto& p) { p.reward = RewardKind::kGaussian; })), "environment.reward");
-  const RoundContextsParams sphere{
-      .dimension = 1, .arms = 1, .law = RoundLaw::kSphere, .reward = RewardKind::kRademacher};
-  EXPECT_EQ(key(sphere), "");
-  EXPECT_EQ(key(with(sphere, [](auto& p) { p.reward = RewardKind::kBernoulli; })), "environment.reward");
-  for (const double bad : {0.0, -1.0, 1.01, kNan}) {
-    EXPECT_EQ(key(with(sphere, [=](auto& p) { p.theta_norm = bad; })), "environment.theta_norm");
+  for (const RewardKind bad : {RewardKind::kGaussian, RewardKind::kRademacher}) {
+    EXPECT_EQ(key(with(good, [=](auto& p) { p.reward = bad; })), "reward");
   }
+  const RoundContextsParams sphere{.dimension = 1, .actions = 1};
+  EXPECT_EQ(key(sphere), "");
+  EXPECT_EQ(key(with(sphere, [](auto& p) { p.reward = RewardKind::kBernoulli; })), "reward");
+  for (const double bad : {0.0, -1.0, 1.01, kNan}) {
+    EXPECT_EQ(key(with(sphere, [=](auto& p) { p.theta_norm = bad; })), "theta_norm");
+  }
+}
+
+TEST(RoundContextsTest, ProbesNeedALevel) {
+  RoundContextsParams params{.contexts = RoundLaw::kProbe, .dimension = 2, .actions = 2};
+  const auto key = [&] { return InputErrorOf(RoundContexts::Create(params).status())->key; };
+  EXPECT_EQ(key(), "contexts");
+  for (const double bad : {-0.1, 1.1, kNan}) {
+    params.probe_level = bad;
+    EXPECT_EQ(key(), "probe_level");
+  }
+  params.probe_level = 0.5;
+  EXPECT_TRUE(RoundContexts::Create(params).ok());
 }
 
 TEST(RoundContextsTest, ThetasNormIsUniformOnItsInterval) {
@@ -90,15 +104,17 @@ TEST(RoundContextsTest, ThetasNormIsUniformOnItsInterval) {
     std::vector<double> norms;
     for (std::uint32_t replicate = 0; replicate < 2000; ++replicate) {
       norms.push_back(
-          Contexts({.dimension = 3, .arms = 2, .gap = gap, .replicate = replicate}).theta().norm());
+          Contexts(
+              {.contexts = RoundLaw::kGap, .dimension = 3, .actions = 2, .gap = gap, .replicate = replicate})
+              .theta()
+              .norm());
     }
     EXPECT_TRUE(
         test::FitsCdf(norms, [&](double x) { return std::clamp((x - least) / (1 - least), 0.0, 1.0); }));
   }
-  EXPECT_NEAR(Contexts({.dimension = 3, .arms = 2, .gap = 0.3}).theta().norm(), 1, 1e-15);
-  EXPECT_NEAR(
-      Contexts({.dimension = 4, .arms = 2, .law = RoundLaw::kSphere, .theta_norm = 0.5}).theta().norm(), 0.5,
-      1e-15);
+  EXPECT_NEAR(Contexts({.contexts = RoundLaw::kGap, .dimension = 3, .actions = 2, .gap = 0.3}).theta().norm(),
+              1, 1e-15);
+  EXPECT_NEAR(Contexts({.dimension = 4, .actions = 2, .theta_norm = 0.5}).theta().norm(), 0.5, 1e-15);
 }
 
 TEST(RoundContextsTest, UnitVectorsWithTheMeansTheySay) {
@@ -106,7 +122,7 @@ TEST(RoundContextsTest, UnitVectorsWithTheMeansTheySay) {
     for (Count d = law == RoundLaw::kGap ? 2 : 1; d <= 25; ++d) {
       for (const Count arms : {2, 7, 8, 9, 16, 17, 23, 40}) {
         const RoundContexts contexts =
-            Contexts({.dimension = d, .arms = arms, .law = law, .gap = 0.25, .seed = 5});
+            Contexts({.contexts = law, .dimension = d, .actions = arms, .gap = 0.25, .seed = 5});
         const DecisionBlock<double> block = Drawn(contexts, 3);
         DecisionBlock<float> rounded(3, arms, d);
         contexts.Draw({1}, 1, rounded);
@@ -140,8 +156,8 @@ TEST(RoundContextsTest, UnitVectorsWithTheMeansTheySay) {
 }
 
 TEST(RoundContextsTest, AnyBlockingGivesTheSameRounds) {
-  const RoundContexts contexts =
-      Contexts({.dimension = 6, .arms = 11, .gap = 0.1, .seed = 3, .replicate = 2});
+  const RoundContexts contexts = Contexts(
+      {.contexts = RoundLaw::kGap, .dimension = 6, .actions = 11, .gap = 0.1, .seed = 3, .replicate = 2});
   constexpr Count kRounds = 24;
   const DecisionBlock<double> whole = Drawn(contexts, kRounds, 100, {7});
   DecisionBlock<double> part(5, 11, 6);
@@ -160,7 +176,7 @@ TEST(RoundContextsTest, AnyBlockingGivesTheSameRounds) {
 }
 
 TEST(RoundContextsTest, RoundsAgentsReplicatesAndSeedsDiffer) {
-  const RoundContextsParams params{.dimension = 4, .arms = 3, .law = RoundLaw::kSphere, .seed = 1};
+  const RoundContextsParams params{.dimension = 4, .actions = 3, .seed = 1};
   std::set<double> entries, uniforms;
   const auto take = [&](const DecisionBlock<double>& block) {
     for (Count round = 0; round < block.rounds(); ++round) {
@@ -179,14 +195,15 @@ TEST(RoundContextsTest, RoundsAgentsReplicatesAndSeedsDiffer) {
   EXPECT_EQ(uniforms.size(), 5 * 10);
 }
 
-// Each statistical test below fails a right program with probability 1e-6 a comparison, fewer than 100 in
-// all; seeds are fixed.
+// Each comparison of the statistical tests below has a false-alarm rate of 1e-6, and there are fewer than
+// 100. Seeds are fixed.
 
 TEST(RoundContextsTest, OneArmStandsOut) {
   constexpr Count kArms = 9, kRounds = 4000;
   for (const double gap : {0.0, 0.25}) {
     const DecisionBlock<double> block =
-        Drawn(Contexts({.dimension = 3, .arms = kArms, .gap = gap, .seed = 8}), kRounds);
+        Drawn(Contexts({.contexts = RoundLaw::kGap, .dimension = 3, .actions = kArms, .gap = gap, .seed = 8}),
+              kRounds);
     std::vector<double> places(kArms), others, best, uniforms;
     for (Count round = 0; round < kRounds; ++round) {
       const auto means = block.means(round);
@@ -210,7 +227,8 @@ TEST(RoundContextsTest, OneArmStandsOut) {
 TEST(RoundContextsTest, DirectionsAcrossThetaAreUniform) {
   for (const Count d : {3, 4, 10, 11}) {
     SCOPED_TRACE(d);
-    const RoundContexts contexts = Contexts({.dimension = d, .arms = 21, .gap = 0.1, .seed = 9});
+    const RoundContexts contexts =
+        Contexts({.contexts = RoundLaw::kGap, .dimension = d, .actions = 21, .gap = 0.1, .seed = 9});
     constexpr Count kRounds = 150;
     const DecisionBlock<double> block = Drawn(contexts, kRounds);
     const Vector t = contexts.theta().normalized();
@@ -233,12 +251,12 @@ TEST(RoundContextsTest, DirectionsAcrossThetaAreUniform) {
   }
 }
 
-// Two independent uniform directions see each other as a fixed one sees either.
+// The inner product of two independent uniform directions has the law of a coordinate of one of them.
 TEST(RoundContextsTest, ArmsRoundsAndAgentsAreIndependent) {
   constexpr Count kDimension = 5, kArms = 19, kRounds = 200;
   for (const RoundLaw law : {RoundLaw::kGap, RoundLaw::kSphere}) {
     const RoundContexts contexts =
-        Contexts({.dimension = kDimension, .arms = kArms, .law = law, .gap = 0.1, .seed = 10});
+        Contexts({.contexts = law, .dimension = kDimension, .actions = kArms, .gap = 0.1, .seed = 10});
     const DecisionBlock<double> block = Drawn(contexts, kRounds);
     const DecisionBlock<double> neighbour = Drawn(contexts, kRounds, 1, {2});
     const auto direction = [&](const DecisionBlock<double>& from, Count round, ArmId arm) {
@@ -261,13 +279,12 @@ TEST(RoundContextsTest, ArmsRoundsAndAgentsAreIndependent) {
   }
 }
 
-// Every two coordinates of a uniform point of the sphere make a uniform angle, whether or not Box and Muller
-// made them together.
+// Any two coordinates of a uniform point of the sphere have a uniform angle, whether or not one Box-Muller
+// step drew them together.
 TEST(RoundContextsTest, SphereHasUniformAngles) {
   constexpr Count kRounds = 400, kArms = 13;
   for (const Count d : {2, 3, 5, 6}) {
-    const RoundContexts contexts =
-        Contexts({.dimension = d, .arms = kArms, .law = RoundLaw::kSphere, .seed = 11});
+    const RoundContexts contexts = Contexts({.dimension = d, .actions = kArms, .seed = 11});
     const DecisionBlock<double> block = Drawn(contexts, kRounds);
     for (Eigen::Index j = 0; j < d; ++j) {
       for (Eigen::Index k = j + 1; k < d; ++k) {
@@ -285,9 +302,10 @@ TEST(RoundContextsTest, SphereHasUniformAngles) {
 
 TEST(RoundContextsTest, RewardsHaveTheirMeans) {
   constexpr Count kRounds = 20'000;
-  for (const RewardKind kind : {RewardKind::kBernoulli, RewardKind::kRademacher}) {
+  for (const RoundLaw law : {RoundLaw::kGap, RoundLaw::kSphere}) {
     const RoundContexts contexts =
-        Contexts({.dimension = 2, .arms = 3, .gap = 0.2, .reward = kind, .seed = 12});
+        Contexts({.contexts = law, .dimension = 2, .actions = 3, .gap = 0.2, .seed = 12});
+    const RewardKind kind = contexts.params().reward;
     const DecisionBlock<double> block = Drawn(contexts, kRounds);
     double excess = 0, variance = 0;
     for (Count round = 0; round < kRounds; ++round) {
@@ -298,7 +316,7 @@ TEST(RoundContextsTest, RewardsHaveTheirMeans) {
       excess += reward - mean;
       variance += kind == RewardKind::kBernoulli ? mean * (1 - mean) : 1 - mean * mean;
     }
-    EXPECT_LE(std::abs(excess), 4.9 * std::sqrt(variance));  // 1e-6
+    EXPECT_LE(std::abs(excess), 4.9 * std::sqrt(variance));  // false-alarm rate 1e-6
   }
 }
 

@@ -17,7 +17,8 @@ struct Stretch {
   Count count = 0;
 };
 
-// Agents' rounds go on from where they were; some agents play less than others, or not at all.
+// Generates stretches of rounds. Each agent continues after its last round; some agents play less than
+// others, or not at all.
 std::vector<Stretch> AnyStretches(std::uint32_t agents) {
   std::vector<Stretch> stretches(*rc::gen::inRange<std::size_t>(0, 20));
   for (Stretch& each : stretches) {
@@ -55,7 +56,7 @@ Pair Record(const std::vector<double>& gaps) {
 }
 
 RC_GTEST_PROP(RoundRecorderProperty, ManyPlaysAreThatManyTimesOne, ()) {
-  const Pair both = Record({0, 0.5, 0.25, 1});  // sums of these are exact
+  const Pair both = Record({0, 0.5, 0.25, 1});  // sums of these gaps are exact
   const auto many = both.many.Checkpoints();
   const auto expected = both.one_by_one.Checkpoints();
   RC_ASSERT(many.size() == expected.size());
@@ -79,7 +80,7 @@ RC_GTEST_PROP(RoundRecorderProperty, ManyPlaysAreThatManyTimesOneUpToRounding, (
 TEST(RoundRecorderTest, LongStretchesCostNothing) {
   RoundRecorder recorder(2, {1, Count{1} << 40, Count{1} << 41});
   recorder.PlayMany(NodeId{1}, 1, 3, Count{1} << 41, 0.5);
-  recorder.PlayMany(NodeId{2}, 1, 0, 1, 0);  // and it is gone
+  recorder.PlayMany(NodeId{2}, 1, 0, 1, 0);  // this agent then leaves
   const std::vector<Checkpoint> at = recorder.Checkpoints();
   EXPECT_EQ(at[0].regret, 0.5);
   EXPECT_EQ(at[0].best_action_rate, 0.5);
@@ -89,7 +90,7 @@ TEST(RoundRecorderTest, LongStretchesCostNothing) {
   EXPECT_TRUE(recorder.decisions().empty());
 }
 
-// As Play does.
+// PlayMany counts rounds beyond the last checkpoint there, as Play does.
 TEST(RoundRecorderTest, RoundsBeyondTheLastCheckpointCountThere) {
   RoundRecorder recorder(1, {4}, true);
   recorder.PlayMany(NodeId{1}, 1, 2, 6, 1);

@@ -1,4 +1,4 @@
-#include "bandana/bandit/user_rounds.h"
+#include "bandana/bandit/worlds/user_rounds.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,8 @@
 #include "bandana/bandit/context_coordinates.h"
 #include "tests/support.h"
 
-// Kolmogorov and Smirnov's tests have a false-alarm rate of 1e-6 each, moments five or more standard errors.
+// Each Kolmogorov-Smirnov test has a false-alarm rate of 1e-6; moments may be off by five or more standard
+// errors.
 namespace bandana {
 namespace {
 
@@ -33,14 +34,14 @@ Vector ToVector(std::span<const double> x) {
   return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
 }
 
-/// What a run of rounds shows of the arm that an estimate picks.
+/// Statistics of a run of rounds about the arm that an estimate picks.
 struct Seen {
   std::vector<double> scores, gaps, rewards, coordinates, along, norms;
   Matrix squares;
-  double largest_error = 0;  // |score - <context, estimate>|
+  double largest_error = 0;  // the largest |score - <context, estimate>|
 };
 
-/// The coordinate is along a direction that is neither the estimate nor the truth.
+/// Runs rounds; `other` is the direction of the recorded coordinates, neither the estimate nor the truth.
 template <class World>
 Seen RunRounds(World& world, const Vector& estimate, const Vector& other, int rounds) {
   Seen seen;
@@ -91,7 +92,7 @@ TEST(ProjectedRoundsTest, HasTheLawOfDrawnRounds) {
         Setting{7, 5, sphere, 1}, Setting{5, 3, gaussian, 1 - 1e-9}}) {
     const auto problem =
         Problem(Linear(c.dimension, c.arms, c.contexts), static_cast<std::uint64_t>(++number));
-    std::srand(static_cast<unsigned>(number));  // Eigen's Random
+    std::srand(static_cast<unsigned>(number));  // the seed of Eigen's Random
     const Vector truth = problem->thetas().row(0);
     const Vector estimate = Estimate(truth, c.overlap);
     const Vector other = Vector::Random(c.dimension).normalized();
@@ -107,14 +108,14 @@ TEST(ProjectedRoundsTest, HasTheLawOfDrawnRounds) {
     if (c.contexts == gaussian) {
       EXPECT_TRUE(test::SameLaw(a.norms, b.norms)) << number;
     }
-    // Entries of x x' have a standard deviation below 1 on the sphere, and 3/d + ... otherwise.
+    // Entries of x x' have a standard deviation below 1 on the sphere, and about 3/d otherwise.
     EXPECT_LE((a.squares - b.squares).cwiseAbs().maxCoeff(), 6 * std::sqrt(2.0 / kRounds)) << number;
     EXPECT_LE(a.largest_error, 1e-14) << number;
     EXPECT_LE(b.largest_error, 1e-14) << number;
   }
 }
 
-// A plant: were the rest left out, or e2 wrong, coordinates would have another law.
+// A planted violation: with another estimate the laws differ, and the comparison must see it.
 TEST(ProjectedRoundsTest, TheComparisonSeesADifferentEstimate) {
   const auto problem = Problem(Linear(5, 4));
   const Vector truth = problem->thetas().row(0);
@@ -126,7 +127,8 @@ TEST(ProjectedRoundsTest, TheComparisonSeesADifferentEstimate) {
   EXPECT_FALSE(test::SameLaw(a.gaps, b.gaps));
 }
 
-// Given theta_hat, E x x' of the chosen arm is E u^2 on it and (1 - E u^2) / (d - 1) across, by symmetry.
+// Given theta_hat, E x x' of the chosen arm is E u^2 along theta_hat and (1 - E u^2) / (d - 1) across it, by
+// symmetry.
 TEST(ProjectedRoundsTest, SecondMomentsOfTheChosenArm) {
   constexpr int kRounds = 40'000;
   for (const Count d : {2, 6}) {
@@ -232,7 +234,7 @@ void ExpectGapsThroughTheLink(Link link, Count bound) {
   std::vector<double> scores(6);
   for (int t = 0; t < 500; ++t) {
     world.Next();
-    world.Scores({truth.data(), 4}, scores);  // the truth itself: scores are predictors
+    world.Scores({truth.data(), 4}, scores);  // the estimate is the truth, so scores are predictors
     const ArmId best = Largest(scores);
     EXPECT_NEAR(world.Gap(best), 0, 1e-14);
     const ArmId arm = t % 6;
@@ -332,7 +334,7 @@ TEST(DrawnRoundsTest, MarginsHaveTheirLaw) {
     for (int t = 0; t < kRounds; ++t) {
       world.Next();
       const Vector x = ToVector(world.Context(0));
-      const double gap = world.Gap(0) + world.Gap(1);  // one of them is 0
+      const double gap = world.Gap(0) + world.Gap(1);  // one of the two gaps is 0
       ASSERT_NEAR(gap, std::abs(2 * x.dot(truth)), 1e-13);
       ASSERT_LE(x.norm(), 1);
       ASSERT_EQ(ToVector(world.Context(1)), -x);
@@ -342,14 +344,14 @@ TEST(DrawnRoundsTest, MarginsHaveTheirLaw) {
       first_wins += world.Gap(0) == 0 ? 1 : 0;
       squares += x * x.transpose() / kRounds;
     }
-    // (gap / G)^beta is uniform: the test's grid as the other sample.
+    // (gap / G)^beta is uniform; the other sample is a grid.
     std::vector<double> grid(200'000);
     for (std::size_t i = 0; i < grid.size(); ++i) grid[i] = (static_cast<double>(i) + 0.5) / 200'000;
     EXPECT_TRUE(test::SameLaw(uniforms, grid)) << beta;
     for (double& u : uniforms) u = std::sqrt(u);
     EXPECT_FALSE(test::SameLaw(uniforms, grid)) << "the test sees nothing";
     EXPECT_NEAR(first_wins / kRounds, 0.5, 2.5 / std::sqrt(kRounds));
-    // E g^2 = G^2 beta / (beta + 2), and 1/2 spread over three directions across.
+    // E g^2 = G^2 beta / (beta + 2), and the remaining 1/2 is spread over three directions across theta.
     const Vector t = truth / 0.8;
     const Matrix expected =
         0.5 * beta / (beta + 2) * t * t.transpose() + 0.5 / 3 * (Matrix::Identity(4, 4) - t * t.transpose());

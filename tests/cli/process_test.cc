@@ -17,7 +17,7 @@ ChildProcess Shell(const std::string& script, Output output = Output::kPipe) {
   return ChildProcess::Start({"/bin/sh", "-c", script}, output).value();
 }
 
-// Whether a process is there and not a zombie of ours.
+// Returns whether a process exists. A zombie that nobody has waited for exists too.
 bool Alive(pid_t pid) { return kill(pid, 0) == 0; }
 
 TEST(ChildProcessTest, ItsOutputIsReadLineByLine) {
@@ -88,7 +88,7 @@ TEST(ChildProcessTest, GoesWithItsOwner) {
 }
 
 TEST(ChildProcessTest, InheritsNoPipeOfAnother) {
-  // A reader sees the end of its child's output although another child lives on.
+  // A reader sees the end of its child's output although another child is still running.
   ChildProcess first = Shell("echo one");
   const ChildProcess second = Shell("exec sleep 1000");
   std::string line;

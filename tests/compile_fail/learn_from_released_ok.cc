@@ -1,4 +1,4 @@
-// What a policy may do: carry raw data to its randomizer, carry reports, learn from released values.
+// A policy may do all of this: carry raw data to its randomizer, carry reports, learn from released values.
 #include "bandana/privacy/mean_privatizers.h"
 
 bandana::Report Carry(bandana::Report report) { return report; }

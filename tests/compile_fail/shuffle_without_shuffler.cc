@@ -2,7 +2,7 @@
 #include "bandana/federation/shuffler.h"
 #include "bandana/privacy/mean_privatizers.h"
 
-// Mixing does nothing for a mechanism whose proof does not speak of it.
+// A shuffler does nothing for a mechanism whose proof does not use mixing.
 bandana::Shuffler<bandana::CentralLaplaceMean> Make(const bandana::CentralLaplaceMean& mean) {
   return bandana::Shuffler<bandana::CentralLaplaceMean>(mean);
 }

@@ -1,5 +1,5 @@
 // error: is private within this context
 #include "bandana/privacy/report.h"
 
-// A report with its client's name on is not taken for a mixed one.
+// Nobody may take the client's name off a report, because then it would pass as a mixed one.
 void Anonymize(bandana::Report& report) { report.origin_ = {}; }

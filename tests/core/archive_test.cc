@@ -170,7 +170,7 @@ TEST(ArchiveTest, RefusesWhatIsLeftOver) {
   EXPECT_THAT(status.message(), HasSubstr("more than there should be"));
 }
 
-// Whatever a byte becomes, it is read or refused, in memory that goes with the input.
+// Any flipped byte is read or refused, with memory in proportion to the input.
 TEST(ArchiveTest, TakesEveryFlippedByteWithoutHarm) {
   const std::string bytes = SaveState(Full());
   for (std::size_t i = 0; i < bytes.size(); ++i) {

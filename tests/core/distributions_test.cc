@@ -18,8 +18,8 @@
 #include "bandana/core/noise_door.h"
 #include "gtest/gtest.h"
 
-// Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, and there are about 40. The
-// planted violations must fail the same comparisons.
+// Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, and there are about 40. Planted
+// violations must fail the same comparisons.
 namespace bandana {
 namespace {
 
@@ -39,7 +39,7 @@ struct Coin {
 
 double NormalCdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
-// Kolmogorov-Smirnov: whether the sample looks like the continuous law `cdf`.
+// Returns whether the sample passes the Kolmogorov-Smirnov test against the continuous law `cdf`.
 bool LooksLike(std::vector<double> sample, absl::FunctionRef<double(double)> cdf) {
   std::sort(sample.begin(), sample.end());
   const double n = static_cast<double>(sample.size());
@@ -52,7 +52,8 @@ bool LooksLike(std::vector<double> sample, absl::FunctionRef<double(double)> cdf
   return std::sqrt(n) * distance < std::sqrt(0.5 * std::log(2 / kFalseAlarm));
 }
 
-// Pearson's chi-square over cells of at least 25 expected draws, made by joining neighbours.
+// Returns whether counts pass Pearson's chi-squared test. It joins neighbouring cells until each expects at
+// least 25 draws.
 bool LooksLike(const std::vector<double>& counts, const std::vector<double>& masses) {
   double total = 0;
   for (const double count : counts) total += count;
@@ -102,7 +103,7 @@ TEST(UniformBelowTest, IsUniform) {
   }
 }
 
-// At n = 3/4 of 2^64 a draw without rejection takes the multiples of 3 twice as often as the others.
+// At n = 3/4 of 2^64 a draw without rejection would give the multiples of 3 twice as often as other numbers.
 TEST(UniformBelowTest, HasNoBiasWhereMultiplicationAloneHasTheMost) {
   Coin coin(3);
   constexpr std::uint64_t kN = std::uint64_t{3} << 62;
@@ -137,7 +138,7 @@ TEST(StandardNormalTest, IsNormalFromNoiseToo) {
   EXPECT_TRUE(LooksLike(Sample(200'000, [&] { return StandardNormal(gen); }), NormalCdf));
 }
 
-// Quarters of a standard deviation on both sides of where the ziggurat's tail starts.
+// The cells are quarters of a standard deviation, on both sides of the start of the ziggurat's tail.
 TEST(StandardNormalTest, HasTheRightTails) {
   std::vector<double> masses(28);
   double rest = 1;
@@ -188,7 +189,7 @@ TEST(StandardLaplaceTest, IsLaplace) {
   EXPECT_FALSE(LooksLike(Sample(1'000'000, [&] { return 1.02 * StandardLaplace(coin.gen); }), LaplaceCdf));
 }
 
-// Halves on both sides of where the tail starts, 7.7: one draw in 2200 is beyond.
+// The cells are halves, on both sides of the start of the tail at 7.7; one draw in 2200 is beyond it.
 TEST(StandardLaplaceTest, HasTheRightTails) {
   std::vector<double> masses(31);
   for (int i = 0; i < 30; ++i) masses[i] = std::exp(-0.5 * i) - std::exp(-0.5 * (i + 1));

@@ -41,7 +41,7 @@ std::vector<std::uint64_t> Words(BitSource& source, std::size_t total, std::size
   return words;
 }
 
-// The "philox4x64 10" lines of Random123's kat_vectors.
+// The expected values are the "philox4x64 10" lines of Random123's kat_vectors.
 TEST(PhiloxTest, GivesThePublishedKnownAnswers) {
   const r123::Philox4x64 philox;
   constexpr std::uint64_t kOnes = ~std::uint64_t{0};
@@ -112,7 +112,7 @@ TEST(SecureSourceTest, NeverRepeatsAWordWithinOrBetweenInstances) {
   }
 }
 
-// Six standard deviations: a false alarm has probability 2e-9.
+// Six standard deviations: the false-alarm rate is 2e-9.
 TEST(SecureSourceTest, HalfOfTheBitsAreSet) {
   SecureSource source;
   constexpr double kBits = 64 * 4096;

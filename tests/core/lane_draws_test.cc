@@ -11,15 +11,15 @@
 
 #include "tests/support.h"
 
-// False alarms: Kolmogorov and Smirnov's tests at 1e-6 each.
+// Each Kolmogorov-Smirnov test has a false-alarm rate of 1e-6.
 namespace bandana {
 namespace {
 
-constexpr std::size_t kDraws = 20'003;  // not a multiple of anything
+constexpr std::size_t kDraws = 20'003;  // not a multiple of any lane count
 
 StreamKey Key(std::uint64_t seed) { return test::TestKey(seed); }
 
-/// Largest distance between the sample's distribution function and `cdf`.
+/// Returns whether the sample passes the Kolmogorov-Smirnov test against `cdf`.
 template <class Cdf>
 bool Follows(std::vector<double> sample, Cdf cdf) {
   std::sort(sample.begin(), sample.end());
@@ -59,7 +59,7 @@ TEST(LaneDrawsTest, PlaneHasTheSpheresLaw) {
     EXPECT_TRUE(Follows(squares, [&](double h) { return 1 - std::pow(1 - std::min(h, 1.0), (d - 2) / 2.); }))
         << d;
     EXPECT_TRUE(Follows(turns, [](double u) { return u; })) << d;
-    // A coordinate's square is Beta(1/2, (d - 1) / 2).
+    // The square of a coordinate has the law Beta(1/2, (d - 1) / 2).
     const boost::math::beta_distribution<double> coordinate(0.5, (d - 1) / 2.);
     std::vector<double> own;
     for (const double u : y) own.push_back(u * u);
@@ -76,7 +76,7 @@ TEST(LaneDrawsTest, NormalsAreNormal) {
   EXPECT_TRUE(Follows(y, [&](double z) { return cdf(law, z); }));
   draws.Normals(3, x);
   EXPECT_TRUE(Follows(x, [&](double z) { return cdf(law, z); }));
-  double products = 0;  // neighbours and pairs are uncorrelated: 5 standard deviations
+  double products = 0;  // neighbours and pairs are uncorrelated, within 5 standard deviations
   for (std::size_t i = 4; i < kDraws; ++i) products += x[i] * x[i - 4] / 9;
   EXPECT_LE(std::abs(products), 5 * std::sqrt(kDraws));
   EXPECT_FALSE(Follows(x, [&](double z) { return cdf(law, z * 1.15); })) << "the test sees nothing";

@@ -66,7 +66,7 @@ RC_GTEST_PROP(InputErrorTest, EveryErrorComesBack, ()) {
   RC_ASSERT(InputErrorOf(InvalidInput(error)) == error);
 }
 
-// A value is whatever a person typed.
+// A value can hold any characters that a person typed.
 TEST(InputErrorTest, ControlCharactersInAFieldComeBack) {
   for (char c = 0; c < 0x20; ++c) {
     InputError error = Full();

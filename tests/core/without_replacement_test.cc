@@ -14,8 +14,8 @@
 #include "absl/functional/function_ref.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Chi-square tests have a false-alarm rate of 1e-6 over seeds, and planted violations that
-// they must see.
+// Seeds are fixed. Chi-square tests have a false-alarm rate of 1e-6 over seeds, and they must see planted
+// violations.
 namespace bandana {
 namespace {
 
@@ -71,7 +71,7 @@ TEST(WithoutReplacementTest, EveryOrderIsEquallyLikely) {
   EXPECT_TRUE(OrdersOfFourLookUniform([](CoinGen& coin) { return DrawAll(4, coin); }, 2));
 }
 
-// Swapping each place with any other, the classic mistake.
+// Swaps each place with any other one, the classic mistake in a shuffle.
 TEST(WithoutReplacementTest, ABiasedShuffleIsSeen) {
   const auto biased = [](CoinGen& coin) {
     std::vector<std::uint64_t> order(4);
@@ -82,7 +82,7 @@ TEST(WithoutReplacementTest, ABiasedShuffleIsSeen) {
   EXPECT_FALSE(OrdersOfFourLookUniform(biased, 3));
 }
 
-// The last of many draws, when most entries are displaced, is as uniform as the first.
+// The last of many draws is as uniform as the first, although most entries are displaced by then.
 TEST(WithoutReplacementTest, LateDrawsAreUniform) {
   constexpr int kDraws = 50'000;
   constexpr std::uint64_t kSize = 25;
@@ -98,7 +98,7 @@ TEST(WithoutReplacementTest, LateDrawsAreUniform) {
   EXPECT_TRUE(test::FitsCounts(last, expected));
 }
 
-// 2^63 entries: only what was drawn can be remembered.
+// With 2^63 entries, only the draws so far can be remembered.
 TEST(WithoutReplacementTest, MemoryGoesWithTheDrawsAndNotWithTheSize) {
   test::Coins coins(5);
   WithoutReplacement draw(std::uint64_t{1} << 63);

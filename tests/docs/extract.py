@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """extract.py MARKDOWN FOLDER FILE...
 
-Writes the fenced blocks of a page that carry a title (```cpp title=NAME) to FOLDER/NAME; blocks of one title are
-one file, in their order. Fails unless the titles are exactly FILE..., and if a C++ block has no title: nothing that
-a page shows as code goes uncompiled.
+Writes the fenced blocks of a page that carry a title (```cpp title=NAME) to FOLDER/NAME; blocks of one title become
+one file, in their order. Fails unless the titles are exactly FILE..., and if a C++ block has no title: all C++ code
+that a page shows must be compiled.
 """
 
 import pathlib
@@ -11,7 +11,7 @@ import sys
 
 
 def blocks(page):
-    """(language, title or None, text) of each fenced block."""
+    """Yields (language, title or None, text) for each fenced block."""
     fence = None
     for line in page.read_text(encoding="utf-8").splitlines(keepends=True):
         if not line.startswith("```"):

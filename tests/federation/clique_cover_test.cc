@@ -35,8 +35,8 @@ bool IsCover(const Graph& graph, const Cliques& cliques) {
          std::is_sorted(cliques.begin(), cliques.end());
 }
 
-// The fewest cliques by going through all sets of nodes: least[set] is 1 more than the least of what any
-// clique of it leaves.
+// Computes the size of the smallest cover over all sets of nodes: least[set] is 1 plus the smallest least[set
+// without a clique].
 std::size_t FewestCliques(const Graph& graph) {
   const auto m = static_cast<unsigned>(graph.nodes());
   std::vector<unsigned> around(m);
@@ -84,7 +84,7 @@ RC_GTEST_PROP(CliqueCoverProperty, LargeGraphsAreCovered, ()) {
   RC_ASSERT(IsCover(graph, CliqueCover(graph)));
 }
 
-// Also where greed alone does it.
+// Expects that both covers, the greedy one and the final one, have this size.
 void ExpectSize(const Graph& graph, Count expected) {
   EXPECT_EQ(GreedyCliqueCover(graph).size(), static_cast<std::size_t>(expected));
   EXPECT_EQ(CliqueCover(graph).size(), static_cast<std::size_t>(expected));
@@ -113,11 +113,11 @@ TEST(CliqueCoverTest, ExactIsForSmallGraphs) {
   EXPECT_TRUE(ExactCliqueCover(*RingGraph(kMostExactCover)).ok());
   const auto error = InputErrorOf(ExactCliqueCover(*RingGraph(kMostExactCover + 1)).status());
   ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->key, "federation.agents");
+  EXPECT_EQ(error->key, "people");
 }
 
-// Among 100 nodes of which each pair is an edge with probability 1/2, the greedy cover is near what colouring
-// a random graph takes (DSATUR colours G(100, 1/2) with 18 or so).
+// On 100 nodes where each pair is an edge with probability 1/2, the greedy cover is about as large as
+// colouring a random graph needs (DSATUR colours G(100, 1/2) with about 18).
 TEST(CliqueCoverTest, GreedIsDecentOnRandomGraphs) {
   test::Coins coins(1);
   const Graph graph = *ErdosRenyiGraph(100, 0.5, coins.gen);

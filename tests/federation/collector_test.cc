@@ -59,9 +59,9 @@ TEST_F(CollectorTest, DropsRepeatsStrangersAndOtherEpochs) {
   const auto last = collector_.Take(context_, ShareOf(2, 1, 1 << 30));
   ASSERT_TRUE(last.ok() && last->has_value());
   EXPECT_EQ((*last)->value().entries[0], 0.5);
-  // It is done: what comes now is late.
+  // The collector is done; this share is late.
   EXPECT_FALSE(collector_.Take(context_, ShareOf(2, 1, 7))->has_value());
-  // And the next question begins from nothing.
+  // The next query starts from zero.
   ASSERT_TRUE(collector_.Ask(context_, MakePlan(2, 1), {NodeId{2}}).ok());
   EXPECT_FALSE(collector_.Take(context_, ShareOf(2, 1, 7))->has_value());
   EXPECT_EQ((*collector_.Take(context_, ShareOf(2, 2, 0)))->value().entries[0], 0);
@@ -94,7 +94,7 @@ TEST(CentralCollectorTest, ChargesThoseWhoseReportsAreInTheSum) {
   HandContext context(Topology::Star(10), kServerNode, central.guarantee());
   Collector collector(central);
   for (const Epoch epoch : {1, 2, 3}) {
-    // Clients 1, 2 in the first epoch, 3, 4 in the second, and 1 again in the third.
+    // The clients are 1 and 2 in the first epoch, 3 and 4 in the second, and 1 again in the third.
     const std::uint32_t first = epoch == 3 ? 1 : 2 * static_cast<std::uint32_t>(epoch) - 1;
     const std::vector<NodeId> clients = {NodeId{first}, NodeId{epoch == 3 ? 9 : first + 1}};
     ASSERT_TRUE(collector.Ask(context, MakePlan(epoch, 2), clients).ok());
@@ -139,11 +139,11 @@ TEST_F(ShuffledCollectorTest, SendsPlansToClientsAndTheRollToTheShuffler) {
   ASSERT_EQ(context_.sent.size(), 5u);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(context_.sent[i].first, clients_[i]);
   EXPECT_EQ(context_.sent[4].first, kShufflerNode);
-  const auto& roll = std::get<std::shared_ptr<const Roll>>(context_.sent[4].second);
-  EXPECT_EQ(roll->clients, clients_);
-  EXPECT_EQ(roll->query.cohort, CohortOf(clients_)) << "or a draw could be mixed twice";
-  EXPECT_EQ(roll->query.bounds, plan_->query.bounds);
-  EXPECT_EQ(std::get<std::shared_ptr<const Plan>>(context_.sent[0].second)->query, roll->query);
+  const auto& mix_request = std::get<std::shared_ptr<const MixRequest>>(context_.sent[4].second);
+  EXPECT_EQ(mix_request->clients, clients_);
+  EXPECT_EQ(mix_request->query.cohort, CohortOf(clients_)) << "or a draw could be mixed twice";
+  EXPECT_EQ(mix_request->query.bounds, plan_->query.bounds);
+  EXPECT_EQ(std::get<std::shared_ptr<const Plan>>(context_.sent[0].second)->query, mix_request->query);
 }
 
 TEST_F(ShuffledCollectorTest, WithoutAShufflerNothingIsSent) {

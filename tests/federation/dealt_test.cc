@@ -14,13 +14,14 @@
 #include "bandana/privacy/wire.h"
 #include "tests/federation/hand_context.h"
 
-// Rounds that are dealt out, one to a client: by the server, or in secret by its shuffler. Seeds are fixed.
+// Tests of dealt rounds, one per client. The server deals them, or a shuffler does so in secret. Seeds are
+// fixed.
 namespace bandana {
 namespace {
 
 using test::HandContext;
 
-// Two clients for the first coordinate, three for the second; clients 11 to 15.
+// Clients 11 to 15: two answer the first coordinate, three the second.
 constexpr NodeId kFirst{11};
 constexpr Count kClients = 5;
 
@@ -32,13 +33,13 @@ std::shared_ptr<const Plan> DealtPlan(Epoch epoch, std::string cohort = {}) {
           .bounds = {{-1, 1}, {-1, 1}}, .clients = kClients, .cohort = std::move(cohort), .dealt = {2, 3}}});
 }
 
-// --- DealtParts
+// --- AssignedParts
 
 Report Part(int part, Count clients = 1) { return Wire::FromUnits(NodeId{1}, {1}, 0, 0, {}, part, clients); }
 
-TEST(DealtPartsTest, TakesEachClientsOwnPartOnce) {
+TEST(AssignedPartsTest, TakesEachClientsOwnPartOnce) {
   const std::vector<Count> dealt = {2, 3};
-  DealtParts parts(dealt, kFirst);
+  AssignedParts parts(dealt, kFirst);
   EXPECT_FALSE(parts.Take(NodeId{10}, Part(0))) << "nobody's";
   EXPECT_FALSE(parts.Take(NodeId{16}, Part(1)));
   EXPECT_FALSE(parts.Take(NodeId{11}, Part(1))) << "another's part";
@@ -48,30 +49,30 @@ TEST(DealtPartsTest, TakesEachClientsOwnPartOnce) {
     EXPECT_TRUE(parts.Take(NodeId{client}, Part(client < 13 ? 0 : 1))) << client;
     EXPECT_FALSE(parts.Take(NodeId{client}, Part(client < 13 ? 0 : 1))) << "a repeat";
   }
-  EXPECT_FALSE(DealtParts().Take(NodeId{1}, Part(0))) << "nothing was dealt";
+  EXPECT_FALSE(AssignedParts().Take(NodeId{1}, Part(0))) << "nothing was dealt";
 }
 
-TEST(DealtPartsTest, ACrowdIsOfOnePartAndOfThoseWhoHaveNotAnswered) {
+TEST(AssignedPartsTest, AGroupIsOfOnePartAndOfThoseWhoHaveNotAnswered) {
   const std::vector<Count> dealt = {2, 3};
-  DealtParts parts(dealt, kFirst);
+  AssignedParts parts(dealt, kFirst);
   EXPECT_FALSE(parts.Take(NodeId{11}, Part(0, 3))) << "beyond its part";
   EXPECT_FALSE(parts.Take(NodeId{14}, Part(1, 3)));
   EXPECT_FALSE(parts.Take(NodeId{11}, Part(0, 0)));
   EXPECT_TRUE(parts.Take(NodeId{11}, Part(0, 2)));
-  EXPECT_FALSE(parts.Take(NodeId{12}, Part(0))) << "one of the crowd";
+  EXPECT_FALSE(parts.Take(NodeId{12}, Part(0))) << "one of the group";
   EXPECT_TRUE(parts.Take(NodeId{15}, Part(1)));
   EXPECT_FALSE(parts.Take(NodeId{13}, Part(1, 3))) << "one of them has answered";
   EXPECT_TRUE(parts.Take(NodeId{13}, Part(1, 2)));
 }
 
-TEST(DealtPartsTest, FollowsTheOrderOfTheDeal) {
+TEST(AssignedPartsTest, FollowsTheOrderOfTheDeal) {
   const std::vector<Count> dealt = {2, 3};
-  const std::vector<std::uint32_t> order = {4, 1, 0, 2, 3};  // 15 and 12 have the first part
-  DealtParts parts(dealt, kFirst);
+  const std::vector<std::uint32_t> order = {4, 1, 0, 2, 3};  // clients 15 and 12 have the first part
+  AssignedParts parts(dealt, kFirst);
   parts.Permute(order);
   EXPECT_FALSE(parts.Take(NodeId{11}, Part(0)));
   EXPECT_FALSE(parts.Take(NodeId{12}, Part(1)));
-  EXPECT_FALSE(parts.Take(NodeId{13}, Part(1, 2))) << "a crowd in a secret order";
+  EXPECT_FALSE(parts.Take(NodeId{13}, Part(1, 2))) << "a group in a secret order";
   for (const std::uint32_t client : {11, 13, 14}) EXPECT_TRUE(parts.Take(NodeId{client}, Part(1)));
   for (const std::uint32_t client : {12, 15}) EXPECT_TRUE(parts.Take(NodeId{client}, Part(0)));
 }
@@ -108,7 +109,7 @@ TEST_F(DealtCollectorTest, EachClientGetsOneTaskInOrderOfTheParts) {
 
 TEST_F(DealtCollectorTest, DropsRepeatsStrangersAndPartsThatWereNotDealt) {
   ASSERT_TRUE(collector_.Deal(context_, DealtPlan(1), kFirst).ok());
-  ExpectIdle(Answer(11, 1, 999));  // not its part: and it can still answer its own
+  ExpectIdle(Answer(11, 1, 999));  // not its part; it can still answer its own
   ExpectIdle(Answer(10, 0, 999));
   ExpectIdle(Answer(16, 1, 999));
   ExpectIdle(Answer(11, 0, 999, 2));
@@ -122,7 +123,7 @@ TEST_F(DealtCollectorTest, DropsRepeatsStrangersAndPartsThatWereNotDealt) {
   ASSERT_TRUE(last.ok() && last->has_value()) << last.status();
   EXPECT_THAT((*last)->value().entries, ::testing::ElementsAre(0.25, 0.25)) << "something else is in it";
   ExpectIdle(Answer(13, 1));
-  // The next deal is to others.
+  // The next deal is to other clients.
   ASSERT_TRUE(collector_.Deal(context_, DealtPlan(2), NodeId{16}).ok());
   ExpectIdle(Answer(11, 0, 999, 2));
   for (const std::uint32_t client : {16, 17, 18, 19}) {
@@ -157,7 +158,7 @@ class DealingShufflerTest : public ::testing::Test {
     return shuffler_.OnMessage(context_, HandContext::From(from, bandana::Deal{plan, first}));
   }
 
-  // Who was dealt what, from the tasks; and that each has one.
+  // Returns which part each client was dealt, and checks that each has exactly one task.
   std::map<NodeId, int> Tasks() const {
     std::map<NodeId, int> parts;
     for (const auto& [to, payload] : context_.sent) {
@@ -199,7 +200,7 @@ TYPED_TEST(DealingShufflerTest, EachClientIsDealtOnePart) {
   EXPECT_EQ(first_part, 2);
 }
 
-// All 10 ways to choose two of five for the first part come equally often: chi-square at 1e-6.
+// All 10 ways to choose two of five clients for the first part are equally likely: chi-square at 1e-6.
 TYPED_TEST(DealingShufflerTest, NobodyCanTellWhoHasWhich) {
   constexpr int kDeals = 2000;
   std::map<std::vector<std::uint32_t>, double> seen;
@@ -243,7 +244,7 @@ TYPED_TEST(DealingShufflerTest, MixesWhenAllAreInAndNeverBefore) {
   ReportSum sum;
   MeanQuery query = DealtPlan(1, CohortOf(kFirst, kClients))->query;
   ASSERT_TRUE(this->privatizer_.AddMixed(query, this->MixedSent()->reports, sum).ok());
-  // Five threes and nothing else: two in the first coordinate, three in the second.
+  // The reports are five threes and nothing else: two in the first coordinate, three in the second.
   std::vector<std::int64_t> totals(2);
   for (const Report& report : this->MixedSent()->reports) {
     const std::vector<std::int64_t>& units = Wire::Units(report);
@@ -254,7 +255,7 @@ TYPED_TEST(DealingShufflerTest, MixesWhenAllAreInAndNeverBefore) {
     }
   }
   EXPECT_THAT(totals, ::testing::ElementsAre(6, 9));
-  // It is over: what comes now changes nothing, and neither does the deal again.
+  // The epoch is over: neither an answer nor another deal changes anything.
   const std::size_t sent = this->context_.sent.size();
   ASSERT_TRUE(this->Answer(kFirst, tasks.begin()->second).ok());
   ASSERT_TRUE(this->Deal(1).ok());

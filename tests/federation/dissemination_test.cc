@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// All peers of a graph, handed each other's messages tick by tick.
+// All peers of a graph; it delivers their messages tick by tick.
 class Peers {
  public:
   Peers(const Graph& graph, Protocol protocol, int slack = 0)
@@ -61,7 +61,7 @@ class Peers {
     return true;
   }
 
-  /// How many slots it takes.
+  /// Runs until every peer is done, and returns the number of slots that it took.
   int Run() {
     int slots = 0;
     while (!done() && slots < clock.Slots(1)) {
@@ -155,7 +155,7 @@ TEST(DisseminationTest, AStarAndARingOfFifty) {
 }
 
 TEST(DisseminationTest, WhatDidNotComeIsAskedOfAnother) {
-  // 4 is offered 1's tally by 2 and 3 at once, asks 2, and 2 is then cut off from it.
+  // Peers 2 and 3 offer 1's tally to peer 4 at once. Peer 4 asks 2, and then the link between 2 and 4 is cut.
   const Graph square =
       Graph::Create(4, std::vector<Edge>{{{1}, {2}}, {{1}, {3}}, {{2}, {4}}, {{3}, {4}}}).value();
   Peers peers(square, Protocol::kGis, 1);

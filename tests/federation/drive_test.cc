@@ -32,9 +32,14 @@ class QuietContext final : public Context {
   test::Coins coins_{1};
 };
 
-// Answers a pull of arm a, n times, with the sum 100 a + n.
-class EchoEnvironment final : public Environment {
+// Answers n pulls of arm a with the sum 100 a + n.
+class EchoEnvironment final : public SlotWorld {
  public:
+  const Facts& facts() const override {
+    static const Facts kNothing;
+    return kNothing;
+  }
+
   absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
                       std::span<RewardSum> rewards) override {
     asked.push_back({client, epoch});
@@ -49,7 +54,7 @@ class EchoEnvironment final : public Environment {
   std::vector<std::pair<NodeId, Epoch>> asked;
 };
 
-// Plays a script, and reads its rewards the only way there is: through a mechanism.
+// Plays a script and reads its rewards through a mechanism, the only way to read them.
 class ScriptedPlayer final : public Player {
  public:
   explicit ScriptedPlayer(std::vector<std::vector<Pull>> script) : script_(std::move(script)) {}
@@ -120,7 +125,7 @@ TEST_F(DriveTest, AnIdlePlayerMeetsNoEnvironment) {
   EXPECT_TRUE(environment_.asked.empty());
 }
 
-// A plan may come from anyone, and sets the client's noise.
+// Anyone may send a plan, and the plan sets the client's noise.
 TEST(ValidatePlanTest, RefusesWhatCannotBeCarriedOut) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -25,10 +25,41 @@ TEST(FailureTest, WhatIsNotOneIsNamed) {
     const auto failure = ParseFailure(text);
     ASSERT_FALSE(failure.ok()) << text;
     const InputError error = InputErrorOf(failure.status()).value();
-    EXPECT_EQ(error.key, "federation.failures");
+    EXPECT_EQ(error.key, "failures");
     EXPECT_EQ(error.value, text);
     EXPECT_THAT(error.accepted, HasSubstr("agent A @ R"));
   }
+}
+
+TEST(FailureTest, SeveralStandWithCommasBetween) {
+  using enum Failure::Kind;
+  const std::vector<Failure> both = {{kAgent, {3}, {}, 2}, {kLink, {4}, {5}, 1}};
+  EXPECT_EQ(ParseFailures("agent 3 @ 2, link 5-4 @ 1").value(), both);
+  EXPECT_THAT(ParseFailures("none").value(), testing::IsEmpty());
+  EXPECT_FALSE(ParseFailures("agent 3 @ 2,").ok());
+  for (const Failure& each : both) EXPECT_EQ(ParseFailure(ToText(each)).value(), each);
+}
+
+TEST(LossParamsTest, OptionsReadAndWriteFailures) {
+  const std::vector<Option> options = LossOptions().options();
+  const std::string text = "miss 7 @ 3, agent 3 @ 2";
+  const auto resolved = Resolve(options, LossParams{}, {{"failures", text}, {"dropout", 0.5}});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  const auto& losses = std::any_cast<const LossParams&>(resolved->params);
+  EXPECT_EQ(losses.failures.size(), 2);
+  EXPECT_EQ(losses.dropout, 0.5);
+  EXPECT_EQ(options[1].get(resolved->params), Value(text));
+  EXPECT_EQ(options[1].get(LossParams{}), Value(std::string("none")));
+  EXPECT_FALSE(Resolve(options, LossParams{}, {{"failures", std::int64_t{3}}}).ok());
+  EXPECT_FALSE(Resolve(options, LossParams{}, {{"dropout", 1.0}}).ok());
+}
+
+TEST(LossParamsTest, NotesSayWhatALossDoesToResults) {
+  const LossParams lost{.failures = {{Failure::Kind::kAgent, {3}, {}, 2}}};
+  EXPECT_THAT(NotesOn({}, Facts{.agents_differ = true}), testing::IsEmpty());
+  EXPECT_THAT(NotesOn(lost, {}), testing::SizeIs(1));
+  EXPECT_THAT(NotesOn(lost, Facts{.agents_differ = true}), testing::SizeIs(2));
+  EXPECT_THAT(NotesOn({.dropout = 0.1}, Facts{.agents_differ = true}), testing::SizeIs(1));
 }
 
 }  // namespace

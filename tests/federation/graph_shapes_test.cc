@@ -63,9 +63,9 @@ TEST(GraphShapesTest, AMultiStarDealsNodesToItsHubs) {
               ::testing::ElementsAre(NodeId{1}, NodeId{2}, NodeId{6}, NodeId{9}));
   EXPECT_THAT(graph.neighbours(NodeId{11}), ::testing::ElementsAre(NodeId{2}));
   for (const Count hubs : {-1, 0, 12, 5000}) {
-    EXPECT_EQ(KeyOf(MultiStarGraph(11, hubs)), "federation.degree") << hubs;
+    EXPECT_EQ(KeyOf(MultiStarGraph(11, hubs)), "degree") << hubs;
   }
-  EXPECT_EQ(KeyOf(MultiStarGraph(10'000, 5000)), "federation.degree");
+  EXPECT_EQ(KeyOf(MultiStarGraph(10'000, 5000)), "degree");
 }
 
 TEST(GraphShapesTest, AGridIsNearlySquareAndConnected) {
@@ -79,30 +79,30 @@ TEST(GraphShapesTest, AGridIsNearlySquareAndConnected) {
 
 TEST(GraphShapesTest, RejectWhatTheyCannotDraw) {
   test::Coins coins(1);
-  EXPECT_EQ(KeyOf(RingGraph(2)), "federation.agents");
+  EXPECT_EQ(KeyOf(RingGraph(2)), "people");
   for (const Count m : {Count{0}, Count{-3}, Graph::kMostNodes + 1}) {
     for (const auto& shape : {CompleteGraph, StarGraph, RingGraph, LineGraph, GridGraph}) {
-      EXPECT_EQ(KeyOf(shape(m)), "federation.agents");
+      EXPECT_EQ(KeyOf(shape(m)), "people");
     }
-    EXPECT_EQ(KeyOf(MultiStarGraph(m, 1)), "federation.agents");
-    EXPECT_EQ(KeyOf(RegularGraph(m, 0, coins.gen)), "federation.agents");
-    EXPECT_EQ(KeyOf(ErdosRenyiGraph(m, 0.5, coins.gen)), "federation.agents");
-    EXPECT_EQ(KeyOf(WattsStrogatzGraph(m, 2, 0.5, coins.gen)), "federation.agents");
-    EXPECT_EQ(KeyOf(BarabasiAlbertGraph(m, 1, coins.gen)), "federation.agents");
+    EXPECT_EQ(KeyOf(MultiStarGraph(m, 1)), "people");
+    EXPECT_EQ(KeyOf(RegularGraph(m, 0, coins.gen)), "people");
+    EXPECT_EQ(KeyOf(ErdosRenyiGraph(m, 0.5, coins.gen)), "people");
+    EXPECT_EQ(KeyOf(WattsStrogatzGraph(m, 2, 0.5, coins.gen)), "people");
+    EXPECT_EQ(KeyOf(BarabasiAlbertGraph(m, 1, coins.gen)), "people");
   }
   for (const double p :
        {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-    EXPECT_EQ(KeyOf(ErdosRenyiGraph(5, p, coins.gen)), "federation.edge_probability");
-    EXPECT_EQ(KeyOf(WattsStrogatzGraph(5, 2, p, coins.gen)), "federation.edge_probability");
+    EXPECT_EQ(KeyOf(ErdosRenyiGraph(5, p, coins.gen)), "edge_probability");
+    EXPECT_EQ(KeyOf(WattsStrogatzGraph(5, 2, p, coins.gen)), "edge_probability");
   }
   for (const Count degree : {-1, 3, 5}) {
-    EXPECT_EQ(KeyOf(RegularGraph(5, degree, coins.gen)), "federation.degree") << degree;
+    EXPECT_EQ(KeyOf(RegularGraph(5, degree, coins.gen)), "degree") << degree;
   }
   for (const Count degree : {-1, 0, 3, 6}) {
-    EXPECT_EQ(KeyOf(WattsStrogatzGraph(6, degree, 0.5, coins.gen)), "federation.degree") << degree;
+    EXPECT_EQ(KeyOf(WattsStrogatzGraph(6, degree, 0.5, coins.gen)), "degree") << degree;
   }
   for (const Count degree : {-1, 0, 6}) {
-    EXPECT_EQ(KeyOf(BarabasiAlbertGraph(6, degree, coins.gen)), "federation.degree") << degree;
+    EXPECT_EQ(KeyOf(BarabasiAlbertGraph(6, degree, coins.gen)), "degree") << degree;
   }
 }
 
@@ -152,7 +152,7 @@ TEST(GraphShapesTest, RandomGraphsAreFunctionsOfTheirCoins) {
   }
 }
 
-// On six labelled nodes: 60 rings of six and 10 pairs of triangles, and as many complements.
+// On six labelled nodes there are 60 rings of six and 10 pairs of triangles, and as many complements.
 TEST(GraphShapesTest, EveryRegularGraphIsEquallyLikely) {
   constexpr int kDraws = 30'000;
   test::Coins coins(3);
@@ -189,8 +189,8 @@ TEST(GraphShapesTest, AnErdosRenyiGraphsPairsAreIndependentCoins) {
   EXPECT_EQ(ErdosRenyiGraph(9, 1, coins.gen)->edges(), 36);
 }
 
-// Of nodes 1 2 3, a triangle; node 4 comes with one edge at degree 1: nodes 1 and 2 (degree 1 each), then
-// node 3 to one of them, then node 4 to the middle with probability 2/4.
+// Nodes 1 and 2 have one edge (degree 1 each). Node 3 joins one of them, which becomes the middle of a line.
+// Node 4 then joins the middle with probability 2/4.
 TEST(GraphShapesTest, BarabasiAndAlbertPreferThoseWithManyNeighbours) {
   constexpr int kDraws = 20'000;
   test::Coins coins(5);
@@ -213,7 +213,7 @@ TEST(GraphShapesTest, WattsAndStrogatzMoveEachEdgeWithItsProbability) {
     const Graph graph = *WattsStrogatzGraph(kNodes, 2, 0.25, coins.gen);
     for (const auto& [a, b] : ring.Edges()) kept += graph.adjacent(a, b) ? 1 : 0;
   }
-  // An edge is there if it stayed, or, once in a while, if another was moved to its place.
+  // An edge of the ring is present if it stayed, or, rarely, if another edge was moved to its place.
   const double edges = kDraws * static_cast<double>(kNodes);
   const double sigma = std::sqrt(0.75 * 0.25 / edges);
   EXPECT_GT(kept / edges, 0.75 - 5 * sigma);

@@ -9,7 +9,7 @@
 
 namespace bandana::test {
 
-/// Any graph of up to so many nodes; a small one if it can be shrunk.
+/// Generates any graph of up to `most` nodes; it shrinks towards small graphs.
 inline Graph AnyGraph(Count most) {
   const Count nodes = *rc::gen::inRange<Count>(1, most + 1);
   const int density = *rc::gen::inRange(0, 101);

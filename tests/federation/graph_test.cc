@@ -82,7 +82,7 @@ RC_GTEST_PROP(GraphProperty, ComponentsAreWhoReachesWhom, ()) {
   }
 }
 
-// Floyd and Warshall's distances, and every node tried.
+// Compares with distances by Floyd and Warshall's recursion, over every node.
 RC_GTEST_PROP(GraphProperty, TheCentreIsNearestToTheFarthest, ()) {
   const Graph graph = test::AnyGraph(14);
   const auto m = static_cast<std::size_t>(graph.nodes());
@@ -138,14 +138,14 @@ TEST(GraphTest, JoinsGraphsSideBySide) {
   EXPECT_EQ(joined.nodes(), 6);
   EXPECT_THAT(joined.Edges(), ElementsAre(Edge{{1}, {2}}, Edge{{4}, {6}}, Edge{{5}, {6}}));
   EXPECT_THAT(Components(joined), ::testing::SizeIs(3));
-  EXPECT_EQ(InputErrorOf(JoinComponents({}).status())->key, "federation.agents");
+  EXPECT_EQ(InputErrorOf(JoinComponents({}).status())->key, "people");
   const std::vector<Graph> many(2, Of(Graph::kMostNodes, {}));
-  EXPECT_EQ(InputErrorOf(JoinComponents(many).status())->key, "federation.agents");
+  EXPECT_EQ(InputErrorOf(JoinComponents(many).status())->key, "people");
 }
 
 TEST(GraphTest, NamesWhatIsWrong) {
   const InputError loop = ErrorOf(3, {{{1}, {2}}, {{3}, {3}}});
-  EXPECT_EQ(loop.key, "federation.topology");
+  EXPECT_EQ(loop.key, "topology");
   EXPECT_EQ(loop.value, "3 3");
   EXPECT_THAT(loop.message, HasSubstr("self loop"));
   for (const Edge& again : {Edge{{1}, {2}}, Edge{{2}, {1}}}) {
@@ -157,7 +157,7 @@ TEST(GraphTest, NamesWhatIsWrong) {
   EXPECT_THAT(ErrorOf(3, {{{2}, {4}}}).message, HasSubstr("no node 4"));
   EXPECT_THAT(ErrorOf(3, {{{2}, kShufflerNode}}).message, HasSubstr("no node 4294967295"));
   for (const Count nodes : {Count{-1}, Count{0}, Graph::kMostNodes + 1}) {
-    EXPECT_EQ(ErrorOf(nodes, {}).key, "federation.agents");
+    EXPECT_EQ(ErrorOf(nodes, {}).key, "people");
   }
 }
 
@@ -166,11 +166,11 @@ TEST(CheckConnectedTest, NamesTwoThatCannotReachEachOther) {
   EXPECT_TRUE(CheckConnected(Of(3, {{{1}, {2}}, {{2}, {3}}})).ok());
   const auto error = InputErrorOf(CheckConnected(Of(4, {{{1}, {2}}, {{3}, {4}}})));
   ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->key, "federation.topology");
+  EXPECT_EQ(error->key, "topology");
   EXPECT_THAT(error->value, HasSubstr("from node 1 to node 3"));
 }
 
-// Distances by Floyd and Warshall's recursion.
+// Returns distances by Floyd and Warshall's recursion.
 std::vector<std::vector<int>> AllDistances(const Graph& graph) {
   const auto m = static_cast<std::size_t>(graph.nodes());
   constexpr int kLong = 1 << 20;
@@ -230,7 +230,7 @@ class GraphFileTest : public testing::Test {
     const InputError error = InputErrorOf(graph.status()).value();
     EXPECT_EQ(error.file, path_);
     EXPECT_EQ(error.line, line) << text;
-    EXPECT_EQ(error.key, "federation.topology");
+    EXPECT_EQ(error.key, "topology");
     EXPECT_THAT(error.message, HasSubstr(says));
   }
   void TearDown() override { std::filesystem::remove(path_); }
@@ -261,9 +261,9 @@ TEST_F(GraphFileTest, MustBeThere) {
   const auto graph = ReadGraph(path_ + "-none", 5);
   const auto error = InputErrorOf(graph.status());
   ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->key, "federation.topology");
+  EXPECT_EQ(error->key, "topology");
   EXPECT_EQ(error->value, path_ + "-none");
-  EXPECT_EQ(InputErrorOf(Read("1 2", 0).status())->key, "federation.agents");
+  EXPECT_EQ(InputErrorOf(Read("1 2", 0).status())->key, "people");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace bandana::test {
 
-/// A driver in a few lines, to hand roles messages one by one.
+/// A minimal driver that hands messages to roles one by one.
 class HandContext final : public Context {
  public:
   HandContext(const Topology& topology, NodeId self, DpGuarantee budget = {1e30, 1})

@@ -80,7 +80,7 @@ TEST_F(PolicyFileTest, ARoleGoesOnFromIt) {
 
 TEST_F(PolicyFileTest, ASaveThatFailsLeavesTheOldOne) {
   ASSERT_TRUE(WritePolicy(path_, identity_, "old").ok());
-  std::filesystem::create_directory(path_ + ".new");  // the temporary file cannot be made
+  std::filesystem::create_directory(path_ + ".new");  // now the temporary file cannot be made
   EXPECT_FALSE(WritePolicy(path_, identity_, "new").ok());
   std::filesystem::remove(path_ + ".new");
   EXPECT_EQ(ReadPolicy(path_, identity_).value(), "old");
@@ -89,7 +89,8 @@ TEST_F(PolicyFileTest, ASaveThatFailsLeavesTheOldOne) {
 TEST_F(PolicyFileTest, RefusesWhatIsCutShort) {
   ASSERT_TRUE(WritePolicy(path_, identity_, "state").ok());
   const std::string bytes = Bytes();
-  for (std::size_t size = bytes.size() % 3; size < bytes.size(); size += 3) {  // files take time
+  for (std::size_t size = bytes.size() % 3; size < bytes.size(); size += 3) {  // not every size, because
+                                                                               // files take time
     Put(bytes.substr(0, size));
     const absl::Status status = ReadPolicy(path_, identity_).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << size << ": " << status;

@@ -7,11 +7,12 @@
 
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/shuffle_means.h"
+#include "bandana/privacy/silo_arm_sums.h"
 #include "bandana/privacy/silo_prefix_sum.h"
 #include "bandana/privacy/wire.h"
 #include "tests/federation/hand_context.h"
 
-// Who is charged, for what, and how often.
+// Tests of charges: who is charged, for what, and how often.
 namespace bandana {
 namespace {
 
@@ -26,7 +27,7 @@ absl::StatusOr<Report> Randomized(HandContext& context, const P& privatizer, Epo
   return Release::FromClient(context, privatizer, epoch, kQuery, Raw<RewardSums>(rewards));
 }
 
-// A client pays once for a release however often it is asked for, and another is another.
+// A client pays once for a release, no matter how often it is asked for. Another release costs again.
 template <class P>
 void PaysOnce(const P& privatizer, const Topology& topology) {
   HandContext context(topology, kClient, privatizer.guarantee());
@@ -57,7 +58,7 @@ TEST(ReleaseTest, ACentralClientPaysNothingAndItsReportIsToBeProtected) {
   const auto report = Randomized(context, central, 1);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->quorum(), 3);
-  // Its collector cannot get at it but by the noise it pays for.
+  // The collector can only read the report with noise that it pays for.
   HandContext server(Topology::Star(3), kServerNode, {0, 0});
   const MeanQuery one{kQuery.bounds, 1};
   const auto local = *LocalLaplaceMean::Create({1, Calibration::kTight, Sampler::kExact});
@@ -70,7 +71,69 @@ TEST(ReleaseTest, ACentralClientPaysNothingAndItsReportIsToBeProtected) {
             absl::StatusCode::kResourceExhausted);
 }
 
-// --- parts of a dealt query, and crowds
+// --- a silo that is its own client and analyzer
+
+constexpr NodeId kSilo{2};
+
+struct Silo {
+  explicit Silo(DpGuarantee budget)
+      : mechanism(*SiloArmSums::Create({1, Calibration::kTight, Sampler::kExact, {0, 1}, 3})),
+        stream(mechanism),
+        context(Topology::Star(3), kSilo, budget) {}
+
+  absl::StatusOr<Released<ArmSums>> Ask(Epoch epoch, std::int64_t release) {
+    return Release::FromSilo(context, mechanism, epoch, ArmQuery{release, {0, 1}}, Raw<ArmStream*>(&stream));
+  }
+  void Record() {
+    const std::vector<RewardSum> rewards = {{2, 1}, {2, 2}};
+    const std::vector<Pull> pulls = {{0, 2}, {1, 2}};
+    ASSERT_TRUE(mechanism.Record(pulls, Raw<RewardSums>(rewards), stream).ok());
+  }
+
+  SiloArmSums mechanism;
+  ArmStream stream;
+  HandContext context;
+};
+
+TEST(SiloReleaseTest, ASiloPaysOnceForItsWholeStream) {
+  Silo silo({1, 0});
+  silo.Record();
+  const auto first = silo.Ask(1, 1);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(silo.context.releases.odometer().spent(), (DpGuarantee{1, 0})) << "not twice";
+  const auto again = silo.Ask(1, 1);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->value().units, first->value().units) << "the draw that was made";
+  silo.Record();
+  ASSERT_TRUE(silo.Ask(2, 2).ok()) << "its first release has paid for all of them";
+  EXPECT_EQ(silo.context.releases.odometer().spent(), (DpGuarantee{1, 0}));
+}
+
+TEST(SiloReleaseTest, ASiloThatCannotPayReleasesNothing) {
+  Silo silo({0.5, 0});
+  silo.Record();
+  EXPECT_EQ(silo.Ask(1, 1).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(silo.stream.releases(), 0);
+}
+
+// The two steps by themselves, as a client and its analyzer take them.
+TEST(SiloReleaseTest, DrawsWhatAClientAndItsAnalyzerDraw) {
+  Silo silo({1, 0});
+  Silo other({1, 0});
+  silo.Record();
+  other.Record();
+  const ArmQuery query{1, {0, 1}};
+  const auto report =
+      Release::FromClient(other.context, other.mechanism, 1, query, Raw<ArmStream*>(&other.stream));
+  ASSERT_TRUE(report.ok()) << report.status();
+  BasicReportSum<ArmQuery> sum;
+  ASSERT_TRUE(other.mechanism.Add(query, *report, sum).ok());
+  const auto released = Release::FromAnalyzer(other.context, other.mechanism, 1, sum);
+  ASSERT_TRUE(released.ok()) << released.status();
+  EXPECT_EQ(silo.Ask(1, 1)->value().units, released->value().units);
+}
+
+// --- parts of a dealt query, and groups
 
 const MeanQuery kDealt{.bounds = {{-1, 1}, {-1, 1}}, .clients = 20, .dealt = {8, 12}};
 
@@ -107,12 +170,12 @@ TEST(DealtReleaseTest, APartNamesItsQuestionToTheShuffler) {
   EXPECT_EQ(report->quorum(), 20);
 }
 
-TEST(DealtReleaseTest, ACrowdPaysForAllItsClients) {
+TEST(DealtReleaseTest, AGroupPaysForAllItsClients) {
   const auto local = *LocalLaplaceMean::Create({1, Calibration::kTight, Sampler::kFast});
   HandContext context(Topology::Star(20), kServerNode, {1, 0});
-  const std::vector<RewardSum> crowd = {{12, 3}};
+  const std::vector<RewardSum> group = {{12, 3}};
   const auto release = [&](NodeId first, Epoch epoch) {
-    return Release::FromCrowd(context, local, epoch, kDealt, 1, first, Raw<RewardSums>(crowd));
+    return Release::FromGroup(context, local, epoch, kDealt, 1, first, Raw<RewardSums>(group));
   };
   const auto report = release(NodeId{5}, 1);
   ASSERT_TRUE(report.ok()) << report.status();
@@ -126,14 +189,14 @@ TEST(DealtReleaseTest, ACrowdPaysForAllItsClients) {
   EXPECT_FALSE(release(NodeId{0xffffffff}, 1).ok());
 }
 
-TEST(DealtReleaseTest, TheAnalyzerPaysForCrowds) {
+TEST(DealtReleaseTest, TheAnalyzerPaysForGroups) {
   const auto central = *CentralLaplaceMean::Create({1, Calibration::kTight, Sampler::kFast});
   HandContext context(Topology::Star(20), kServerNode, {1, 0});
   const std::vector<RewardSum> eight = {{8, 3}}, twelve = {{12, 3}};
   ReportSum sum;
-  for (const auto& [part, first, crowd] :
+  for (const auto& [part, first, group] :
        {std::tuple(0, NodeId{13}, eight), std::tuple(1, NodeId{1}, twelve)}) {
-    const auto report = Release::FromCrowd(context, central, 1, kDealt, part, first, Raw<RewardSums>(crowd));
+    const auto report = Release::FromGroup(context, central, 1, kDealt, part, first, Raw<RewardSums>(group));
     ASSERT_TRUE(report.ok()) << report.status();
     ASSERT_TRUE(central.Add(kDealt, *report, sum).ok());
   }
@@ -143,17 +206,17 @@ TEST(DealtReleaseTest, TheAnalyzerPaysForCrowds) {
   EXPECT_EQ(context.releases.odometer().spent(), (DpGuarantee{1, 0}));
 }
 
-// What cannot be drawn at once is not paid for: the clients are asked one by one instead.
-TEST(DealtReleaseTest, ARefusedCrowdPaysNothing) {
+// A group that cannot be drawn at once is not charged; the clients are asked one by one instead.
+TEST(DealtReleaseTest, ARefusedGroupPaysNothing) {
   const auto sum =
       *ShuffleSumMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kFast, Transport::kBits, 1, 0.1});
   HandContext context(Topology::ShuffledStar(20), kServerNode, sum.guarantee());
   const std::vector<RewardSum> inside = {{12, 3}}, ends = {{4, -4}, {8, 8}};
   EXPECT_EQ(
-      Release::FromCrowd(context, sum, 1, kDealt, 1, NodeId{1}, Raw<RewardSums>(inside)).status().code(),
+      Release::FromGroup(context, sum, 1, kDealt, 1, NodeId{1}, Raw<RewardSums>(inside)).status().code(),
       absl::StatusCode::kUnimplemented);
   EXPECT_EQ(context.releases.odometer().units(), 0u);
-  const auto report = Release::FromCrowd(context, sum, 1, kDealt, 1, NodeId{1}, Raw<RewardSums>(ends));
+  const auto report = Release::FromGroup(context, sum, 1, kDealt, 1, NodeId{1}, Raw<RewardSums>(ends));
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->quorum(), 12) << "its part's clients";
   EXPECT_EQ(report->question(), Release::QuestionOf(kDealt));
@@ -181,14 +244,14 @@ TEST_P(SiloReleaseTest, AStreamIsChargedOnceWithItsFirstStep) {
     const auto report = release(t);
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_EQ(context.releases.odometer().spent(), mechanism.guarantee()) << t;
-    // A retry has the first draw again, and another name for the same step has none.
+    // A retry returns the first draw again, and the same step under another name is refused.
     const auto again = release(t);
     ASSERT_TRUE(again.ok());
     EXPECT_EQ(Wire::Units(*again), Wire::Units(*report));
     EXPECT_FALSE(release(100 + t).ok());
     EXPECT_EQ(context.releases.odometer().spent(), mechanism.guarantee()) << t;
   }
-  // A second stream is paid for again, and the budget is for one.
+  // A second stream costs again, and the budget is for one.
   SiloStream second;
   ASSERT_TRUE(mechanism.Append(Raw<StepRecords>(StepRecords(records)), second).ok());
   EXPECT_EQ(
@@ -196,7 +259,7 @@ TEST_P(SiloReleaseTest, AStreamIsChargedOnceWithItsFirstStep) {
       absl::StatusCode::kResourceExhausted);
 }
 
-// What begins later would be free: it is refused.
+// Only the first step is charged, so a stream that starts at a later step would be free. It is refused.
 TEST_P(SiloReleaseTest, NothingIsFreeBeforeTheFirstStep) {
   const SiloPrefixSum mechanism = *SiloPrefixSum::Create(
       {{1, 1e-6}, Calibration::kTight, Sampler::kExact, GetParam(), /*steps=*/5, /*dimension=*/2, 1});

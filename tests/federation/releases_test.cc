@@ -64,7 +64,7 @@ TEST_F(ReleasesTest, AnotherNodeOrEpochIsAnotherDraw) {
   EXPECT_EQ(*Once(kKey, For(7, 0.25)), *first) << "an old release is remembered";
 }
 
-// Otherwise a client would be handed the answer to a question it was not asked.
+// Otherwise a client would return the answer to another question than it was asked.
 TEST_F(ReleasesTest, AnotherQuestionInTheSameEpochIsAnotherReleaseAndCostsAgain) {
   const auto first = Once({NodeId{7}, 3, "a"}, For(7, 0.5));
   const auto other = Once({NodeId{7}, 3, "b"}, For(7, 0.5));
@@ -79,7 +79,7 @@ TEST_F(ReleasesTest, WhatTheBudgetCannotPayIsNeverDrawn) {
   EXPECT_EQ(Once({NodeId{7}, 4}, For(7, 0.5)).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(draws_, 1);
   EXPECT_EQ(releases_.odometer().spent().epsilon, 0.75);
-  // A refusal is no release: a cheaper one under that key is still to be drawn.
+  // A refusal is not a release: a cheaper one under the same key can still be drawn.
   EXPECT_TRUE(Once({NodeId{7}, 4}, For(7, 0.25)).ok());
   EXPECT_EQ(draws_, 2);
 }
@@ -101,7 +101,7 @@ TEST_F(ReleasesTest, AFailedDrawIsNotRemembered) {
   EXPECT_EQ(draws_, 2);
 }
 
-// Where draws are keyed, a second one is the first again: no journal is needed for that.
+// Keyed draws repeat by themselves, so that no journal is needed.
 TEST_F(ReleasesTest, WithoutAJournalKeyedDrawsAreTheSameAgain) {
   Releases unjournaled(kBudget, Releases::Journal::kNotNeeded);
   const auto draw = [&](std::uint64_t key) {
@@ -126,7 +126,8 @@ TEST_F(ReleasesTest, WhatProtectsNobodyCostsNothing) {
   EXPECT_EQ(releases_.odometer().units(), 0u);
 }
 
-// What is paid for outlives the process in a ledger; what costs nothing is never written there.
+// A ledger keeps every paid release when the process ends. A release that costs nothing is never written
+// there.
 TEST_F(ReleasesTest, ALedgerKeepsWhatWasPaidFor) {
   const std::string path = ::testing::TempDir() + "releases_test.ledger";
   const LedgerHeader header{.deployment = "test", .limits = {.per_unit = {kBudget.epsilon, kBudget.delta}}};

@@ -42,14 +42,15 @@ class ShufflerTest : public ::testing::Test {
     return shuffler_.OnMessage(context_, HandContext::From(from, std::move(body)));
   }
   absl::Status Call(Epoch epoch, const std::vector<std::uint32_t>& clients, NodeId from = kServerNode) {
-    Roll roll{epoch, kQuery, {}};
-    roll.query.clients = static_cast<Count>(clients.size());
-    for (const std::uint32_t client : clients) roll.clients.push_back(NodeId{client});
-    roll.query.cohort = CohortOf(roll.clients);
-    questions_.try_emplace(epoch, Release::QuestionOf(roll.query));
-    return Take(from, std::make_shared<const Roll>(std::move(roll)));
+    MixRequest mix_request{epoch, kQuery, {}};
+    mix_request.query.clients = static_cast<Count>(clients.size());
+    for (const std::uint32_t client : clients) mix_request.clients.push_back(NodeId{client});
+    mix_request.query.cohort = CohortOf(mix_request.clients);
+    questions_.try_emplace(epoch, Release::QuestionOf(mix_request.query));
+    return Take(from, std::make_shared<const MixRequest>(std::move(mix_request)));
   }
-  // As the clients of the epoch's first roll were asked; before it, as 1 to 5 are.
+  // Returns the question of the epoch's first mix request; before any mix request, the question to clients 1
+  // to 5.
   std::string Asked(Epoch epoch) const {
     if (const auto it = questions_.find(epoch); it != questions_.end()) return it->second;
     MeanQuery query = kQuery;
@@ -60,7 +61,7 @@ class ShufflerTest : public ::testing::Test {
     return Take(NodeId{client},
                 Share{epoch, 0, Wire::FromUnits(NodeId{client}, Units(2, value), 0, quorum, Asked(epoch))});
   }
-  // Each coordinate's total over what was sent to the server.
+  // Returns the total of each coordinate over the reports that were sent to the server.
   Units Totals() const {
     Units totals(2);
     for (const Report& report : std::get<Mixed>(context_.sent.back().second).reports) {
@@ -107,13 +108,13 @@ TYPED_TEST(ShufflerTest, StrangersAndRepeatsChangeNothing) {
   EXPECT_TRUE(this->context_.sent.empty()) << "repeats stood in for somebody else";
   for (const std::uint32_t client : {2, 3, 4, 5}) ASSERT_TRUE(this->Send(client, 1, client).ok());
   EXPECT_THAT(this->Totals(), ::testing::ElementsAre(15, 15)) << "the first of repeats counts";
-  // After it is done, nothing begins again: not by a share, not by a roll, not by a roll of fewer.
+  // After the epoch is done, nothing starts it again: no share, no mix request and no smaller mix request.
   ASSERT_TRUE(this->Send(1, 1, 9).ok());
   ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 5}).ok());
   for (const std::uint32_t client : {1, 2, 3, 4, 5}) ASSERT_TRUE(this->Send(client).ok());
   ASSERT_TRUE(this->Call(1, {1}).ok());
   EXPECT_EQ(this->context_.sent.size(), 1u);
-  EXPECT_TRUE(this->shuffler_.finished()) << "a repeated roll is waited for, for ever";
+  EXPECT_TRUE(this->shuffler_.finished()) << "a repeated mix request is waited for, for ever";
 }
 
 TYPED_TEST(ShufflerTest, TheFirstRollOfAnEpochStands) {
@@ -124,7 +125,7 @@ TYPED_TEST(ShufflerTest, TheFirstRollOfAnEpochStands) {
   EXPECT_TRUE(this->context_.sent.empty());
 }
 
-// The server's word on how many there are does not count: the reports say it.
+// The reports state how many clients there must be; the server's statement does not count.
 TYPED_TEST(ShufflerTest, ARollSmallerThanTheReportsQuorumIsRefused) {
   ASSERT_TRUE(this->Call(1, {1, 2}).ok());
   ASSERT_TRUE(this->Send(1).ok());
@@ -157,8 +158,8 @@ TYPED_TEST(ShufflerTest, EpochsAreKeptApart) {
   EXPECT_EQ(std::get<Mixed>(this->context_.sent[0].second).epoch, 2);
 }
 
-// A draw that entered two mixes would lose the noise of those in both; one that answers another question is
-// known by its looks.
+// A draw in two mixes would lose the noise of the clients who are in both. A report that answers another
+// question is recognised by the question that it names.
 TYPED_TEST(ShufflerTest, AReportForAnotherCohortOrQuestionIsRefused) {
   ASSERT_TRUE(this->Call(1, {1, 2, 3, 4, 6}).ok());
   for (const std::uint32_t client : {1, 2, 3, 4}) ASSERT_TRUE(this->Send(client).ok());
@@ -168,9 +169,9 @@ TYPED_TEST(ShufflerTest, AReportForAnotherCohortOrQuestionIsRefused) {
 }
 
 TYPED_TEST(ShufflerTest, ARollOfOthersThanItsQueryNamesIsRefused) {
-  Roll roll{1, kQuery, {NodeId{1}, NodeId{2}, NodeId{3}, NodeId{4}, NodeId{5}}};
-  roll.query.cohort = CohortOf({NodeId{1}, NodeId{2}, NodeId{3}, NodeId{4}, NodeId{6}});
-  EXPECT_EQ(this->Take(kServerNode, std::make_shared<const Roll>(roll)).code(),
+  MixRequest mix_request{1, kQuery, {NodeId{1}, NodeId{2}, NodeId{3}, NodeId{4}, NodeId{5}}};
+  mix_request.query.cohort = CohortOf({NodeId{1}, NodeId{2}, NodeId{3}, NodeId{4}, NodeId{6}});
+  EXPECT_EQ(this->Take(kServerNode, std::make_shared<const MixRequest>(mix_request)).code(),
             absl::StatusCode::kInvalidArgument);
 }
 
@@ -178,7 +179,7 @@ TYPED_TEST(ShufflerTest, OnlyTheServerCallsARoll) {
   EXPECT_EQ(this->Call(1, {1, 2, 3, 4, 5}, NodeId{3}).code(), absl::StatusCode::kPermissionDenied);
   EXPECT_FALSE(this->Take(kServerNode, std::make_shared<const Plan>()).ok());
   EXPECT_FALSE(this->Take(kServerNode, Mixed{1, {}}).ok());
-  EXPECT_FALSE(this->Call(2, {}).ok()) << "a roll of nobody";
+  EXPECT_FALSE(this->Call(2, {}).ok()) << "a mix request of nobody";
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ RC_GTEST_PROP(SinkRoutesTest, EveryWayIsAShortestOneToTheBestSink, ()) {
     RC_ASSERT(steps == graph.distance(NodeId{i}, at));
     hops = std::max(hops, steps);
     links += steps;
-    // No node of its component would have been nearer to the farthest.
+    // No other node of the component is closer to its farthest node.
     int least = Graph::kUnreachable;
     int own = 0;
     const std::vector<int> component = graph.Distances(at);

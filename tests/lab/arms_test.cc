@@ -1,10 +1,8 @@
-#include "bandana/lab/arms.h"
 
 #include <atomic>
 #include <cmath>
 
 #include "bandana/core/status.h"
-#include "bandana/lab/arm_parts.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/results.h"
 #include "bandana/lab/spec.h"
@@ -38,12 +36,25 @@ Settings Good(const Overrides& set) {
   return *settings;
 }
 
-ArmsOutcome RunOf(const Overrides& set, bool pulls = false) {
+// The texts of a point's notes.
+std::vector<std::string> NotesOf(const Settings& settings) {
+  const Instance instance = MakeInstance(settings, 0).value();
+  std::vector<std::string> notes;
+  for (const Note& note : instance.federation.notes) notes.push_back(note.text);
+  return notes;
+}
+
+// How many agents report in a sync.
+Count Reporting(const Settings& settings) {
+  return std::get<TickRoles>(MakeInstance(settings, 0).value().federation.roles).reporting;
+}
+
+Outcome RunOf(const Overrides& set, bool pulls = false) {
   const std::atomic<bool> stop = false;
   EXPECT_TRUE(CheckPoint(Good(set)).ok()) << CheckPoint(Good(set));
-  auto outcome = RunArms(Good(set), 0, pulls, stop);
+  auto outcome = RunReplicate(Good(set), 0, stop, 1, pulls);
   EXPECT_TRUE(outcome.ok()) << outcome.status();
-  return outcome.ok() ? *std::move(outcome) : ArmsOutcome{};
+  return outcome.ok() ? *std::move(outcome) : Outcome{};
 }
 
 InputError ErrorOf(const Overrides& set) {
@@ -96,50 +107,51 @@ TEST(ArmsTest, CountsCostsBesideThePapersFormulas) {
   const Checkpoint cdp =
       RunOf({"algorithm.participation=0.4", "federation.cost_server=10"}).checkpoints.back();
   EXPECT_GT(cdp.rounds, 1);
-  EXPECT_EQ(cdp.links_server, 2 * cdp.rounds);
-  EXPECT_EQ(cdp.cost, 20.0 * static_cast<double>(cdp.rounds));
-  EXPECT_EQ(cdp.paper_cost, cdp.cost);
+  EXPECT_EQ(cdp.series.at("links_server"), 2 * cdp.rounds);
+  EXPECT_EQ(cdp.series.at("communication_cost"), 20.0 * static_cast<double>(cdp.rounds));
+  EXPECT_EQ(cdp.series.at("paper_cost"), cdp.series.at("communication_cost"));
   const Checkpoint ring =
       RunOf(Ddp({"federation.topology=ring", "federation.cost_peer=3"})).checkpoints.back();
-  EXPECT_EQ(ring.links_peer, 2 * 5 * ring.rounds);
-  EXPECT_EQ(ring.cost, 30.0 * static_cast<double>(ring.rounds));
-  EXPECT_EQ(ring.paper_cost, ring.cost);
-  EXPECT_EQ(ring.waiting, static_cast<double>(ring.rounds));
+  EXPECT_EQ(ring.series.at("links_peer"), 2 * 5 * ring.rounds);
+  EXPECT_EQ(ring.series.at("communication_cost"), 30.0 * static_cast<double>(ring.rounds));
+  EXPECT_EQ(ring.series.at("paper_cost"), ring.series.at("communication_cost"));
+  EXPECT_EQ(ring.series.at("waiting_pulls"), static_cast<double>(ring.rounds));
   const Overrides line = {"federation.agents=8", "federation.components=[5, 3]",
                           "federation.component_topology=line", "federation.cost_server=50"};
   Checkpoint hdp = RunOf(Hdp(line)).checkpoints.back();
   const auto rounds = static_cast<double>(hdp.rounds);
-  EXPECT_EQ(hdp.paper_cost, rounds * (2 * 50 + (2 + 1 + 1 + 2) + 2));
-  EXPECT_EQ(hdp.cost, rounds * (2 * 50 + 4 + 2 + 2)) << "tallies that go together share a link";
+  EXPECT_EQ(hdp.series.at("paper_cost"), rounds * (2 * 50 + (2 + 1 + 1 + 2) + 2));
+  EXPECT_EQ(hdp.series.at("communication_cost"), rounds * (2 * 50 + 4 + 2 + 2))
+      << "tallies that go together share a link";
   Overrides edges = line;
   edges.emplace_back("algorithm.cost_rule=edges");
   hdp = RunOf(Hdp(edges)).checkpoints.back();
-  EXPECT_EQ(hdp.paper_cost, rounds * (2 * 50 + 4 + 2));
-  EXPECT_EQ(RunOf({"algorithm.name=single-mab"}).checkpoints.back().messages, 0);
+  EXPECT_EQ(hdp.series.at("paper_cost"), rounds * (2 * 50 + 4 + 2));
+  EXPECT_EQ(RunOf({"algorithm.name=single-mab"}).checkpoints.back().series.at("messages"), 0);
 }
 
 TEST(ArmsTest, WaitingHasAPriceOfItsOwn) {
   const auto last = [](const Overrides& set) { return RunOf(set).checkpoints.back(); };
-  EXPECT_EQ(last({}).waiting_regret, 0);
-  EXPECT_EQ(last(Ddp({"federation.topology=complete"})).waiting_regret, 0);
-  // Arms of 1 and 0: a waiting pull costs 0 or 1, so that the price is a whole number of them.
+  EXPECT_EQ(last({}).series.at("waiting_regret"), 0);
+  EXPECT_EQ(last(Ddp({"federation.topology=complete"})).series.at("waiting_regret"), 0);
+  // The arms have means 1 and 0: a waiting pull costs 0 or 1, so the price is a whole number.
   const Checkpoint line = last(Ddp({"federation.topology=line", "environment.means=[1, 0]"}));
-  EXPECT_GT(line.waiting, 0);
-  EXPECT_GE(line.waiting_regret, 0);
-  EXPECT_LE(line.waiting_regret, 5 * line.waiting);
-  EXPECT_EQ(line.waiting_regret, std::floor(line.waiting_regret));
-  // What an agent likes best is not what is best for all.
+  EXPECT_GT(line.series.at("waiting_pulls"), 0);
+  EXPECT_GE(line.series.at("waiting_regret"), 0);
+  EXPECT_LE(line.series.at("waiting_regret"), 5 * line.series.at("waiting_pulls"));
+  EXPECT_EQ(line.series.at("waiting_regret"), std::floor(line.series.at("waiting_regret")));
+  // The arm that is best for an agent is not the arm that is best for all.
   const Checkpoint differing = last(
       Ddp({"federation.topology=line", "environment.means=[0.75, 0.5, 0.5]", "environment.heterogeneous=1"}));
-  EXPECT_GT(differing.waiting_regret, 0);
-  EXPECT_LE(differing.waiting_regret, 0.25 * 5 * differing.waiting);
+  EXPECT_GT(differing.series.at("waiting_regret"), 0);
+  EXPECT_LE(differing.series.at("waiting_regret"), 0.25 * 5 * differing.series.at("waiting_pulls"));
 }
 
 TEST(ArmsTest, SameDecisionsInAnyStructureWithoutNoiseAndDelay) {
-  const auto cdp = RunOf({"privacy.model=none"}, true).pulls;
+  const auto cdp = RunOf({"privacy.model=none"}, true).decisions;
   ASSERT_THAT(cdp, SizeIs(5));
-  EXPECT_EQ(RunOf({"privacy.model=none", "algorithm.name=ddp-mab"}, true).pulls, cdp);
-  EXPECT_EQ(RunOf(Hdp({"privacy.model=none", "federation.components=[1, 1, 1, 1, 1]"}), true).pulls, cdp);
+  EXPECT_EQ(RunOf({"privacy.model=none", "algorithm.name=ddp-mab"}, true).decisions, cdp);
+  EXPECT_EQ(RunOf(Hdp({"privacy.model=none", "federation.components=[1, 1, 1, 1, 1]"}), true).decisions, cdp);
   for (const auto& pulls : cdp) {
     Count slots = 0;
     for (const Pull& pull : pulls) slots += pull.count;
@@ -150,7 +162,7 @@ TEST(ArmsTest, SameDecisionsInAnyStructureWithoutNoiseAndDelay) {
 TEST(ArmsTest, BaselinesPlayToTheEnd) {
   for (const char* name : {"ucb1", "successive-elimination"}) {
     const Overrides set = {"horizon=10_000", "privacy.model=none", std::string("algorithm.name=") + name};
-    const ArmsOutcome outcome = RunOf(set);
+    const Outcome outcome = RunOf(set);
     EXPECT_GT(outcome.checkpoints.back().regret, 0) << name;
     EXPECT_GT(outcome.checkpoints.back().best_action_rate, 0.2) << name;
     EXPECT_EQ(ErrorOf({"algorithm.name=" + std::string(name)}).key, "privacy.model");
@@ -158,40 +170,40 @@ TEST(ArmsTest, BaselinesPlayToTheEnd) {
 }
 
 TEST(ArmsTest, LossesAreTold) {
-  const ArmsOutcome outcome = RunOf(Ddp({"federation.failures=agent 2 @ 1, link 4-5 @ 0"}));
-  EXPECT_THAT(outcome.picture.lost_agents, ElementsAre(NodeId{2}));
-  EXPECT_THAT(outcome.picture.lost_links, ElementsAre(Edge{NodeId{4}, NodeId{5}}));
-  EXPECT_GT(outcome.checkpoints.back().lost_tallies, 0);
-  EXPECT_EQ(RunOf(Ddp({})).checkpoints.back().lost_tallies, 0);
-  EXPECT_EQ(RunOf(Ddp({})).checkpoints.back().disagreements, 0);
-  EXPECT_GT(RunOf({"federation.dropout=0.5"}).checkpoints.back().lost_tallies, 0);
+  const Outcome outcome = RunOf(Ddp({"federation.failures=agent 2 @ 1, link 4-5 @ 0"}));
+  EXPECT_THAT(outcome.network->lost_agents, ElementsAre(NodeId{2}));
+  EXPECT_THAT(outcome.network->lost_links, ElementsAre(Edge{NodeId{4}, NodeId{5}}));
+  EXPECT_GT(outcome.checkpoints.back().series.at("lost_tallies"), 0);
+  EXPECT_EQ(RunOf(Ddp({})).checkpoints.back().series.at("lost_tallies"), 0);
+  EXPECT_EQ(RunOf(Ddp({})).checkpoints.back().series.at("disagreements"), 0);
+  EXPECT_GT(RunOf({"federation.dropout=0.5"}).checkpoints.back().series.at("lost_tallies"), 0);
 }
 
 TEST(ArmsTest, WhatIsLostIsWhatWasAskedAndNotHeard) {
-  // All four uplinks are cut before the first round: R rounds, nobody heard.
+  // Both uplinks are cut at slot 1. The first of three communication rounds has got through by then.
   const Checkpoint end =
       RunOf({"federation.agents=2", "algorithm.rounds=3", "federation.failures=link 0-1 @ 1, link 0-2@1"})
           .checkpoints.back();
-  EXPECT_EQ(end.lost_tallies, 2 * 2) << "the first of three rounds got through";
+  EXPECT_EQ(end.series.at("lost_tallies"), 2 * 2) << "the first of three rounds got through";
   const std::vector<Checkpoint> rows = RunOf({"federation.dropout=0.5"}).checkpoints;
-  EXPECT_EQ(rows.front().lost_tallies, 0);
-  EXPECT_GT(rows.back().lost_tallies, 0);
+  EXPECT_EQ(rows.front().series.at("lost_tallies"), 0);
+  EXPECT_GT(rows.back().series.at("lost_tallies"), 0);
 }
 
 TEST(ArmsTest, NotesSayWhereWidthsDoNotHold) {
   using testing::ElementsAre;
-  EXPECT_THAT(ArmsNotes(Good({})), IsEmpty());
-  EXPECT_THAT(ArmsNotes(Good({"algorithm.participation=0.5"})), IsEmpty());
-  EXPECT_THAT(ArmsNotes(Good({"algorithm.participation=0.5", "environment.heterogeneous=1"})),
+  EXPECT_THAT(NotesOf(Good({})), IsEmpty());
+  EXPECT_THAT(NotesOf(Good({"algorithm.participation=0.5"})), IsEmpty());
+  EXPECT_THAT(NotesOf(Good({"algorithm.participation=0.5", "environment.heterogeneous=1"})),
               ElementsAre(HasSubstr("who is drawn")));
-  EXPECT_THAT(ArmsNotes(Good(Hdp({"algorithm.aggregation=unweighted", "environment.heterogeneous=1"}))),
+  EXPECT_THAT(NotesOf(Good(Hdp({"algorithm.aggregation=unweighted", "environment.heterogeneous=1"}))),
               ElementsAre(HasSubstr("whatever their size")));
-  EXPECT_THAT(ArmsNotes(Good({"federation.failures=agent 2 @ 1"})), ElementsAre(HasSubstr("plays no more")));
+  EXPECT_THAT(NotesOf(Good({"federation.failures=agent 2 @ 1"})), ElementsAre(HasSubstr("plays no more")));
 }
 
 TEST(ArmsTest, ThePictureHasSinksAndCounts) {
   const NetworkPicture picture =
-      RunOf(Hdp({"federation.components=[3, 2]", "federation.component_topology=line"})).picture;
+      RunOf(Hdp({"federation.components=[3, 2]", "federation.component_topology=line"})).network.value();
   EXPECT_THAT(picture.sinks, ElementsAre(NodeId{2}, NodeId{4}));
   EXPECT_THAT(picture.components, SizeIs(2));
   EXPECT_TRUE(picture.server);
@@ -223,9 +235,9 @@ TEST(ArmsTest, RefusesWhatDoesNotGoTogether) {
 }
 
 TEST(ArmsTest, ParticipationIsRoundedUp) {
-  EXPECT_EQ(ReportingOf(Good({"federation.agents=50", "algorithm.participation=0.2"})), 10);
-  EXPECT_EQ(ReportingOf(Good({"federation.agents=50", "algorithm.participation=0.21"})), 11);
-  EXPECT_EQ(ReportingOf(Good({"federation.agents=10", "algorithm.participation=0.3"})), 3);
+  EXPECT_EQ(Reporting(Good({"federation.agents=50", "algorithm.participation=0.2"})), 10);
+  EXPECT_EQ(Reporting(Good({"federation.agents=50", "algorithm.participation=0.21"})), 11);
+  EXPECT_EQ(Reporting(Good({"federation.agents=10", "algorithm.participation=0.3"})), 3);
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include "bandana/lab/exhibits/claim.h"
 #include "gmock/gmock.h"
 
-/// What tests of exhibits' claims share.
+/// Helpers for tests of exhibits' claims.
 namespace bandana::lab::test {
 
-/// What the claim that holds these words comes to.
+/// Returns the verdict on the claim whose text contains `words`.
 inline Verdict On(const Json& summary, const std::vector<PaperClaim>& claims, const std::string& words) {
   const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
     return claim.claim.find(words) != std::string::npos;

@@ -1,4 +1,3 @@
-#include "bandana/lab/contexts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/spec.h"
+#include "tests/lab/worlds_of.h"
 
 namespace bandana::lab {
 namespace {
@@ -48,7 +48,6 @@ std::string WrongKey(const std::vector<std::string>& set) {
 
 TEST(ContextsTest, DefaultsAreWrittenOut) {
   const Settings settings = Resolved();
-  EXPECT_TRUE(HasContexts(settings));
   EXPECT_EQ(settings.Text("environment.contexts"), "sphere");
   EXPECT_EQ(settings.Integer("environment.context_samples"), 0);
   EXPECT_FALSE(settings.Has("environment.client_sd"));
@@ -63,10 +62,10 @@ TEST(ContextsTest, GIsComputedOnceForAllThatShareIt) {
   EXPECT_NE(*first, *MakePolicies(Resolved({"environment.actions=6"})));
   EXPECT_NE(*first, *MakePolicies(Resolved({"environment.contexts=gaussian"})));
   EXPECT_NE(*first, *MakePolicies(Resolved({"environment.policies=64"})));
-  const auto one = MakeContextualProblem(Resolved(), 1);
-  const auto two = MakeContextualProblem(Resolved(), 2);
+  const auto one = MakeProblem(Resolved(), 1);
+  const auto two = MakeProblem(Resolved(), 2);
   ASSERT_TRUE(one.ok() && two.ok());
-  EXPECT_EQ(&(*one)->policies(), &(*two)->policies());
+  EXPECT_EQ((*one)->actions(), (*two)->actions());
   EXPECT_NE((*one)->theta(), (*two)->theta());
 }
 
@@ -93,24 +92,24 @@ TEST(ContextsTest, ALearnerWithSamplesSeesEstimates) {
   const Settings settings = Resolved({"environment.context_samples=1000"});
   const auto problem = MakeProblem(settings, 0);
   ASSERT_TRUE(problem.ok());
-  const auto actions = LearnersActions(settings, *problem);
-  ASSERT_TRUE(actions.ok());
-  EXPECT_FALSE((*actions)->isApprox((*problem)->actions(), 1e-6));
-  EXPECT_TRUE((*actions)->isApprox((*problem)->actions(), 0.2));
-  const Settings known = Resolved();
-  EXPECT_EQ(**LearnersActions(known, *MakeProblem(known, 0)), (*MakeProblem(known, 0))->actions());
+  const Instance instance = MakeInstance(settings, 0).value();
+  const ActionMatrix& actions = *instance.world->facts().actions;
+  EXPECT_FALSE(actions.isApprox((*problem)->actions(), 1e-6));
+  EXPECT_TRUE(actions.isApprox((*problem)->actions(), 0.2));
+  const Instance known = MakeInstance(Resolved(), 0).value();
+  EXPECT_EQ(*known.world->facts().actions, (*MakeProblem(Resolved(), 0))->actions());
 }
 
 TEST(ContextsTest, WhatDoesNotGoTogetherIsRefusedByName) {
   EXPECT_EQ(WrongKey({"environment.contexts=orthant"}), "environment.contexts");
   EXPECT_EQ(WrongKey({"environment.reward=gaussian"}), "environment.reward");
-  EXPECT_EQ(WrongKey({"environment.reward=bernoulli"}), "environment.reward");  // negative means
+  EXPECT_EQ(WrongKey({"environment.reward=bernoulli"}), "environment.reward");  // its means would be negative
   EXPECT_EQ(WrongKey({"environment.actions=1"}), "environment.actions");
   EXPECT_EQ(WrongKey({"environment.contexts=clusters", "environment.dimension=1"}), "environment.dimension");
   EXPECT_EQ(WrongKey({"environment.policies=0"}), "environment.policies");
   EXPECT_EQ(WrongKey({"environment.context_samples=-1"}), "environment.context_samples");
   EXPECT_EQ(WrongKey({"environment.contexts=file", "environment.file=/nonexistent.csv"}), "environment.file");
-  EXPECT_EQ(WrongKey({"algorithm.name=dp-dpe"}), "algorithm.name");
+  EXPECT_EQ(WrongKey({"algorithm.name=dp-dpe"}), "environment.kind");
 }
 
 TEST(ContextsTest, ClaimsAreJoint) {
@@ -130,7 +129,7 @@ TEST(ContextsTest, ClaimsAreJoint) {
   }
 }
 
-// Policies are eliminated, and what is left is played at little regret, in every model.
+// In every model policies are eliminated, and the remaining ones have little regret.
 TEST(ContextsTest, EveryModelRunsAndLearns) {
   const std::vector<std::string> models[] = {
       {},

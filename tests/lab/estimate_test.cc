@@ -37,7 +37,7 @@ delta   = 1e-5
       .value();
 }
 
-// A machine that takes a tenth of a second to begin and a hundredth for every round.
+// A machine that takes a tenth of a second to start and a hundredth for every round.
 struct Machine {
   std::vector<Count> rounds;
 
@@ -54,9 +54,10 @@ TEST(EstimateReplicate, DoublesUntilItTakesLongEnough) {
   const Spec spec = FederatedSpec();
   const auto estimate = EstimateReplicate(spec.points[0].settings, 0.7, machine.Clock());
   ASSERT_TRUE(estimate.ok()) << estimate.status();
-  EXPECT_THAT(machine.rounds, ElementsAre(16, 32, 64, 128));  // 1.12 seconds more than the first
+  EXPECT_THAT(machine.rounds, ElementsAre(16, 32, 64, 128));  // the last run takes 1.12 seconds more than the
+                                                              // first
   EXPECT_EQ(estimate->rounds, 128);
-  EXPECT_NEAR(estimate->seconds, 0.1 + 0.01 * 1e6, 1e-6);  // the tenth to begin counts once
+  EXPECT_NEAR(estimate->seconds, 0.1 + 0.01 * 1e6, 1e-6);  // the tenth of a second to start counts once
 }
 
 TEST(EstimateReplicate, AShortRunIsRunToItsEnd) {
@@ -86,7 +87,7 @@ TEST(CutTo, KeepsThePrefixSumsOfTheWholeHorizon) {
   const Spec spec = FederatedSpec({"algorithm.sync=every"});
   const Settings cut = CutTo(spec.points[1].settings, 100).value();
   EXPECT_EQ(cut.Integer("horizon"), 100);
-  EXPECT_NE(cut.Text("algorithm.prefix_sum"), "toeplitz");  // which a run of 100 rounds would take
+  EXPECT_NE(cut.Text("algorithm.prefix_sum"), "toeplitz");  // a run of 100 rounds would choose it
   EXPECT_NE(cut.Text("algorithm.prefix_sum"), "auto");
   EXPECT_EQ(Checkpoints(cut), std::vector<Count>{100});
 }
@@ -145,9 +146,10 @@ TEST(ByTheClock, RunsACut) {
 
 TEST(EstimateText, SaysNothingUpToAMinute) {
   EXPECT_EQ(ToText(RunEstimate{60, 2, 16, 16}), "");
-  EXPECT_EQ(ToText(RunEstimate{31 * 3600.0, 2, 2048, 2048}),
-            "about 31 h on 2 threads (measured on a cut of 2048 rounds); Ctrl-C leaves what --resume goes on "
-            "from");
+  EXPECT_EQ(
+      ToText(RunEstimate{31 * 3600.0, 2, 2048, 2048}),
+      "about 31 h on 2 threads (measured on a cut of 2048 rounds); after Ctrl-C, --resume continues the "
+      "run");
   EXPECT_THAT(ToText(RunEstimate{125, 1, 16, 64}),
               HasSubstr("about 2 min on 1 thread (measured on cuts of 16 to 64 rounds)"));
   EXPECT_THAT(ToText(RunEstimate{2e6, 1, 16, 64}), HasSubstr("about 23 days"));

@@ -62,11 +62,11 @@ RC_GTEST_PROP(LogLogSlope, OfAPowerIsItsExponent, ()) {
 }
 
 TEST(LogLogSlope, ErrorComesFromTheReplicates) {
-  // Two places a factor of e apart: the slope is the difference of the log means.
+  // The two places are a factor of e apart, so the slope is the difference of the log means.
   const Line line{{1, std::exp(1.0)}, {{1, 1, 1, 1}, {2, 3, 4, 3}}};
   const Estimate slope = LogLogSlope(line);
   EXPECT_DOUBLE_EQ(slope.value, std::log(3.0));
-  EXPECT_THAT(slope.se, DoubleNear(MeanOf({2, 3, 4, 3}).se / 3, 0.02));  // delta method
+  EXPECT_THAT(slope.se, DoubleNear(MeanOf({2, 3, 4, 3}).se / 3, 0.02));  // by the delta method
 }
 
 TEST(LogLogSlope, OfANonPositiveMeanIsNoNumber) {

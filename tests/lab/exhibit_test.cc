@@ -45,7 +45,7 @@ TEST(Exhibits, ScalesAndOverridesReplaceWhatTheyName) {
   const Settings& settings = smoke.points.front().settings;
   EXPECT_EQ(settings.Integer("environment.dimension"), 3);
   EXPECT_EQ(settings.Integer("seed"), 5);
-  EXPECT_EQ(settings.Number("environment.client_sd"), 0.1);  // the paper's
+  EXPECT_EQ(settings.Number("environment.client_sd"), 0.1);  // the value of the paper
   EXPECT_LT(smoke.points.size(), ExhibitSpec(exhibit, Scale::kPaper, {})->points.size());
 }
 

@@ -14,8 +14,9 @@
 #include "bandana/lab/runner.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "tests/lab/worlds_of.h"
 
-// Settings to objects to results: experiment.h and runner.h together.
+// Tests of experiment.h and runner.h together: from settings to objects to results.
 namespace bandana::lab {
 namespace {
 
@@ -125,7 +126,7 @@ struct Impossible {
   std::string key;
 };
 
-// Each option is fine by itself; together, or with the data, they are not.
+// Each option is valid by itself, but not together with the others or with the data.
 TEST_F(RunnerTest, WhatCannotRunIsAnInputErrorBeforeAnythingIsMade) {
   const Impossible cases[] = {
       {{"environment.population=10"}, "environment.population"},
@@ -147,7 +148,7 @@ TEST_F(RunnerTest, WhatCannotRunIsAnInputErrorBeforeAnythingIsMade) {
   }
 }
 
-// No population was seen to run out in the middle: it is refused before anything is made, or it lasts.
+// No population runs out in the middle of a run: it is refused before anything is made, or it suffices.
 TEST_F(RunnerTest, APopulationIsRefusedAtOnceOrLasts) {
   int refused = 0;
   int lasted = 0;
@@ -200,7 +201,7 @@ TEST_F(RunnerTest, TheTraceHasEveryPhaseInOrder) {
   EXPECT_GT(lines, 15);
 }
 
-// A name can be any bytes on a command line.
+// A name from a command line can hold any bytes.
 TEST_F(RunnerTest, ANameThatIsNoUtf8IsRefusedOrWritten) {
   const absl::StatusOr<Spec> spec = ParseSpec(kSpec, "x.toml", {"name=a\xff", "replicates=1"});
   if (!spec.ok()) return;
@@ -225,7 +226,7 @@ TEST(RunReplicateTest, ReplicatesDifferAndRepeat) {
   }
 }
 
-// --- every privatizer of the vocabulary runs, repeats, and says what it promises
+// --- every privatizer of the vocabulary runs, repeats, and states its claims
 
 struct Model {
   std::vector<std::string> set;
@@ -275,8 +276,8 @@ TEST(EveryModelTest, RunsToTheEndAndRepeatsAndClaims) {
   }
 }
 
-// A proof that a claim names is there to be read.
-// __FILE__ is relative to a build folder where ccache makes it so; tests run somewhere below one.
+// Returns the source folder, which holds the proofs that claims name. With ccache, __FILE__ may be relative
+// to a build folder; tests run somewhere below one.
 fs::path SourceFolder() {
   const fs::path here = fs::path(__FILE__).parent_path().parent_path().parent_path();
   if (here.is_absolute()) return here;
@@ -290,7 +291,7 @@ TEST(EveryModelTest, ClaimsNameProofsThatExist) {
     for (const char* variant : {"privacy.noise=laplace", "privacy.noise=gaussian",
                                 "privacy.shuffle=amplified", "privacy.shuffle=sum"}) {
       const absl::StatusOr<Spec> spec = ParseSpec(kOnePoint, "x.toml", {set, variant});
-      if (!spec.ok()) continue;  // a variant of another model
+      if (!spec.ok()) continue;  // the variant belongs to another model
       const std::vector<Claim> claims = ClaimsOf(spec->points[0].settings).value();
       for (const Claim& claim : claims) {
         EXPECT_TRUE(fs::exists(SourceFolder() / claim.proof)) << claim.proof;

@@ -17,7 +17,7 @@ Json PointOf(const Json& varied, double regret, double early = 0.5) {
           {"curve", {{"t", {450, 500}}, {"regret", {{"mean", {early, regret}}, {"sd", {0, 0}}}}}}};
 }
 
-// What the claim that holds these words comes to.
+// Returns the verdict on the claim whose text contains `words`.
 Verdict On(const Json& summary, const std::vector<PaperClaim>& claims, const std::string& words) {
   const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
     return claim.claim.find(words) != std::string::npos;
@@ -63,7 +63,7 @@ TEST(P3Points, SlopesAreHeldAgainstARateFromBothSides) {
   EXPECT_THAT(p3::GrowsLike(square, 2, 0.1).evidence, HasSubstr("slope 2.00 +- 0.00, 2 +- 0 at 1"));
 }
 
-// Five agents lose 1 a round in all if they know nothing.
+// Five agents lose 1 per round together if they know nothing.
 Json Learning(double ours_at_end, double printed_at_end) {
   Json summary = {{"points", Json::array()}};
   for (const bool printed : {false, true}) {
@@ -136,7 +136,7 @@ Json OnGraphs(double line_regret) {
 TEST(P3Peers, AreOrderedByCliquesTimesGamma) {
   EXPECT_TRUE(
       On(OnGraphs(250), P3P2pClaims(), "non-private: regret is ordered").holds);  // products 1, 2, 4, 6, 8
-  EXPECT_FALSE(On(OnGraphs(150), P3P2pClaims(), "non-private: regret is ordered").holds);  // 6 below 4
+  EXPECT_FALSE(On(OnGraphs(150), P3P2pClaims(), "non-private: regret is ordered").holds);  // 6 is below 4
 }
 
 TEST(P3Peers, TheLineIsHeldAgainstBeingAlone) {

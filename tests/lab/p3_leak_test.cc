@@ -8,7 +8,7 @@
 #include "bandana/core/generators.h"
 #include "bandana/lab/exhibits/exhibits.h"
 
-// p3-leak's distinguisher on made-up times.
+// Tests of p3-leak's distinguisher on made-up times.
 namespace bandana::lab {
 namespace {
 
@@ -38,8 +38,8 @@ TEST(P3Leak, EqualTimesTellNothing) {
   EXPECT_THAT(verdict.evidence, testing::HasSubstr("epsilon >= 0.00"));
 }
 
-// Times that differ as the claim allows: by randomized response at epsilon = 1, delta = 0. Were it judged by
-// the runs that chose the event, or without limits, some of these would break it.
+// The times differ as much as the claim allows: by randomized response at epsilon = 1, delta = 0. If the
+// verdict used the runs that chose the event, or no confidence limits, some of these would break the claim.
 TEST(P3Leak, TimesWithinTheClaimDoNotBreakIt) {
   PhiloxSource bits({.seed = 9});
   CoinGen coin(bits);

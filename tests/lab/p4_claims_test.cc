@@ -10,7 +10,7 @@ using test::On;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Three runs, each metric around its value.
+// Makes a point with three runs, each metric spread around its value.
 Json PointOf(const Json& varied, const std::map<std::string, double>& metrics) {
   Json point = {{"point", varied}, {"metrics", Json::object()}, {"network", {{"nodes", 50}}}};
   for (const auto& [name, value] : metrics) {
@@ -19,7 +19,7 @@ Json PointOf(const Json& varied, const std::map<std::string, double>& metrics) {
   return point;
 }
 
-// The same in all runs, as counts are.
+// Makes a point whose metrics are the same in all runs, because they are counts.
 Json Counted(const Json& varied, const std::map<std::string, double>& metrics) {
   Json point = {{"point", varied}, {"metrics", Json::object()}, {"network", {{"nodes", 50}}}};
   for (const auto& [name, value] : metrics) point["metrics"][name] = {{"values", Sample(3, value)}};
@@ -158,7 +158,7 @@ Json OnGraphs(double star_links) {
   add("ring", 25, 1250, 2000);
   add("complete", 1, 1225, 0);
   add("regular", 1, 10, 0);
-  // The complete graph of five: eigenvalues 4 and, four times, -1.
+  // The complete graph of five nodes has the eigenvalues 4 (once) and -1 (four times).
   for (Json& point : summary["points"]) {
     if (point["point"]["federation.topology"] != "regular") continue;
     point["network"] = {{"nodes", 5}, {"edges", Json::array()}};
@@ -182,11 +182,11 @@ TEST(P4Table1, CountsAreHeldAgainstFormulas) {
 TEST(P4Table1, TheEigenvalueIsOfTheWalk) {
   const Json summary = OnGraphs(98);
   const Verdict walk = On(summary, P4Table1Claims(), "second largest modulus");
-  EXPECT_TRUE(walk.holds);  // 10 links, 4 * 5 / 2 * ln 5 / ln 4 = 11.6
-  EXPECT_THAT(walk.evidence, HasSubstr("d = 4, eigenvalue 0.25: 10 links a round, at most 12"));
+  EXPECT_TRUE(walk.holds);  // 10 links; the bound is 4 * 5 / 2 * ln 5 / ln 4 = 11.6
+  EXPECT_THAT(walk.evidence, HasSubstr("d = 4, eigenvalue 0.25: 10 links per round, at most 12"));
   const Verdict laplacian = On(summary, P4Table1Claims(), "lambda_2 the Laplacian's");
   EXPECT_FALSE(laplacian.holds);
-  EXPECT_THAT(laplacian.evidence, HasSubstr("eigenvalue 5: 10 links a round, at most -10"));
+  EXPECT_THAT(laplacian.evidence, HasSubstr("eigenvalue 5: 10 links per round, at most -10"));
 }
 
 Json InComponents(double edges_of_two) {

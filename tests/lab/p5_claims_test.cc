@@ -12,7 +12,7 @@ namespace {
 using test::On;
 using testing::HasSubstr;
 
-// A curve of medians c t^power at 10, 100, 1000.
+// Makes a curve of medians c t^power at t = 10, 100, 1000.
 Json Curved(const Json& varied, double power, const Sample& values = {1, 2, 3}) {
   Json median = Json::array();
   for (const double t : {10.0, 100.0, 1000.0}) median.push_back(5 * std::pow(t, power));
@@ -95,7 +95,7 @@ TEST(P5Margin, RatesAreUpperBounds) {
   EXPECT_FALSE(On(at(0.41), P5MarginClaims(), words).holds);
 }
 
-// The search is over what users have by default.
+// The claim is that the default is nearly the best value of the search.
 TEST(P5Tuning, HoldsIfTheDefaultIsNearlyTheBest) {
   const auto summary = [](double at_default) {
     Json points = Json::array();

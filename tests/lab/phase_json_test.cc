@@ -11,7 +11,7 @@
 namespace bandana::lab {
 namespace {
 
-// Any finite double, by its bits: denormals, -0 and the largest among them.
+// Generates any finite double by its bits, denormals, -0 and the largest one included.
 rc::Gen<double> AnyDouble() {
   const auto by_bits =
       rc::gen::suchThat(rc::gen::map(rc::gen::arbitrary<std::uint64_t>(),

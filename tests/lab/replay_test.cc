@@ -1,5 +1,4 @@
-// environment.kind = "replay", from a spec and a log to what comes of it.
-#include "bandana/lab/replay.h"
+// Tests of environment.kind = "replay", from a spec and a log to the results.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the action's reward is 1 with: action 1 suits positive first entries, action 2 negative ones.
+/// Returns the probability that the action's reward is 1. Action 1 suits positive first entries, action 2
+/// negative ones.
 double MeanOf(const std::vector<double>& x, int action) {
   const double s = action == 0 ? 0 : action == 1 ? 2 * x[0] : -2 * x[0];
   return 1 / (1 + std::exp(-s));
@@ -42,7 +42,7 @@ class ReplayTest : public testing::Test {
 
   std::string At(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// Contexts on the unit circle, and a third entry of 0; a uniform log.
+  /// Writes a uniform log. Contexts are on the unit circle, with a third entry of 0.
   void WriteLog(int rounds, double reward_of_one = 1) {
     test::Coins coins(7);
     std::ofstream out(At("log.csv"));
@@ -58,13 +58,18 @@ class ReplayTest : public testing::Test {
     features << "action_context_0,action_context_1,action_context_2\n1,0,0\n0,1,0\n0,0,1\n";
   }
 
-  Settings SettingsOf(const std::string& environment, const std::string& algorithm = "name = \"ldp-sgd\"",
-                      const std::string& privacy = "model = \"none\"", int horizon = 3000) {
+  absl::StatusOr<Spec> Parse(const std::string& environment, const std::string& algorithm,
+                             const std::string& privacy, int horizon) const {
     const std::string text = fmt::format(
         "horizon = {}\nseed = 3\ncheckpoints = [100, {}]\nenvironment = {{ kind = \"replay\", {} }}\n"
         "algorithm = {{ {} }}\nprivacy = {{ {} }}\n",
         horizon, horizon, environment, algorithm, privacy);
-    const auto spec = ParseSpec(text, At("x.toml"), {});
+    return ParseSpec(text, At("x.toml"), {});
+  }
+
+  Settings SettingsOf(const std::string& environment, const std::string& algorithm = "name = \"ldp-sgd\"",
+                      const std::string& privacy = "model = \"none\"", int horizon = 3000) const {
+    const auto spec = Parse(environment, algorithm, privacy, horizon);
     EXPECT_TRUE(spec.ok()) << spec.status();
     return spec->points.front().settings;
   }
@@ -77,8 +82,10 @@ class ReplayTest : public testing::Test {
     return outcome->checkpoints;
   }
 
-  static std::string BadKey(const Settings& settings) {
-    const auto error = InputErrorOf(CheckPoint(settings));
+  std::string BadKey(const std::string& environment, const std::string& algorithm = "name = \"ldp-sgd\"",
+                     const std::string& privacy = "model = \"none\"", int horizon = 3000) const {
+    const auto spec = Parse(environment, algorithm, privacy, horizon);
+    const auto error = InputErrorOf(spec.ok() ? CheckPoint(spec->points.front().settings) : spec.status());
     return error.has_value() ? error->key : "";
   }
 
@@ -87,7 +94,7 @@ class ReplayTest : public testing::Test {
 
 constexpr char kLog[] = "file = \"log.csv\", actions = 3, theta_bound = 3.0";
 
-// By symmetry of the best policy: E 1 / (1 + exp(-2 |cos|)).
+// Computes the best policy's value, E 1 / (1 + exp(-2 |cos|)) by symmetry.
 double BestValue() {
   double sum = 0;
   constexpr int kGrid = 10'000;
@@ -105,12 +112,13 @@ TEST_F(ReplayTest, RejectionReplayEarnsMoreAndMore) {
     const Checkpoint& end = checkpoints.back();
     EXPECT_TRUE(std::isnan(end.regret)) << "nobody knows it";
     EXPECT_EQ(end.clients, 3000) << name;
-    EXPECT_GE(end.offered, 8000);
-    EXPECT_EQ(end.matched, 3000) << "a uniform log counts wherever it agrees";
-    EXPECT_LT(end.value_low, end.value);
-    EXPECT_GT(end.value_high, end.value);
-    EXPECT_GT(end.value, 0.62) << name << ": 1/2 for whoever knows nothing, " << BestValue() << " at most";
-    EXPECT_LT(end.value, BestValue() + 0.05);
+    EXPECT_GE(end.series.at("offered"), 8000);
+    EXPECT_EQ(end.series.at("matched"), 3000) << "a uniform log counts wherever it agrees";
+    EXPECT_LT(end.series.at("value_low"), end.series.at("value"));
+    EXPECT_GT(end.series.at("value_high"), end.series.at("value"));
+    EXPECT_GT(end.series.at("value"), 0.62)
+        << name << ": 1/2 for whoever knows nothing, " << BestValue() << " at most";
+    EXPECT_LT(end.series.at("value"), BestValue() + 0.05);
   }
 }
 
@@ -119,10 +127,10 @@ TEST_F(ReplayTest, ALogMayEndBeforeTheHorizon) {
   const auto checkpoints = Run(SettingsOf(kLog));
   EXPECT_EQ(checkpoints.front().clients, 100);
   EXPECT_EQ(checkpoints.back().t, 3000);
-  EXPECT_EQ(checkpoints.back().offered, 1500);
+  EXPECT_EQ(checkpoints.back().series.at("offered"), 1500);
   EXPECT_GT(checkpoints.back().clients, 400);
   EXPECT_LT(checkpoints.back().clients, 600);
-  // About 500 rounds count: a tenth of them, 16 for each action, is the warm-up, whose messages have one
+  // About 500 rounds count. A tenth of them, 16 for each action, is the warm-up, whose messages have one
   // slot.
   EXPECT_EQ(checkpoints.back().reals, 48 * 3 + (checkpoints.back().clients - 48) * 9);
 }
@@ -131,11 +139,12 @@ TEST_F(ReplayTest, DoublyRobustJudgesTheGreedyPolicyOnTheOtherHalf) {
   WriteLog(12'000);
   const auto checkpoints = Run(SettingsOf(std::string(kLog) + ", evaluation = \"doubly-robust\""));
   const Checkpoint& end = checkpoints.back();
-  EXPECT_LE(end.offered, 6000) << "the first half";
-  EXPECT_GT(end.value, 0.68);
-  EXPECT_LT(end.value_low, BestValue());
-  EXPECT_LT(end.value_high - end.value_low, 0.1);
-  EXPECT_GT(end.value_high, BestValue() - 0.05) << "nearly the best policy, which has " << BestValue();
+  EXPECT_LE(end.series.at("offered"), 6000) << "the first half";
+  EXPECT_GT(end.series.at("value"), 0.68);
+  EXPECT_LT(end.series.at("value_low"), BestValue());
+  EXPECT_LT(end.series.at("value_high") - end.series.at("value_low"), 0.1);
+  EXPECT_GT(end.series.at("value_high"), BestValue() - 0.05)
+      << "nearly the best policy, which has " << BestValue();
 }
 
 TEST_F(ReplayTest, FeaturesOfActionsMakeOneParameterOfMany) {
@@ -145,7 +154,7 @@ TEST_F(ReplayTest, FeaturesOfActionsMakeOneParameterOfMany) {
   EXPECT_EQ(settings.Text("environment.action_context"), At("actions.csv"));
   const auto checkpoints = Run(settings);
   EXPECT_EQ(checkpoints.back().reals, 3000 * 9) << "one vector of 3 x 3";
-  EXPECT_GT(checkpoints.back().value, 0.62);
+  EXPECT_GT(checkpoints.back().series.at("value"), 0.62);
 }
 
 TEST_F(ReplayTest, PrivateLearnersClaimWhatTheirMessagesDo) {
@@ -159,19 +168,16 @@ TEST_F(ReplayTest, PrivateLearnersClaimWhatTheirMessagesDo) {
 
 TEST_F(ReplayTest, BadInputIsNamed) {
   WriteLog(1500);
-  EXPECT_EQ(BadKey(SettingsOf("file = \"log.csv\", actions = 3, parameters = \"single\"")),
-            "environment.parameters");
-  EXPECT_EQ(BadKey(SettingsOf(kLog, "name = \"dp-dpe\"")), "environment.kind");
+  EXPECT_EQ(BadKey("file = \"log.csv\", actions = 3, parameters = \"single\""), "environment.parameters");
+  EXPECT_EQ(BadKey(kLog, "name = \"dp-dpe\""), "environment.kind");
   EXPECT_FALSE(CheckPoint(SettingsOf("file = \"none.csv\", actions = 3")).ok());
   EXPECT_FALSE(CheckPoint(SettingsOf("file = \"log.csv\", actions = 2")).ok());
-  EXPECT_EQ(BadKey(SettingsOf("log = \"auto-lending\", loans = 2000, link = \"probit\"")),
-            "environment.link");
-  EXPECT_EQ(BadKey(SettingsOf("log = \"auto-lending\", loans = 2000, parameters = \"multi\"")),
-            "environment.parameters");
+  EXPECT_EQ(BadKey("log = \"auto-lending\", loans = 2000, link = \"probit\""), "environment.link");
+  EXPECT_EQ(BadKey("log = \"auto-lending\", loans = 2000, parameters = \"multi\""), "environment.parameters");
   WriteLog(1500, 2);
-  EXPECT_EQ(BadKey(SettingsOf(kLog)), "environment.reward_bound");
-  EXPECT_EQ(BadKey(SettingsOf(std::string(kLog) + ", link = \"identity\"")), "environment.reward_bound");
-  EXPECT_EQ(BadKey(SettingsOf(std::string(kLog) + ", link = \"identity\", reward_bound = 2")), "");
+  EXPECT_EQ(BadKey(kLog), "environment.reward_bound");
+  EXPECT_EQ(BadKey(std::string(kLog) + ", link = \"identity\""), "environment.reward_bound");
+  EXPECT_EQ(BadKey(std::string(kLog) + ", link = \"identity\", reward_bound = 2"), "");
 }
 
 TEST_F(ReplayTest, TheTwinOfTheLendingDataRunsWithoutAFile) {
@@ -182,7 +188,7 @@ TEST_F(ReplayTest, TheTwinOfTheLendingDataRunsWithoutAFile) {
   EXPECT_GT(end.regret, 0);
   EXPECT_LT(end.regret, 0.5 * 3000);
   EXPECT_EQ(end.clients, 3000);
-  EXPECT_GT(end.value, 0);
+  EXPECT_GT(end.series.at("value"), 0);
   EXPECT_GT(end.best_action_rate, 0);
 }
 
@@ -195,11 +201,10 @@ TEST_F(ReplayTest, RevenueIsNotWonByTheLowestPrice) {
   EXPECT_GT(share("acceptance").best_action_rate, 0.99);
   const Checkpoint revenue = share("revenue");
   EXPECT_GT(revenue.regret, 0);
-  EXPECT_GT(revenue.value, 0);
+  EXPECT_GT(revenue.series.at("value"), 0);
   EXPECT_LT(revenue.best_action_rate, 0.9);
-  EXPECT_EQ(
-      BadKey(SettingsOf("log = \"auto-lending\", loans = 2000, payoff = \"revenue\", link = \"poisson\"")),
-      "environment.link");
+  EXPECT_EQ(BadKey("log = \"auto-lending\", loans = 2000, payoff = \"revenue\", link = \"poisson\""),
+            "environment.link");
 }
 
 TEST_F(ReplayTest, AFileOfLoansIsReadBack) {

@@ -25,7 +25,7 @@ std::size_t Times(const std::string& text, const std::string& part) {
   return times;
 }
 
-// What stands in the data's element, as a browser sees it: up to the next "</script".
+// Returns the text in the data's element as a browser sees it: up to the next "</script".
 std::string DataOf(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"bandana-data\">";
   const std::size_t at = page.find(begin) + begin.size();
@@ -44,7 +44,7 @@ TEST(ReportTest, HoldsItsScriptAndStyle) {
   const std::string page = RenderReport(DataNamed("a"));
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     EXPECT_GT(file.content.size(), 100u) << file.name;
-    if (file.name.ends_with(".toml")) continue;  // an exhibit's spec
+    if (file.name.ends_with(".toml")) continue;  // the spec of an exhibit
     EXPECT_THAT(page, HasSubstr(std::string(file.content))) << file.name;
   }
 }

@@ -58,7 +58,7 @@ void Write(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-// Two points, three replicates, three checkpoints.
+// A spec with two points, three replicates and three checkpoints.
 Spec SmallSpec(const std::string& label = "plain", std::int64_t replicates = 3) {
   return ParseSpec(fmt::format(R"(horizon = 100
 replicates = {}
@@ -75,7 +75,7 @@ algorithm.alpha = 0.5
       .value();
 }
 
-// Any value that a metric can have.
+// Generates any value that a metric can have.
 rc::Gen<double> AnyMetric() {
   return rc::gen::suchThat(
       rc::gen::oneOf(rc::gen::map(rc::gen::arbitrary<std::uint64_t>(),
@@ -168,7 +168,8 @@ TEST(ResultsTest, AFolderThatCannotBeMadeIsAnInputError) {
   EXPECT_EQ(Read(folder.out()), "a file in the way");
 }
 
-// A run that was done so far, and what must come of it from whatever a kill leaves: a prefix of the file.
+// An interrupted run: a kill leaves a prefix of its results file, and every prefix must be continued
+// correctly.
 class Interrupted {
  public:
   Interrupted(const std::string& label, std::vector<std::vector<Checkpoint>> replicates)
@@ -185,7 +186,7 @@ class Interrupted {
   std::size_t last_replicate() const { return ends_[ends_.size() - 2]; }
   std::size_t size() const { return whole_.size(); }
 
-  /// What is wrong with going on from the first `cut` bytes, or nothing.
+  /// Continues from the first `cut` bytes and returns what is wrong, or an empty string.
   std::string GoOnFrom(std::size_t cut) const {
     Write(folder_.csv(), whole_.substr(0, cut));
     absl::StatusOr<ResultsFile> results = ResultsFile::Resume(folder_.out(), spec_);
@@ -201,7 +202,10 @@ class Interrupted {
     if (Read(folder_.csv()) != whole_) return "the file differs at the end";
     for (std::size_t i = 0; i < replicates_.size(); ++i) {
       for (std::size_t j = 0; j < 3; ++j) {
-        if (results->values()[i / 3][i % 3][j] != MetricValues(replicates_[i][j])) return "the values differ";
+        std::vector<double> values;
+        for (const std::string& name : CommonMetricNames())
+          values.push_back(MetricOf(replicates_[i][j], name));
+        if (results->values()[i / 3][i % 3][j] != values) return "the values differ";
       }
     }
     return "";
@@ -335,7 +339,7 @@ TEST(ResumeTest, StoppedBeforeTheFirstRow) {
   EXPECT_EQ(Read(folder.csv()), kHeader);
 }
 
-// A label is any text, also one with a line end in it.
+// WriteFile writes the whole file or leaves the old one.
 TEST(WriteFileTest, WritesAllOrLeavesTheOld) {
   const Folder folder;
   fs::create_directories(folder.out());

@@ -102,8 +102,7 @@ TEST(SettingsTest, GivesBackWhatWasSet) {
   EXPECT_EQ(settings.Integer("horizon"), 5);
   EXPECT_EQ(settings.Text("algorithm.name"), "dp-dpe");
   EXPECT_EQ(settings.Number("privacy.epsilon"), 0.5);
-  EXPECT_EQ(settings.NumberOrAuto("privacy.epsilon"), 0.5);
-  EXPECT_EQ(settings.NumberOrAuto("algorithm.beta"), std::nullopt);
+  EXPECT_EQ(settings.Text("algorithm.beta"), "auto");
 }
 
 TEST(SettingsDeathTest, AMissingKeyAndAnotherTypeAreProgrammerErrors) {

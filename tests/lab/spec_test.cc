@@ -37,7 +37,7 @@ epsilon = 1.0
 delta = 1e-6
 )";
 
-// Table [privacy] without what the sweep brings.
+// A spec whose table [privacy] lacks the keys that the sweep sets.
 constexpr char kOpen[] = R"(horizon = 1000
 [environment]
 dimension = 2
@@ -88,7 +88,7 @@ void ExpectSame(const Spec& a, const Spec& b) {
   }
 }
 
-// interfaces.md, with the models and algorithms that there are.
+// The example of interfaces.md, with the models and algorithms that exist.
 constexpr char kInterfaces[] = R"(name    = "local against central"
 horizon = 1_000_000
 seed    = 7
@@ -167,7 +167,7 @@ horizon = 1_000
   EXPECT_NE(Must(kBase).sha256, Must(kBase, {"seed=2"}).sha256);
 }
 
-// A random spec: sweeps over some keys, variants over others.
+// Generates a random spec: sweeps over some keys, variants over others.
 std::string GenerateSpec() {
   const auto number = rc::gen::map(rc::gen::inRange(1, 1'000'000), [](int n) { return n / 1000.0; });
   std::vector<std::string> models;
@@ -331,7 +331,7 @@ TEST(VariantTest, NeedsALabelAndKnownKeys) {
   EXPECT_EQ(Refused("variant = 5\n" + base).line, 1);
 }
 
-// What belongs to the whole run cannot be swept; a variant must not change it either.
+// A key of the whole run cannot be swept, and a variant must not change it either.
 TEST(VariantTest, DoesNotChangeTheWholeRun) {
   for (const char* line :
        {"replicates = 3", "seed = 3", "name = \"other\"", "service.listen = \"127.0.0.1:0\""}) {
@@ -369,7 +369,7 @@ TEST(OverrideTest, TakesATomlValueOrElseAText) {
   EXPECT_EQ(table.points[0].settings.Number("privacy.delta"), 0.5);
 }
 
-// A text is a text, whatever it looks like.
+// A text stays a text, even if it looks like a number.
 TEST(OverrideTest, ATextThatLooksLikeANumberIsAText) {
   for (const char* name : {"5", "true", "1e6", "2026-01-01", "inf"}) {
     const absl::StatusOr<Spec> spec = ParseSpec(kBase, kFile, {std::string("name=") + name});
@@ -397,7 +397,7 @@ TEST(OverrideTest, SaysThatTheErrorIsOnTheCommandLine) {
   }
 }
 
-// A line with a second one behind it is no TOML value.
+// A value with a second line behind it is not a TOML value.
 TEST(OverrideTest, OneAssignmentIsOneValue) {
   const absl::StatusOr<Spec> spec = ParseSpec(kBase, kFile, {"seed=3\nhorizon = 5"});
   if (spec.ok()) ADD_FAILURE() << "taken as seed = " << spec->points[0].settings.Integer("seed");
@@ -493,7 +493,7 @@ TEST(SpecErrorTest, ATableInPlaceOfAValueIsNamed) {
   const InputError error = Refused("[horizon]\nrounds = 5\n");
   EXPECT_EQ(error.file, kFile);
   EXPECT_EQ(error.line, 2);
-  // An empty table says nothing, and must not pass as a known one.
+  // An empty table with an unknown name must be refused, too.
   const absl::StatusOr<Spec> spec = ParseSpec(std::string(kBase) + "[privvacy]\n", kFile, {});
   EXPECT_FALSE(spec.ok()) << "an empty table of an unknown name was taken";
 }
@@ -614,7 +614,7 @@ TEST_F(FileTest, TheActionFileIsRelativeToTheSpec) {
   ASSERT_TRUE(spec.ok()) << spec.status();
   const std::string& file = spec->points[0].settings.Text("environment.file");
   EXPECT_EQ(fs::path(file), (folder_ / "data/actions.csv").lexically_normal());
-  // The resolved spec means the same from anywhere.
+  // The resolved spec means the same in any folder.
   const absl::StatusOr<Spec> again = ParseSpec(spec->toml, "/elsewhere/spec.toml", {});
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->toml, spec->toml);

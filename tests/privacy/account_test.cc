@@ -50,7 +50,7 @@ TEST(AccountTest, GaussiansAddExactly) {
   EXPECT_NEAR(report.guarantee.epsilon, GdpEpsilon(1e-6, mu), 1e-10);
   EXPECT_EQ(report.guarantee.delta, 1e-6);
   EXPECT_NEAR(Of(report, "zcdp").guarantee->epsilon, ZcdpEpsilon(1e-6, mu * mu / 2), 1e-6);
-  // From the best to the worst, each an upper bound.
+  // The proofs are listed from the best to the worst; each is an upper bound.
   EXPECT_EQ(report.proofs[0].name, "gdp");
   EXPECT_EQ(report.proofs[1].name, "pld");
   for (std::size_t i = 1; i < report.proofs.size(); ++i) {
@@ -82,7 +82,7 @@ TEST(AccountTest, PureReleasesNeedNoDelta) {
   EXPECT_EQ(report.proof, "basic");
   EXPECT_EQ(report.guarantee, (DpGuarantee{1, 0}));
   EXPECT_FALSE(Of(report, "renyi").guarantee.has_value());
-  // Many of them are better than their sum.
+  // Many releases together cost less than the sum of their epsilons.
   const auto many = AtDelta({Make("pure-dp", {{"epsilon", 0.01}}, 1000)}, 1e-6);
   EXPECT_EQ(many.proof, "pld");
   EXPECT_LT(many.guarantee.epsilon, 1.7);
@@ -100,7 +100,7 @@ TEST(AccountTest, EveryMechanismComposesWithTheOthers) {
        Make("shuffled-ldp", {{"epsilon0", 4}, {"n", 100'000}}, 2)},
       1e-6);
   EXPECT_EQ(report.proof, "pld");
-  // Not far from the sum of squares of their sizes as if all were Gaussian, and below their sum.
+  // The result is of the size that Gaussian releases of the same epsilons would give, and below their sum.
   EXPECT_GT(report.guarantee.epsilon, 1);
   EXPECT_LT(report.guarantee.epsilon, 2.5);
   EXPECT_LT(report.guarantee.epsilon, Of(report, "basic").guarantee->epsilon);
@@ -117,7 +117,8 @@ TEST(AccountTest, ApproximateReleasesSetTheirDeltasAside) {
   EXPECT_NEAR(Of(back, "renyi").guarantee->delta, 1e-6, 1e-15);
 }
 
-// n = 1000, 10 coordinates, g = 8, b = 46: the shuffled sum is as private as a Gaussian of its own variance.
+// With n = 1000 clients, 10 coordinates, g = 8 levels and b = 46 bits, the shuffled sum is nearly as private
+// as a Gaussian of its own variance.
 TEST(AccountTest, ShuffleSumIsNearlyItsGaussian) {
   const auto report =
       AtDelta({Make("shuffle-sum", {{"trials", 46'000}, {"sensitivity", 8}, {"coordinates", 10}})}, 1e-6);

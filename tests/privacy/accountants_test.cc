@@ -30,7 +30,7 @@ TEST(GdpTest, ComposesAsOneGaussian) {
   EXPECT_EQ(GdpEpsilon(1e-6, 0), 0);
 }
 
-// D_alpha(P || Q) of a density ratio by quadrature.
+// Computes the Renyi divergence D_alpha(P || Q) of two densities by quadrature.
 template <class P, class Q>
 double RenyiByIntegration(double order, P p, Q q, std::initializer_list<double> breaks) {
   using Rule = boost::math::quadrature::gauss_kronrod<double, 61>;
@@ -83,8 +83,8 @@ TEST(RenyiTest, PureCurveIsRandomisedResponse) {
   }
 }
 
-// Converting exp((alpha - 1) D) by the best pointwise bound on max(0, 1 - exp(epsilon - loss)), found by
-// search.
+// The conversion from exp((alpha - 1) D) is the best pointwise bound on max(0, 1 - exp(epsilon - loss)),
+// which the test finds by search.
 TEST(RenyiTest, ConversionIsTheBestPointwiseBound) {
   for (const double order : {1.01, 1.5, 3.0, 40.0}) {
     const double divergence = 0.3;
@@ -134,7 +134,7 @@ TEST(ZcdpTest, BeatsEveryOrderOfACurveAndTheClassicFormula) {
   EXPECT_EQ(ZcdpDelta(1, 0), 0);
 }
 
-// Theorem 3.2's pair, summed over all outcomes.
+// Computes delta of Theorem 3.2's pair by a sum over all outcomes.
 double CloneDelta(double epsilon0, int n, double epsilon) {
   const double p = std::exp(-epsilon0);
   const double truthful = 1 / (1 + p);
@@ -187,7 +187,8 @@ TEST(FilterTest, FillsUpToTheBudgetAndNoFurther) {
   EXPECT_EQ(zcdp.spent(), 1);
   auto tenths = ZcdpFilter::Create(1).value();
   for (int i = 0; i < 9; ++i) EXPECT_TRUE(tenths.Charge(0.1).ok()) << i;
-  EXPECT_EQ(tenths.Charge(0.1).code(), absl::StatusCode::kResourceExhausted);  // ten doubles 0.1 exceed 1
+  EXPECT_EQ(tenths.Charge(0.1).code(), absl::StatusCode::kResourceExhausted);  // the sum of ten doubles 0.1
+                                                                               // exceeds 1
   EXPECT_TRUE(zcdp.Charge(0).ok());
 
   auto gdp = GdpFilter::Create(2).value();
@@ -217,7 +218,8 @@ TEST(FilterTest, RenyiFilterDeliversItsGuaranteeAtItsOrder) {
       best = order;
     }
   }
-  // The best order holds as many as fixed beforehand would: Gaussian noise of 20 at (1.5, 1e-6).
+  // At the best order the filter allows as many releases as if their number were fixed beforehand, for
+  // Gaussian noise of 20 at (1.5, 1e-6).
   EXPECT_GT(most, 0);
   EXPECT_LE(one.Times(most).Epsilon(1e-6), 1.5);
   EXPECT_GT(one.Times(most + 2).Epsilon(1e-6), 1.5);

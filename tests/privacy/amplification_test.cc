@@ -25,8 +25,9 @@ using Real = boost::multiprecision::cpp_bin_float_50;
 using CountPair = std::pair<int, int>;
 using Law = std::map<CountPair, Real>;
 
-// The laws of (labels 0, labels 1) by adding one user after the other, as the proof describes them: the first
-// is 0 with probability `first`; each other is nobody's clone, or a clone of 0 or 1 with even chances.
+// Computes the law of (labels 0, labels 1) by adding one user after the other, as the proof describes. The
+// first user is 0 with probability `first`; each other user is no clone, or with equal probability a clone of
+// 0 or of 1.
 Law LabelLaw(Count n, const Real& epsilon0, const Real& first) {
   Law law{{{1, 0}, first}, {{0, 1}, 1 - first}};
   const Real clone = exp(-epsilon0);
@@ -69,7 +70,7 @@ TEST_P(AmplificationOfFew, DeltaIsTheHockeyStickByEnumeration) {
 INSTANTIATE_TEST_SUITE_P(Grid, AmplificationOfFew,
                          testing::Combine(testing::Values(1, 2, 3, 8, 40), testing::Values(0.01, 0.5, 2, 6)));
 
-// A second way to many users: a sum over (A, C) that knows no thresholds and no recurrences.
+// Computes delta for many users in a second way: a sum over (A, C) without thresholds or recurrences.
 double DeltaByDoubleSum(double epsilon0, int n, double epsilon) {
   const double q = 1 / (1 + std::exp(-epsilon0));
   const double u = std::exp(-epsilon0);
@@ -101,8 +102,8 @@ TEST(AmplificationTest, DeltaOfThousandsByDoubleSum) {
   }
 }
 
-// With C fixed (epsilon0 -> 0 makes nearly everyone a clone) and many users the pair is Gaussian: means
-// tanh(epsilon0/2) apart, variance n/4.
+// For many users and fixed C (epsilon0 -> 0 makes nearly everyone a clone) the pair is Gaussian: the means
+// are tanh(epsilon0/2) apart, and the variance is n/4.
 TEST(AmplificationTest, GaussianLimit) {
   const double epsilon0 = 0.01;
   const Count n = 100'000'000;
@@ -202,15 +203,15 @@ void ExpectRejected(const absl::Status& status, const std::string& key) {
 
 TEST(AmplificationTest, BadParametersAreRejectedByName) {
   for (const double bad : {0.0, -1.0, kInfinity, kNaN, 1e-310}) {
-    ExpectRejected(ClosedFormAmplification(bad, 1000, 1e-6).status(), "privacy.epsilon0");
-    ExpectRejected(NumericalAmplification(bad, 1000, 1e-6).status(), "privacy.epsilon0");
-    ExpectRejected(AmplificationDelta(bad, 1000, 0.1).status(), "privacy.epsilon0");
-    ExpectRejected(LargestLocalEpsilon({bad, 1e-6}, 1000).status(), "privacy.epsilon");
+    ExpectRejected(ClosedFormAmplification(bad, 1000, 1e-6).status(), "epsilon0");
+    ExpectRejected(NumericalAmplification(bad, 1000, 1e-6).status(), "epsilon0");
+    ExpectRejected(AmplificationDelta(bad, 1000, 0.1).status(), "epsilon0");
+    ExpectRejected(LargestLocalEpsilon({bad, 1e-6}, 1000).status(), "epsilon");
   }
   for (const double bad : {0.0, 1.0, -0.1, kInfinity, kNaN, 1e-310}) {
-    ExpectRejected(ClosedFormAmplification(1, 1000, bad).status(), "privacy.delta");
-    ExpectRejected(NumericalAmplification(1, 1000, bad).status(), "privacy.delta");
-    ExpectRejected(LargestLocalEpsilon({1, bad}, 1000).status(), "privacy.delta");
+    ExpectRejected(ClosedFormAmplification(1, 1000, bad).status(), "delta");
+    ExpectRejected(NumericalAmplification(1, 1000, bad).status(), "delta");
+    ExpectRejected(LargestLocalEpsilon({1, bad}, 1000).status(), "delta");
   }
   for (const Count bad : {0, -1}) {
     ExpectRejected(ClosedFormAmplification(1, bad, 1e-6).status(), "n");
@@ -219,10 +220,10 @@ TEST(AmplificationTest, BadParametersAreRejectedByName) {
     ExpectRejected(LargestLocalEpsilon({1, 1e-6}, bad).status(), "n");
   }
   for (const double bad : {-0.1, kInfinity, kNaN}) {
-    ExpectRejected(AmplificationDelta(1, 1000, bad).status(), "privacy.epsilon");
+    ExpectRejected(AmplificationDelta(1, 1000, bad).status(), "epsilon");
   }
-  ExpectRejected(ClosedFormAmplification(9, 100'000, 1e-6).status(), "privacy.epsilon0");
-  ExpectRejected(ClosedFormAmplification(1, 100, 1e-6).status(), "privacy.epsilon0");
+  ExpectRejected(ClosedFormAmplification(9, 100'000, 1e-6).status(), "epsilon0");
+  ExpectRejected(ClosedFormAmplification(1, 100, 1e-6).status(), "epsilon0");
 }
 
 // --- P2's epsilon0

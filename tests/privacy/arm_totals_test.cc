@@ -103,7 +103,7 @@ TEST(ArmTotalTest, RefusesAndStaysAsItWas) {
   EXPECT_TRUE(total.Add(Of(3, {1, 4}, {kMost - 6, 0})).ok()) << "as much as there is room for";
 }
 
-// Against a map from arms to sums; in any order, with the same bits.
+// Compares with a map from arms to sums. Any order must give the same bits.
 RC_GTEST_PROP(ArmTotalTest, IsTheSumInAnyOrder, ()) {
   const auto arms_of = [](int one_in) {
     std::vector<ArmId> arms;

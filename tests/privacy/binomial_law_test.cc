@@ -23,7 +23,7 @@ Real ExactLog(double x, double n, const Real& p, const Real& q) {
 
 class BinomialLaw : public testing::TestWithParam<std::tuple<double, double>> {};
 
-// exp(-rate) and 1 - exp(-rate) are rounded here, as they are where the law is used.
+// The test rounds exp(-rate) and 1 - exp(-rate) exactly as the users of the law do.
 TEST_P(BinomialLaw, LogIsWithinItsErrorBound) {
   const auto [n, rate] = GetParam();
   const double p = std::exp(-rate);

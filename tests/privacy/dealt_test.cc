@@ -13,8 +13,9 @@
 #include "bandana/privacy/shuffle_means.h"
 #include "tests/privacy/mean_support.h"
 
-// Queries of which every client answers one coordinate with one reward. Seeds are fixed. Means are held to
-// four standard errors, variances to five, laws by Kolmogorov and Smirnov at 1e-6.
+// Tests of dealt queries, in which every client answers one coordinate with one reward. Seeds are fixed.
+// Means may be off by four standard errors, variances by five; laws are compared with the Kolmogorov-Smirnov
+// test at 1e-6.
 namespace bandana {
 namespace {
 
@@ -39,7 +40,7 @@ P Make(DpGuarantee nominal, Sampler sampler, Calibration calibration = Calibrati
   }
 }
 
-// Client `client`, from 1 on, whatever part it has been dealt.
+// Returns the reward of client `client` (from 1 on), whichever part it has been dealt.
 double RewardOf(const MeanQuery& query, std::size_t part, std::uint32_t client) {
   const Interval& bound = query.bounds[part];
   return client % 3 == 0 ? bound.low : bound.high;
@@ -55,17 +56,17 @@ absl::StatusOr<Report> PartOf(const P& mean, const MeanQuery& query, int part, s
 }
 
 template <class P>
-absl::StatusOr<Report> CrowdOf(const P& mean, const MeanQuery& query, int part, std::uint32_t first,
-                               const std::vector<RewardSum>& crowd, NoiseGen& noise) {
+absl::StatusOr<Report> GroupOf(const P& mean, const MeanQuery& query, int part, std::uint32_t first,
+                               const std::vector<RewardSum>& group, NoiseGen& noise) {
   BANDANA_ASSIGN_OR_RETURN(const Report report,
-                           mean.RandomizeCrowd(query, part, Raw<RewardSums>(crowd), noise));
+                           mean.RandomizeGroup(query, part, Raw<RewardSums>(group), noise));
   return Wire::FromUnits(NodeId{first}, Wire::Units(report), report.bits(), report.quorum(), {},
                          report.part(), report.clients());
 }
 
-enum class Who { kClients, kCrowds };
+enum class Who { kClients, kGroups };
 
-// The rewards of a part's clients, at the ends of its interval, as two sums of one value each.
+// Returns the rewards of a part's clients as two sums, one for each end of the interval.
 std::vector<RewardSum> Ends(const MeanQuery& query, std::size_t part, std::uint32_t first) {
   std::vector<RewardSum> ends(2);
   for (Count i = 0; i < query.dealt[part]; ++i) {
@@ -84,10 +85,10 @@ absl::StatusOr<std::vector<Report>> ReportsOf(const P& mean, const MeanQuery& qu
   std::uint32_t client = 1;
   for (std::size_t part = 0; part < query.dealt.size(); ++part) {
     const int index = static_cast<int>(part);
-    if (who == Who::kCrowds) {
-      BANDANA_ASSIGN_OR_RETURN(Report crowd,
-                               CrowdOf(mean, query, index, client, Ends(query, part, client), noise));
-      reports.push_back(std::move(crowd));
+    if (who == Who::kGroups) {
+      BANDANA_ASSIGN_OR_RETURN(Report group,
+                               GroupOf(mean, query, index, client, Ends(query, part, client), noise));
+      reports.push_back(std::move(group));
       client += static_cast<std::uint32_t>(query.dealt[part]);
       continue;
     }
@@ -174,8 +175,8 @@ TYPED_TEST(DealtTest, TheErrorHasTheStatedLaw) {
       understated.proxy *= 0.3;
       understated.laplace_scale *= 0.3;
       EXPECT_FALSE(test::TailsAreBelow(errors.entries[j], understated)) << "the test sees nothing";
-      // A Laplace variance estimate spreads by sqrt(5/draws). The rounding of a shuffle sum, none here,
-      // counts with the most it can be.
+      // An estimated Laplace variance has a relative standard error of sqrt(5/draws). The stated law of a
+      // shuffle sum includes the most that rounding can add, and here it adds nothing.
       const double ratio = test::MomentsOf(errors.entries[j]).variance / (law.stddev() * law.stddev());
       const double spread = 5 * std::sqrt(5.0 / kDraws);
       EXPECT_LE(ratio, 1 + spread) << j;
@@ -184,30 +185,30 @@ TYPED_TEST(DealtTest, TheErrorHasTheStatedLaw) {
   }
 }
 
-TYPED_TEST(DealtTest, ACrowdIsTheSumOfItsClientsInLaw) {
+TYPED_TEST(DealtTest, AGroupIsTheSumOfItsClientsInLaw) {
   const test::Errors clients = ErrorsOf(this->mean_, kQuery, Who::kClients, 4, 3000);
-  const test::Errors crowds = ErrorsOf(this->mean_, kQuery, Who::kCrowds, 5, 3000);
+  const test::Errors groups = ErrorsOf(this->mean_, kQuery, Who::kGroups, 5, 3000);
   const auto less = Make<TypeParam>({1.5, 1e-4}, Sampler::kFast);
-  const test::Errors others = ErrorsOf(less, kQuery, Who::kCrowds, 6, 3000);
+  const test::Errors others = ErrorsOf(less, kQuery, Who::kGroups, 6, 3000);
   for (std::size_t j = 0; j < 3; ++j) {
     if (!this->kNoisy) {
-      EXPECT_EQ(crowds.entries[j], clients.entries[j]);
+      EXPECT_EQ(groups.entries[j], clients.entries[j]);
       continue;
     }
-    EXPECT_TRUE(test::SameLaw(crowds.entries[j], clients.entries[j])) << j;
+    EXPECT_TRUE(test::SameLaw(groups.entries[j], clients.entries[j])) << j;
     EXPECT_FALSE(test::SameLaw(others.entries[j], clients.entries[j])) << "the test sees nothing";
   }
 }
 
-TYPED_TEST(DealtTest, TheExactSamplersCrowdHasTheSameLaw) {
+TYPED_TEST(DealtTest, TheExactSamplersGroupHasTheSameLaw) {
   const test::Errors exact =
-      ErrorsOf(Make<TypeParam>(kNominal, Sampler::kExact), kQuery, Who::kCrowds, 7, 1500);
-  const test::Errors fast = ErrorsOf(this->mean_, kQuery, Who::kCrowds, 8, 1500);
+      ErrorsOf(Make<TypeParam>(kNominal, Sampler::kExact), kQuery, Who::kGroups, 7, 1500);
+  const test::Errors fast = ErrorsOf(this->mean_, kQuery, Who::kGroups, 8, 1500);
   for (std::size_t j = 0; j < 3; ++j) EXPECT_TRUE(test::SameLaw(exact.entries[j], fast.entries[j]));
 }
 
-// Ten million clients, of whom a loop over each would take seconds.
-TYPED_TEST(DealtTest, ALargeCrowdCostsNoMoreThanASmallOne) {
+// Ten million clients: a loop over them would take seconds.
+TYPED_TEST(DealtTest, ALargeGroupCostsNoMoreThanASmallOne) {
   const MeanQuery query{{{-1, 1}, {0, 1}}, 10'000'000, {}, {9'000'000, 1'000'000}};
   test::Noise noise(9);
   constexpr int kDraws = 400;
@@ -216,8 +217,8 @@ TYPED_TEST(DealtTest, ALargeCrowdCostsNoMoreThanASmallOne) {
   for (int i = 0; i < kDraws; ++i) {
     std::vector<Report> reports;
     reports.push_back(
-        *CrowdOf(this->mean_, query, 0, 1, {{4'500'000, -4.5e6}, {4'500'000, 4.5e6}}, noise.gen));
-    reports.push_back(*CrowdOf(this->mean_, query, 1, 9'000'001, {{1'000'000, 1e6}}, noise.gen));
+        *GroupOf(this->mean_, query, 0, 1, {{4'500'000, -4.5e6}, {4'500'000, 4.5e6}}, noise.gen));
+    reports.push_back(*GroupOf(this->mean_, query, 1, 9'000'001, {{1'000'000, 1e6}}, noise.gen));
     EXPECT_EQ(reports[0].clients(), 9'000'000);
     EXPECT_EQ(reports[0].bits(), 9'000'000 * *this->mean_.ReportBits(query, 0));
     const auto released = Opened(this->mean_, query, reports, noise.gen);
@@ -235,12 +236,12 @@ TYPED_TEST(DealtTest, ALargeCrowdCostsNoMoreThanASmallOne) {
 }
 
 TYPED_TEST(DealtTest, WithoutNoiseItIsTheAverage) {
-  // At this epsilon a Laplace scale is a unit of the grid, a Gaussian's 7e-7 of the range. Shuffle sums go up
-  // to epsilon = 100.
+  // At this epsilon a Laplace scale is one unit of the grid, and a Gaussian one is 7e-7 of the range. Shuffle
+  // sums accept at most epsilon = 100.
   if constexpr (!std::is_same_v<TypeParam, ShuffleSumMean>) {
     const auto mean = Make<TypeParam>({1e12, 1e-4}, Sampler::kExact);
     const auto none = Make<NoPrivacyMean>(kNominal, Sampler::kExact);
-    for (const Who who : {Who::kClients, Who::kCrowds}) {
+    for (const Who who : {Who::kClients, Who::kGroups}) {
       const auto reports = *ReportsOf(mean, kQuery, who, this->noise_.gen);
       const auto released = Opened(mean, kQuery, reports, this->noise_.gen);
       ASSERT_TRUE(released.ok()) << released.status();
@@ -253,13 +254,13 @@ TYPED_TEST(DealtTest, WithoutNoiseItIsTheAverage) {
   }
 }
 
-// The law of a coordinate is that of a query for it alone to its clients.
+// The noise of a coordinate has the law of a query for this coordinate alone to its clients.
 TYPED_TEST(DealtTest, EachCoordinateHasTheNoiseOfItsOwnRange) {
   const auto reports = *ReportsOf(this->mean_, kQuery, Who::kClients, this->noise_.gen);
   const auto all = Opened(this->mean_, kQuery, reports, this->noise_.gen);
   ASSERT_TRUE(all.ok()) << all.status();
   if constexpr (std::is_same_v<TypeParam, ShuffledLaplaceMean>) {
-    const double epsilon0 = *this->mean_.LocalEpsilon(30);  // among all, and not among those of its part
+    const double epsilon0 = *this->mean_.LocalEpsilon(30);  // among all clients, not among those of its part
     for (std::size_t j = 0; j < 3; ++j) {
       const double range = kQuery.bounds[j].high - kQuery.bounds[j].low;
       EXPECT_EQ(all->noise()[j].laplace_terms, kQuery.dealt[j]);
@@ -282,13 +283,13 @@ TYPED_TEST(DealtTest, WhatIsNoPartIsRefused) {
   const auto part = [&](const MeanQuery& query, int index) {
     return PartOf(this->mean_, query, index, 1, 0.5, this->noise_.gen).status();
   };
-  const auto crowd = [&](const MeanQuery& query, int index, const std::vector<RewardSum>& rewards) {
-    return CrowdOf(this->mean_, query, index, 1, rewards, this->noise_.gen).status();
+  const auto group = [&](const MeanQuery& query, int index, const std::vector<RewardSum>& rewards) {
+    return GroupOf(this->mean_, query, index, 1, rewards, this->noise_.gen).status();
   };
   EXPECT_TRUE(part(kQuery, 2).ok());
   for (const int bad : {-2, -1, 3, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
     EXPECT_EQ(part(kQuery, bad).code(), absl::StatusCode::kInvalidArgument) << bad;
-    EXPECT_EQ(crowd(kQuery, bad, {{1, 1}}).code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_EQ(group(kQuery, bad, {{1, 1}}).code(), absl::StatusCode::kInvalidArgument) << bad;
   }
   MeanQuery whole = kQuery;
   whole.dealt.clear();
@@ -319,7 +320,7 @@ TYPED_TEST(DealtTest, WhatIsNoPartIsRefused) {
                                            {{3, 3}, {3, -3}},
                                            {{6, 6}, {-1, 0}},
                                            {{kMost, 0}, {kMost, 0}}}) {
-    EXPECT_EQ(crowd(kQuery, 0, rewards).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(group(kQuery, 0, rewards).code(), absl::StatusCode::kInvalidArgument);
   }
 }
 
@@ -340,16 +341,16 @@ TYPED_TEST(DealtTest, NobodyIsInASumTwice) {
   other = reports;
   other.pop_back();
   EXPECT_TRUE(refused(other)) << "one is missing";
-  other[0] = *CrowdOf(this->mean_, kQuery, 0, 30, {{1, 1}}, this->noise_.gen);
+  other[0] = *GroupOf(this->mean_, kQuery, 0, 30, {{1, 1}}, this->noise_.gen);
   EXPECT_TRUE(refused(other)) << "and one more is";
 }
 
-TYPED_TEST(DealtTest, CrowdsDoNotOverlap) {
-  const auto opened = [&](const std::vector<std::pair<std::uint32_t, Count>>& crowds) {
+TYPED_TEST(DealtTest, GroupsDoNotOverlap) {
+  const auto opened = [&](const std::vector<std::pair<std::uint32_t, Count>>& groups) {
     std::vector<Report> reports;
-    for (std::size_t part = 0; part < crowds.size(); ++part) {
-      const auto [first, clients] = crowds[part];
-      reports.push_back(*CrowdOf(this->mean_, kQuery, static_cast<int>(part), first,
+    for (std::size_t part = 0; part < groups.size(); ++part) {
+      const auto [first, clients] = groups[part];
+      reports.push_back(*GroupOf(this->mean_, kQuery, static_cast<int>(part), first,
                                  {{clients, static_cast<double>(clients) * kQuery.bounds[part].high}, {0, 0}},
                                  this->noise_.gen));
     }
@@ -375,8 +376,8 @@ TYPED_TEST(DealtTest, WildRewardsAreTakenAndCountForNoMore) {
     const auto released = Opened(mean, kQuery, reports, this->noise_.gen);
     ASSERT_TRUE(released.ok()) << released.status();
     EXPECT_LT(std::abs(released->value().entries[0]), 3) << wild;
-    const auto crowd = CrowdOf(mean, kQuery, 0, 1, {{5, wild}, {0, 0}}, this->noise_.gen);
-    ASSERT_TRUE(crowd.ok()) << wild << crowd.status();
+    const auto group = GroupOf(mean, kQuery, 0, 1, {{5, wild}, {0, 0}}, this->noise_.gen);
+    ASSERT_TRUE(group.ok()) << wild << group.status();
   }
 }
 
@@ -397,7 +398,7 @@ TEST(DealtQueryTest, IsAnotherQuestion) {
   EXPECT_NE(kQuery.bytes(), whole.bytes());
   EXPECT_NE(kQuery.bytes(), other.bytes());
   EXPECT_FALSE(kQuery == other);
-  // A number of clients is not taken for a bound.
+  // A number of clients is not confused with a bound.
   const MeanQuery two{.bounds = {{0, 1}, {0, 1}}, .clients = 2, .dealt = {1, 1}};
   const MeanQuery three{.bounds = {{0, 1}, {0, 1}, {0, 1}}, .clients = 2};
   EXPECT_NE(two.bytes(), three.bytes());
@@ -414,7 +415,7 @@ TEST(DealtQueryTest, ASumIsOfOneDeal) {
   EXPECT_EQ(sum.reports(), 1);
 }
 
-// A central report that its server is to protect does not come out by another door.
+// A central report, which its server must protect, cannot be opened through another mechanism.
 TEST(DealtQueryTest, APartIsProtectedByItsCollector) {
   const auto central = Make<CentralLaplaceMean>(kNominal, Sampler::kExact);
   const auto local = Make<LocalLaplaceMean>(kNominal, Sampler::kExact);
@@ -449,13 +450,13 @@ TEST(DealtPaperTest, ShuffleSumsHaveThePublishedConstantsForScalars) {
   EXPECT_EQ(setting->levels, 32);  // ceil(sqrt(1000))
   EXPECT_EQ(setting->noise_bits, static_cast<std::int64_t>(std::ceil(180 * 32 * 32 * std::log(2e6) / 1000)));
   EXPECT_LT(setting->delivered.epsilon, 0.15) << "more than was asked for";
-  // P2: sub-Gaussian with variance 180 ln(2/delta)/epsilon^2 for a sum of rewards in [-1, 1].
+  // P2's noise is sub-Gaussian with variance 180 ln(2/delta)/epsilon^2 for a sum of rewards in [-1, 1].
   test::Noise noise(1);
-  const auto released = Opened(paper, query, *ReportsOf(paper, query, Who::kCrowds, noise.gen), noise.gen);
+  const auto released = Opened(paper, query, *ReportsOf(paper, query, Who::kGroups, noise.gen), noise.gen);
   ASSERT_TRUE(released.ok()) << released.status();
   const double proxy = 1000 * released->noise()[0].proxy;
   EXPECT_NEAR(proxy * proxy / (180 * std::log(2e6)), 1, 0.01);
-  // An undealt query, even of one coordinate, is P1's vector sum.
+  // A query that is not dealt is P1's vector sum, even with one coordinate.
   EXPECT_EQ(paper.SettingFor({{{-1, 1}}, 1000})->p, 0.25);
 }
 
@@ -507,7 +508,7 @@ TEST(DealtShuffleTest, APartIsMixedAmongAsManyAsItWasMadeFor) {
   ASSERT_TRUE(sum.Mix(other, reports).ok());
   reports[0] = *PartOf(sum, kQuery, 0, 1, 1, noise.gen);
   EXPECT_EQ(sum.Mix(other, reports).status().code(), absl::StatusCode::kFailedPrecondition);
-  // And an answer to all is none to a part.
+  // An answer to the whole query is not an answer to a part.
   MeanQuery whole = kQuery;
   whole.dealt.clear();
   const auto laplace = Make<ShuffledLaplaceMean>(kNominal, Sampler::kExact);
@@ -522,26 +523,26 @@ TEST(DealtShuffleTest, APartIsMixedAmongAsManyAsItWasMadeFor) {
   EXPECT_FALSE(laplace.AddMixed(kQuery, {parts[1]}, into).ok()) << "as a client made it";
 }
 
-// Rewards inside of the interval are rounded by a coin each, so that their sum does not tell the law: a sum
-// is refused, rewards by value are not.
-TEST(DealtShuffleTest, ACrowdOfAShuffleSumIsGivenByValue) {
+// A coin rounds each reward inside of the interval, so the sum of the rewards does not determine the law. A
+// group must therefore give its rewards by value; a sum of different rewards is refused.
+TEST(DealtShuffleTest, AGroupOfAShuffleSumIsGivenByValue) {
   const auto mean = Make<ShuffleSumMean>(kNominal, Sampler::kFast);
   test::Noise noise(1);
   const MeanQuery query{{{-1, 1}}, 600, {}, {600}};
-  const auto crowd = [&](const std::vector<RewardSum>& rewards) {
-    return CrowdOf(mean, query, 0, 1, rewards, noise.gen);
+  const auto group = [&](const std::vector<RewardSum>& rewards) {
+    return GroupOf(mean, query, 0, 1, rewards, noise.gen);
   };
-  EXPECT_EQ(crowd({{600, 100}}).status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_TRUE(crowd({{600, 600}}).ok()) << "all at one end";
-  EXPECT_TRUE(crowd({{600, -600}}).ok());
-  EXPECT_TRUE(crowd({{1, 0.3}}).ok());
-  // A third of the clients at each of three values, one of them inside.
+  EXPECT_EQ(group({{600, 100}}).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(group({{600, 600}}).ok()) << "all at one end";
+  EXPECT_TRUE(group({{600, -600}}).ok());
+  EXPECT_TRUE(group({{1, 0.3}}).ok());
+  // A third of the clients has each of three values, and one value is inside of the interval.
   const std::array<double, 3> values = {-1, 0.37, 1};
   std::vector<RewardSum> by_value;
   for (const double value : values) by_value.push_back({200, 200 * value});
   std::vector<double> at_once, one_by_one;
   for (int i = 0; i < 2000; ++i) {
-    at_once.push_back(static_cast<double>(Wire::Units(*crowd(by_value))[0]));
+    at_once.push_back(static_cast<double>(Wire::Units(*group(by_value))[0]));
     double sum = 0;
     for (int j = 0; j < 600; ++j) {
       const auto report = PartOf(mean, query, 0, 1, values[static_cast<std::size_t>(j) % 3], noise.gen);

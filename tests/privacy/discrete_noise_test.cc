@@ -16,8 +16,9 @@
 #include "gtest/gtest.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, 1e-9 where the bits are the
-// operating system's, and there are about 100. The planted violations must fail the same comparisons.
+// Seeds are fixed, except where the operating system supplies the bits. Each comparison has a false-alarm
+// rate of 1e-6 over seeds, or 1e-9 with the system's bits, and there are about 100. Planted violations must
+// fail the same comparisons.
 namespace bandana {
 namespace {
 
@@ -31,8 +32,8 @@ constexpr std::uint64_t kAlmostOne = (std::uint64_t{1} << 60) - 1;
 
 double Value(Rational r) { return static_cast<double>(r.num) / static_cast<double>(r.den); }
 
-/// Whether draws have probabilities proportional to `weight` on {-reach, ..., reach}; what lies beyond weighs
-/// next to nothing and is counted at the ends.
+/// Returns whether draws have probabilities proportional to `weight` on {-reach, ..., reach}. Draws beyond,
+/// which have almost no probability, count at the ends.
 bool HasWeights(std::int64_t reach, absl::FunctionRef<long double(long double)> weight,
                 absl::FunctionRef<std::int64_t()> draw, double false_alarm = 1e-6) {
   std::vector<double> counts(2 * reach + 1), masses(2 * reach + 1);
@@ -82,7 +83,8 @@ TEST(BernoulliExpTest, HasItsOdds) {
   EXPECT_FALSE(BernoulliExp({std::numeric_limits<std::uint64_t>::max(), 1}, noise.gen));
 }
 
-// exp(-P(event)) where nobody has written P(event) as a fraction: two uniforms whose sum is below 1.
+// Draws with probability exp(-P(event)) for an event whose probability is not given as a fraction: two
+// uniforms whose sum is below 1.
 TEST(BernoulliExpTest, TakesAnyEvent) {
   Noise noise(3);
   const auto event = [&] { return UniformUnit(noise.gen) + UniformUnit(noise.gen) < 1; };
@@ -191,7 +193,7 @@ TEST(DiscreteGaussianTest, PlantedFaultsAreSeen) {
   EXPECT_FALSE(IsDiscreteGaussian(100, [&] { return DiscreteGaussian({95, 10}, noise.gen); }));
   EXPECT_FALSE(IsDiscreteGaussian(2.1, [&] { return DiscreteGaussianOfVariance({2, 1}, noise.gen); }));
   EXPECT_FALSE(IsDiscreteGaussian(4, [&] { return RoundedNormal(2, noise.gen); }));
-  // A normal rounded to the nearest integer: variance 1 + 1/12.
+  // A normal that is rounded to the nearest integer has variance 1 + 1/12.
   EXPECT_FALSE(IsDiscreteGaussian(1, [&] { return (RoundedNormal(2, noise.gen) + 1) >> 1; }));
 }
 
@@ -219,7 +221,7 @@ TEST(DiscreteGaussianTest, HasTheLawAtTheLargestScales) {
   expect(std::sqrt(kVariance), [&] { return DiscreteGaussianOfVariance({kVariance, 1}, noise.gen); });
 }
 
-// The largest arguments at once: nothing overflows, and almost all mass is at 0 or next to it.
+// At the largest arguments nothing overflows, and almost all mass is at 0 or next to it.
 TEST(DiscreteGaussianTest, TakesExtremeRatios) {
   constexpr std::uint64_t kMost = (std::uint64_t{1} << 52) - 1;
   constexpr std::uint64_t kMostVariance = (std::uint64_t{1} << 61) - 1;

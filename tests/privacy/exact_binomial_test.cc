@@ -14,8 +14,9 @@
 #include "gtest/gtest.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, 1e-9 where the bits are the
-// operating system's, and there are about 60. The planted violations must fail the same comparisons.
+// Seeds are fixed, except where the operating system supplies the bits. Each comparison has a false-alarm
+// rate of 1e-6 over seeds, or 1e-9 with the system's bits, and there are about 60. Planted violations must
+// fail the same comparisons.
 namespace bandana {
 namespace {
 
@@ -42,7 +43,7 @@ TEST(ExactBinomialTest, CountingHasTheLaw) {
   }
 }
 
-// Small n make the correction large and reach every branch of it.
+// Small n make the correction large and reach all of its branches.
 TEST(ExactBinomialTest, RejectionHasTheLaw) {
   Noise noise(2);
   for (const std::uint64_t n : {1, 2, 3, 4, 5, 6, 8, 10, 13, 20, 64, 257, 1000}) {
@@ -50,7 +51,7 @@ TEST(ExactBinomialTest, RejectionHasTheLaw) {
   }
 }
 
-// C(n, n/2 + x)/C(n, n/2) = exp(-2 x^2/N - R), N = n + 1, with R as the proof note has it.
+// C(n, n/2 + x)/C(n, n/2) = exp(-2 x^2/N - R), where N = n + 1 and R is the proof note's correction.
 TEST(ExactBinomialTest, TheCorrectionIsWhatIsProved) {
   using boost::math::quadrature::gauss;
   for (const int n : {2, 4, 10, 100}) {
@@ -97,7 +98,7 @@ TEST(ExactBinomialTest, PlantedFaultsAreSeen) {
   Noise noise(4);
   EXPECT_FALSE(IsBinomial(20, 0.31, [&] { return ExactBinomial(20, {3, 10}, noise.gen); }));
   EXPECT_FALSE(IsBinomial(101, 0.5, [&] { return internal::BinomialByRejection(100, noise.gen); }));
-  // Ties with p counted as successes: p is 1/4 + 1/4 instead of 1/4.
+  // A fault: if ties with p count as successes, p is 1/4 + 1/4 instead of 1/4.
   EXPECT_FALSE(IsBinomial(10, 0.25, [&] { return ExactBinomial(10, {1, 2}, noise.gen); }));
   EXPECT_FALSE(IsBinomial(1000, 0.5, [&] { return ExactBinomial(900, noise.gen) + 50; }));
 }

@@ -15,8 +15,9 @@
 #include "gtest/gtest.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, 1e-9 where the bits are the
-// operating system's, and there are about 20. The planted violations must fail the same comparisons.
+// Seeds are fixed, except where the operating system supplies the bits. Each comparison has a false-alarm
+// rate of 1e-6 over seeds, or 1e-9 with the system's bits, and there are about 20. Planted violations must
+// fail the same comparisons.
 namespace bandana {
 namespace {
 
@@ -113,15 +114,15 @@ TEST(FastNoiseTest, SumsOfManyLaplacesAreNormal) {
   EXPECT_EQ(SumOfLaplace(0, noise.gen), 0);
 }
 
-// FNV-1a over the bits of the numbers.
+// Returns the FNV-1a hash over the bits of the numbers.
 std::uint64_t Fingerprint(const std::vector<double>& numbers) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const double x : numbers) hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3;
   return hash;
 }
 
-// A run must give the same noise on every machine and in every version: here with a thousand draws on the
-// rare paths, some tens of them in the tails.
+// A run must give the same noise on every machine and in every version. The sample has a thousand draws on
+// the rare paths, some tens of them in the tails.
 TEST(FastNoiseTest, IsAFunctionOfItsKey) {
   Noise noise(7);
   std::vector<double> sample(100'000);

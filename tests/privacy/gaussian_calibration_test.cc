@@ -20,14 +20,14 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// The integral of max(0, p - e^epsilon q) for p = N(1, s^2), q = N(0, s^2): the definition of delta.
+// Computes delta by its definition: the integral of max(0, p - e^epsilon q) for p = N(1, s^2), q = N(0, s^2).
 double IntegratedDelta(double epsilon, double s) {
   const auto excess = [&](double x) {
     const double p = std::exp(-0.5 * (x - 1) * (x - 1) / (s * s));
     const double q = std::exp(epsilon - 0.5 * x * x / (s * s));
     return std::max(0.0, p - q) / (s * std::sqrt(2 * std::numbers::pi));
   };
-  const double start = s * s * epsilon + 0.5;  // p = e^epsilon q
+  const double start = s * s * epsilon + 0.5;  // the point where p = e^epsilon q
   double sum = 0;
   for (int i = 0; i < 64; ++i) {
     using Rule = boost::math::quadrature::gauss_kronrod<double, 31>;
@@ -36,7 +36,7 @@ double IntegratedDelta(double epsilon, double s) {
   return sum;
 }
 
-// Theorem 8 as it is written, with digits enough for its cancellation.
+// Computes Theorem 8 as printed, with enough digits for its cancellation.
 double DeltaByHighPrecision(double epsilon, double s) {
   using Real = boost::multiprecision::cpp_bin_float_50;
   const auto cdf = [](const Real& x) { return Real(boost::math::erfc(Real(-x / sqrt(Real(2)))) / 2); };
@@ -100,7 +100,7 @@ TEST(GaussianTest, KnownFigures) {
   EXPECT_GT(GaussianEpsilon(0.1, ClassicGaussianMultiplier({10, 0.1}).value()), 10);
 }
 
-// At epsilon = 0 delta is the total variation distance, 2 Phi(1/(2 s)) - 1.
+// At epsilon = 0, delta is the total variation distance 2 Phi(1/(2 s)) - 1.
 TEST(GaussianTest, DeltaAtZeroIsTheTotalVariation) {
   for (const double s : {0.01, 0.5, 1.0, 30.0, 1e6, 1e100}) {
     const double expected = std::erf(0.5 / s / std::numbers::sqrt2);
@@ -155,10 +155,10 @@ void ExpectRejected(DpGuarantee guarantee, const std::string& key, const std::st
 
 TEST(GaussianTest, BadParametersAreRejectedByName) {
   for (const double epsilon : {0.0, -1.0, kInfinity, kNaN}) {
-    ExpectRejected({epsilon, 1e-6}, "privacy.epsilon", "a finite number > 0");
+    ExpectRejected({epsilon, 1e-6}, "epsilon", "a finite number > 0");
   }
   for (const double delta : {0.0, 1.0, -0.1, kInfinity, kNaN}) {
-    ExpectRejected({1, delta}, "privacy.delta", "a number in (0, 1)");
+    ExpectRejected({1, delta}, "delta", "a number in (0, 1)");
   }
 }
 

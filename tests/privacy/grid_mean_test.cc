@@ -30,7 +30,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 NoPrivacyMean Bare() { return NoPrivacyMean(Declassify("test")); }
 
-// What leaves a client whose averages are these: clipped and rounded, no noise.
+// Returns the report of a client with these averages: clipped and rounded, without noise.
 Units Average(const MeanQuery& query, const std::vector<double>& averages, Count pulls = 1) {
   test::Noise unused(0);
   std::vector<RewardSum> sums;
@@ -40,7 +40,7 @@ Units Average(const MeanQuery& query, const std::vector<double>& averages, Count
   return Wire::Units(*report);
 }
 
-// The sum of reports of clients 1, 2, ..., as the analyzer of `mean` lets it out without noise.
+// Returns the sum of the reports of clients 1, 2, ... that the analyzer of `mean` accepts, without noise.
 template <class P>
 absl::StatusOr<Units> Sum(const P& mean, const MeanQuery& query, const std::vector<Units>& reports) {
   test::Noise unused(0);
@@ -86,7 +86,7 @@ std::vector<double> Highs(const MeanQuery& query) {
   return ends;
 }
 
-// Intervals of all sizes, from a fraction of a unit to thousands, with ends on the grid and off it.
+// Generates intervals of all sizes, from a fraction of a unit to thousands, with ends on the grid and off it.
 rc::Gen<Interval> AnyInterval() {
   return rc::gen::exec([] {
     const double scale = std::ldexp(1.0, *rc::gen::inRange(-33, 12));
@@ -107,7 +107,7 @@ rc::Gen<MeanQuery> AnyQuery() {
   });
 }
 
-// A client may hold anything at all; mostly the ends, where the most is at stake.
+// Generates any average, most often an end of the interval, where the sensitivity is reached.
 double AnyAverage(const Interval& bound) {
   const double inside = bound.low + (bound.high - bound.low) * *rc::gen::inRange(0, 1001) / 1000.;
   return *rc::gen::element(bound.low, bound.high, bound.low, bound.high, inside, inside,
@@ -128,7 +128,7 @@ RC_GTEST_PROP(SensitivityTest, NoClientMovesTheSumFarther, ()) {
   RC_ASSERT(Distance(Average(query, one), Average(query, other)) <= GridMean::Sensitivity(query));
 }
 
-// Rounding outwards may leave one unit at each end that no value reaches.
+// If the bounds are rounded outwards, one unit at each end may be out of reach.
 RC_GTEST_PROP(SensitivityTest, OppositeCornersAttainIt, ()) {
   const MeanQuery query = *AnyQuery();
   const double reached = Distance(Average(query, Lows(query)), Average(query, Highs(query)));
@@ -186,7 +186,7 @@ TEST(AverageTest, WhatIsNotANumberCountsAsTheMiddle) {
   EXPECT_THAT(Wire::Units(*report), ::testing::ElementsAre(1 << 29));
 }
 
-// Its sensitivity, and so its noise, can be zero: there is nothing to tell.
+// The sensitivity is zero, and then the noise may be zero too: the report says nothing about the client.
 TEST(AverageTest, AnIntervalOfOnePointTellsNothing) {
   const MeanQuery query{{{0.5, 0.5}}, 1};
   EXPECT_EQ(GridMean::Sensitivity(query), 0);
@@ -195,7 +195,7 @@ TEST(AverageTest, AnIntervalOfOnePointTellsNothing) {
   }
 }
 
-// 1e12 units of 2^-30 are more than 64 bits hold. An error, or a value in the interval, but no other value.
+// 1e12 in units of 2^-30 exceeds 64 bits. The result must be an error or a value in the interval.
 TEST(AverageTest, AnIntervalTooWideForTheGridGivesNoValueOutsideIt) {
   test::Noise unused(0);
   const std::vector<RewardSum> rewards = {{1, 1e12}};
@@ -228,7 +228,7 @@ RC_GTEST_PROP(AddTest, TheOrderOfReportsDoesNotMatter, ()) {
   RC_ASSERT(*sum == total);
 }
 
-// Whatever a client sends, in the central model it moves the sum no farther than an honest client could.
+// In the central model no report moves the sum farther than an honest client could, whatever it contains.
 RC_GTEST_PROP(AddTest, TheAnalyzersSumHasTheSensitivityWhateverIsSent, ()) {
   const MeanQuery query = *AnyQuery();
   const auto sent = [&] {
@@ -280,7 +280,7 @@ TEST(AddTest, ReportsOfNobodyAndToAnotherQueryAreRefused) {
 
 TEST(AddTest, ASumThatWouldOverflowIsRefused) {
   const MeanQuery query{{{-1, 1}, {-1, 1}}, 2};
-  const LocalGaussianMean local = Gaussian<LocalGaussianMean>();  // takes entries as sent
+  const LocalGaussianMean local = Gaussian<LocalGaussianMean>();  // it takes entries as they are sent
   EXPECT_FALSE(Sum(local, query, {{5, kMost}, {7, 1}}).ok());
   EXPECT_FALSE(Sum(local, query, {{5, -kMost}, {7, -2}}).ok());
   EXPECT_FALSE(Sum(local, query, {{kMost, 5}, {kMost, 7}}).ok());
@@ -321,7 +321,7 @@ TEST(NoiseUnitsTest, MoreThanSumsCanHoldIsAnErrorThatNamesEpsilon) {
     const auto units = GridMean::NoiseUnits(multiplier, GridMean::Sensitivity(query));
     ASSERT_FALSE(units.ok()) << multiplier;
     ASSERT_TRUE(InputErrorOf(units.status()).has_value());
-    EXPECT_EQ(InputErrorOf(units.status())->key, "privacy.epsilon");
+    EXPECT_EQ(InputErrorOf(units.status())->key, "epsilon");
   }
   EXPECT_FALSE(GridMean::NoiseUnits(1, GridMean::Sensitivity({{{-1, kInfinity}}, 1})).ok());
   EXPECT_FALSE(GridMean::NoiseUnits(1, GridMean::Sensitivity({{{kNan, 1}}, 1})).ok());

@@ -32,8 +32,8 @@ struct Moments {
   double first;
 };
 
-// The integrals of sin(a)^(d-2) and cos(a) sin(a)^(d-2) over angles from `from` to `to`, by quadrature in
-// pieces about as narrow as the integrand.
+// Computes the integrals of sin(a)^(d-2) and of cos(a) sin(a)^(d-2) over angles from `from` to `to`, by
+// quadrature in pieces about as narrow as the integrand.
 Moments IntegrateAngles(double from, double to, std::int64_t d) {
   using Rule = boost::math::quadrature::gauss_kronrod<double, 31>;
   const int pieces = 8 + static_cast<int>(4 * std::sqrt(static_cast<double>(d)));
@@ -48,7 +48,7 @@ Moments IntegrateAngles(double from, double to, std::int64_t d) {
   return sums;
 }
 
-// epsilon and the mean of the output along u, from p, gamma and scale alone.
+// Epsilon and the mean of the output along u, computed from p, gamma and scale only.
 struct Law {
   double epsilon;
   double mean;
@@ -81,7 +81,7 @@ TEST(L2BallTest, PrivateAndUnbiasedByIntegration) {
 
 using Real = boost::multiprecision::cpp_bin_float_50;
 
-// I_x(p, q) by its series of positive terms, x^p (1-x)^q/(p B(p, q)) sum over n of
+// Computes I_x(p, q) by its series of positive terms, x^p (1-x)^q/(p B(p, q)) sum over n of
 // (p+q)...(p+q+n-1)/((p+1)...(p+n)) x^n.
 Real IncompleteBeta(const Real& p, const Real& q, const Real& x) {
   Real term = 1;
@@ -94,7 +94,7 @@ Real IncompleteBeta(const Real& p, const Real& q, const Real& x) {
   return exp(p * log(x) + q * log(1 - x) - log_beta) * sum / p;
 }
 
-// The mass of the cap to 25 digits: the error in epsilon is well below what the setting allows for.
+// With the mass of the cap to 25 digits, the error in epsilon is well below the margin of the setting.
 TEST(L2BallTest, EpsilonIsNotExceededInHighPrecision) {
   for (const std::int64_t d : {2, 5, 101, 10'001, 100'000}) {
     for (const double epsilon : {1e-3, 1.0, 8.0, 20.0}) {
@@ -113,7 +113,8 @@ TEST(L2BallTest, EpsilonIsNotExceededInHighPrecision) {
   }
 }
 
-// Variance of a coordinate at d = 100: calibration.md has 7.32 -> 6.33 at epsilon = 1, 1.68 -> 0.435 at 4.
+// The variance of a coordinate at d = 100 (Duchi et al. -> PrivUnit): calibration.md has 7.32 -> 6.33 at
+// epsilon = 1 and 1.68 -> 0.435 at epsilon = 4.
 TEST(L2BallTest, FiguresOfTheSpecification) {
   const L2BallSetting duchi_1 = Set(L2BallRandomizer::kDuchi, 100, 1);
   const L2BallSetting duchi_4 = Set(L2BallRandomizer::kDuchi, 100, 4);
@@ -149,7 +150,7 @@ TEST(L2BallTest, OneDimensionIsRandomizedResponse) {
   }
 }
 
-// No other gamma at the same epsilon gives a shorter output; the setting's own formula is not used.
+// No other gamma at the same epsilon gives a shorter output. The test does not use the setting's own formula.
 TEST(L2BallTest, GammaIsTheBest) {
   for (const std::int64_t d : {2, 3, 20, 500}) {
     for (const double epsilon : {0.01, 1.0, 6.0, 15.0}) {
@@ -192,7 +193,7 @@ TEST(L2BallTest, BadParametersAreRejectedByName) {
   };
   for (const std::int64_t d : {0, -1, 1'000'001}) EXPECT_EQ(key(d, 1, 1), "dimension");
   for (const double bad : {0.0, -1.0, 1e-7, 31.0, kInfinity, kNaN, 5e-324}) {
-    EXPECT_EQ(key(3, bad, 1), "privacy.epsilon") << bad;
+    EXPECT_EQ(key(3, bad, 1), "epsilon") << bad;
   }
   for (const double bad : {0.0, -1.0, kInfinity, kNaN, 5e-324}) EXPECT_EQ(key(3, 1, bad), "radius") << bad;
 }

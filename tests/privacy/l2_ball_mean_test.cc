@@ -16,7 +16,8 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Means are held to four standard errors, laws by Kolmogorov and Smirnov at 1e-6.
+// Seeds are fixed. Means may be off by four standard errors; laws are compared with the Kolmogorov-Smirnov
+// test at 1e-6.
 namespace bandana {
 namespace {
 
@@ -56,7 +57,7 @@ const std::vector<Case> kCases = {{L2BallRandomizer::kDuchi, 1, 1},    {L2BallRa
                                   {L2BallRandomizer::kPrivUnit, 2, 2}, {L2BallRandomizer::kPrivUnit, 5, 1},
                                   {L2BallRandomizer::kPrivUnit, 50, 3}};
 
-// Along x the mean is x and across it 0; the length is always the same.
+// The mean is x along x and 0 across it; the length is always the same.
 TEST(L2BallMeanTest, IsUnbiasedAndOfOneLength) {
   constexpr int kDraws = 4000;
   for (const Case& c : kCases) {
@@ -74,8 +75,8 @@ TEST(L2BallMeanTest, IsUnbiasedAndOfOneLength) {
           ASSERT_NEAR(LengthOf(units), reach, 1e-6 * reach);
           for (std::size_t j = 0; j < x.size(); ++j) sums[j] += static_cast<double>(units[j]) * kUnit;
         }
-        // Of a coordinate: at most reach^2 along x, reach^2/(d - 1) across in the mean; 50 of them are looked
-        // at.
+        // The variance of a coordinate is at most reach^2 along x and reach^2/(d - 1) across it on average.
+        // The test looks at 50 coordinates.
         for (std::size_t j = 0; j < x.size(); ++j) {
           const double stddev = j < 2 ? reach : reach * 1.5 / std::sqrt(static_cast<double>(c.dimension));
           EXPECT_NEAR(sums[j] / kDraws, x[j], 4 * stddev / std::sqrt(kDraws))
@@ -102,12 +103,12 @@ TEST(L2BallMeanTest, TheErrorIsAsLongAsTheSettingSays) {
       }
     }
     const double stated = mean.setting().stddev_at_radius * std::sqrt(static_cast<double>(c.dimension));
-    // |error|^2 = scale^2 - 2 scale <v, x> + 1 varies by 2 scale at most in each draw.
+    // In each draw, |error|^2 = scale^2 - 2 scale <v, x> + 1 varies by at most 2 scale.
     EXPECT_NEAR(squares / kDraws, stated * stated, 4 * 2 * mean.setting().scale / std::sqrt(kDraws));
   }
 }
 
-// Along the axis: the law that the proof takes for granted, in both samplers.
+// Both samplers must have the same law along the axis; the proof assumes this law.
 TEST(L2BallMeanTest, ExactAndFastSamplersAgreeInLaw) {
   for (const Case& c : kCases) {
     if (c.dimension == 1) continue;
@@ -130,7 +131,7 @@ TEST(L2BallMeanTest, ExactAndFastSamplersAgreeInLaw) {
   }
 }
 
-// In one dimension it is randomized response: odds of p to 1 - p, and p/(1 - p) <= e^epsilon.
+// In one dimension it is randomized response with odds of p to 1 - p, and p/(1 - p) <= e^epsilon.
 TEST(L2BallMeanTest, InOneDimensionItIsRandomizedResponse) {
   for (const L2BallRandomizer randomizer : {L2BallRandomizer::kDuchi, L2BallRandomizer::kPrivUnit}) {
     const L2BallMean mean = Made(randomizer, 1, 1);
@@ -167,10 +168,10 @@ TEST(L2BallMeanTest, BadParametersAreRefusedByName) {
   };
   const L2BallParams good{1, L2BallRandomizer::kPrivUnit, 5, 1, Sampler::kExact};
   EXPECT_EQ(key(good), "accepted");
-  for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e-310, 1e-7, 29.0}) {  // 29: caps that nobody hits
+  for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e-310, 1e-7, 29.0}) {  // at 29, no draw hits the cap
     L2BallParams params = good;
     params.epsilon = bad;
-    EXPECT_EQ(key(params), "privacy.epsilon") << bad;
+    EXPECT_EQ(key(params), "epsilon") << bad;
   }
   for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e-310, 0x1p20}) {
     L2BallParams params = good;
@@ -195,7 +196,7 @@ TEST(L2BallMeanTest, WildVectorsHaveReportsOfTheSameLength) {
   }
 }
 
-// A long vector keeps its direction, however long; what is not finite counts as 0.
+// A vector that is too long keeps its direction. A vector that is not finite counts as 0.
 TEST(ShortenedTest, KeepsDirectionsAndNothingElse) {
   using ::testing::DoubleNear;
   using ::testing::ElementsAre;

@@ -34,7 +34,7 @@ TEST(LaplaceTest, TightIsRangeOverEpsilon) {
 }
 
 TEST(LaplaceTest, PaperDeliversTwiceWhatItSays) {
-  const LaplaceSetting setting = PaperLaplace(1, 2).value();  // |r| <= 1
+  const LaplaceSetting setting = PaperLaplace(1, 2).value();  // the range is 2, since |r| <= 1
   EXPECT_EQ(setting.scale, 1);
   EXPECT_EQ(setting.delivered_epsilon, 2);
 }
@@ -84,20 +84,20 @@ TEST(LaplaceTest, SimpleScalesStaySimple) {
 }
 
 TEST(LaplaceTest, ScalesBeyondTheGridAreRefused) {
-  EXPECT_EQ(KeyOf(TightDiscreteLaplace(1e-3, std::uint64_t{1} << 50).status()), "privacy.epsilon");
+  EXPECT_EQ(KeyOf(TightDiscreteLaplace(1e-3, std::uint64_t{1} << 50).status()), "epsilon");
   EXPECT_TRUE(TightDiscreteLaplace(2, std::uint64_t{1} << 52).ok());
-  EXPECT_EQ(KeyOf(TightDiscreteLaplace(1, std::uint64_t{1} << 52).status()), "privacy.epsilon");
-  EXPECT_EQ(KeyOf(TightDiscreteLaplace(2, (std::uint64_t{1} << 52) + 1).status()), "privacy.sensitivity");
-  EXPECT_EQ(KeyOf(TightDiscreteLaplace(1, 0).status()), "privacy.sensitivity");
+  EXPECT_EQ(KeyOf(TightDiscreteLaplace(1, std::uint64_t{1} << 52).status()), "epsilon");
+  EXPECT_EQ(KeyOf(TightDiscreteLaplace(2, (std::uint64_t{1} << 52) + 1).status()), "sensitivity");
+  EXPECT_EQ(KeyOf(TightDiscreteLaplace(1, 0).status()), "sensitivity");
 }
 
 TEST(LaplaceTest, BadParametersAreRejectedByName) {
   for (const double bad : {0.0, -1.0, kInfinity, -kInfinity, kNaN, 5e-324, 1e-310}) {
-    EXPECT_EQ(KeyOf(TightLaplace(bad, 1).status()), "privacy.epsilon") << bad;
-    EXPECT_EQ(KeyOf(TightLaplace(1, bad).status()), "privacy.sensitivity") << bad;
-    EXPECT_EQ(KeyOf(PaperLaplace(bad, 1).status()), "privacy.epsilon") << bad;
-    EXPECT_EQ(KeyOf(PaperLaplace(1, bad).status()), "privacy.range") << bad;
-    EXPECT_EQ(KeyOf(TightDiscreteLaplace(bad, 1).status()), "privacy.epsilon") << bad;
+    EXPECT_EQ(KeyOf(TightLaplace(bad, 1).status()), "epsilon") << bad;
+    EXPECT_EQ(KeyOf(TightLaplace(1, bad).status()), "sensitivity") << bad;
+    EXPECT_EQ(KeyOf(PaperLaplace(bad, 1).status()), "epsilon") << bad;
+    EXPECT_EQ(KeyOf(PaperLaplace(1, bad).status()), "range") << bad;
+    EXPECT_EQ(KeyOf(TightDiscreteLaplace(bad, 1).status()), "epsilon") << bad;
   }
 }
 

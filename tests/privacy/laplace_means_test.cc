@@ -11,9 +11,9 @@
 #include "bandana/privacy/mean_privatizers.h"
 #include "tests/privacy/mean_support.h"
 
-// Central and local Laplace means. Seeds are fixed; means are held to four standard errors and variances to
-// five (Laplace noise has a kurtosis of 6, so a variance's standard error is sqrt(5/n) of it), laws by
-// Kolmogorov and Smirnov at 1e-6.
+// Tests of central and local Laplace means. Seeds are fixed. Means may be off by four standard errors and
+// variances by five (Laplace noise has a kurtosis of 6, so a variance's relative standard error is
+// sqrt(5/n)). Laws are compared with the Kolmogorov-Smirnov test at 1e-6.
 namespace bandana {
 namespace {
 
@@ -30,7 +30,7 @@ P Made(double epsilon, Sampler sampler = Sampler::kExact, Calibration calibratio
 }
 
 const MeanQuery kQuery{{{-1, 1}, {-0.5, 2}}, 3};
-const ClientAverages kClients = {{0.5, 1.5}, {-1.0, 0.25}, {7.0, -9.0}};  // the last is clipped
+const ClientAverages kClients = {{0.5, 1.5}, {-1.0, 0.25}, {7.0, -9.0}};  // the last client is clipped
 constexpr double kL1 = 2 + 2.5;
 
 template <class P>
@@ -59,7 +59,7 @@ TYPED_TEST(LaplaceMeanTest, BadBudgetsAreRefusedByName) {
     for (const Calibration calibration : {Calibration::kTight, Calibration::kPaper}) {
       const auto made = TypeParam::Create({epsilon, calibration, Sampler::kExact});
       ASSERT_FALSE(made.ok()) << epsilon;
-      EXPECT_EQ(InputErrorOf(made.status()).value_or(InputError{}).key, "privacy.epsilon") << epsilon;
+      EXPECT_EQ(InputErrorOf(made.status()).value_or(InputError{}).key, "epsilon") << epsilon;
     }
   }
 }
@@ -68,7 +68,7 @@ TYPED_TEST(LaplaceMeanTest, NoiseBeyondTheGridIsAnErrorAndNothingLeaves) {
   test::Noise noise(1);
   const auto released = test::ReleaseMean(Made<TypeParam>(1e-9), kQuery, kClients, noise.gen);
   ASSERT_FALSE(released.ok());
-  EXPECT_EQ(InputErrorOf(released.status()).value_or(InputError{}).key, "privacy.epsilon");
+  EXPECT_EQ(InputErrorOf(released.status()).value_or(InputError{}).key, "epsilon");
 }
 
 TYPED_TEST(LaplaceMeanTest, TheNoiseHasTheStatedLaw) {
@@ -100,7 +100,7 @@ TYPED_TEST(LaplaceMeanTest, ExactAndFastSamplersAgreeInLaw) {
   EXPECT_FALSE(test::SameLaw(exact.entries[0], errors(1.5, Sampler::kFast, 6).entries[0]));
 }
 
-// With a scale of a few units each probability is in sight: the law on the grid, not only its shape.
+// With a scale of a few units the test sees each probability: the law on the grid, and not only its shape.
 TEST(LaplaceNoiseTest, BothSamplersHaveTheDiscreteLaw) {
   for (const Sampler sampler : {Sampler::kExact, Sampler::kFast}) {
     for (const std::uint64_t scale : {1, 3, 20}) {
@@ -132,7 +132,8 @@ TYPED_TEST(LaplaceMeanTest, AnIntervalOfNoWidthHasNoNoise) {
   EXPECT_EQ(released->noise_stddev(), 0);
 }
 
-// Off the grid its ends are a unit apart, and so is what the noise is for.
+// The interval is one point off the grid. On the grid its ends are one unit apart, and the noise is for that
+// unit.
 TYPED_TEST(LaplaceMeanTest, AnIntervalOfNoWidthOffTheGridStaysNearIt) {
   const MeanQuery query{{{0.1, 0.1}}, 1};
   test::Noise noise(8);
@@ -159,7 +160,7 @@ TEST(LaplaceSensitivityTest, TheScaleIsTheL1RangeOverEpsilon) {
   EXPECT_LE(*paper.Scale(kQuery), exact / 2 + 1);
 }
 
-// epsilon >= D/t, in units, for whatever intervals and epsilon: rounding is never in the curator's favour.
+// epsilon >= D/t in units, for any intervals and any epsilon: no rounding understates the loss.
 RC_GTEST_PROP(LaplaceSensitivityTest, TheClaimHoldsForTheScaleAsItIs, ()) {
   const double epsilon =
       std::exp(*rc::gen::map(rc::gen::inRange(-7000, 5000), [](int x) { return x / 1e3; }));
@@ -178,7 +179,7 @@ RC_GTEST_PROP(LaplaceSensitivityTest, TheClaimHoldsForTheScaleAsItIs, ()) {
   RC_ASSERT(units <= static_cast<long double>(epsilon) * static_cast<long double>(*scale));
 }
 
-// --- who adds noise, and what may be let out
+// --- who adds noise, and what may be released
 
 TEST(WildInputTest, NoRewardMovesACentralReportOutsideItsInterval) {
   const auto mean = Made<CentralLaplaceMean>(1);
@@ -210,7 +211,7 @@ TYPED_TEST(LaplaceMeanTest, IntervalsAndSumsBeyondTheGridAreErrorsOfTheQueryAlon
 }
 
 // A central report is nearly raw. A mechanism that adds no noise of its own does not open it, alone or in a
-// sum, whatever query it is put to; only the one that adds noise does.
+// sum, for any query. Only the mechanism that adds the noise does.
 TEST(LaunderingTest, ACentralReportIsNotLetOutThroughALocalMechanism) {
   const auto central = Made<CentralLaplaceMean>(1);
   const auto laplace = Made<LocalLaplaceMean>(1);

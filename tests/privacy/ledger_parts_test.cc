@@ -92,7 +92,7 @@ TEST(AccountsTest, TenTenthsAreMoreThanOne) {
   EXPECT_EQ(accounts.Of(NodeId{1}).releases, 9);
 }
 
-// Exact arithmetic never allows what the accounts refuse to see, and the accounts are off by an ulp a charge.
+// The accounts are never below the exact sum, and at most one ulp per charge above it.
 RC_GTEST_PROP(AccountsTest, NeverUnderstate, ()) {
   Accounts accounts({.per_unit = {1e6, 1}});
   cpp_rational exact = 0;

@@ -58,7 +58,8 @@ absl::StatusOr<LedgerState> Verify(const std::string& path, const ReadOptions& o
 
 enum class Medium { kMemory, kDisk };
 
-// In memory where the machine has such a folder: there a sync is free.
+// A temporary folder. With kMemory it is in memory if the machine has such a folder, because a sync is free
+// there.
 class Folder {
  public:
   explicit Folder(Medium medium = Medium::kMemory) {
@@ -76,7 +77,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// Draws that say how many there were.
+// Counts its draws and numbers them.
 class Drawer {
  public:
   absl::StatusOr<Units> Once(Ledger& ledger, const ReleaseKey& key, double epsilon,
@@ -115,7 +116,7 @@ class LedgerTest : public ::testing::Test {
                              const std::vector<std::uint32_t>& clients) {
     return drawer_.Once(ledger, key, epsilon, clients);
   }
-  // A ledger of a header and three charges, closed.
+  // Writes and closes a ledger with a header and three charges.
   void WriteSmall() {
     const auto ledger = Open();
     ASSERT_TRUE(Once(*ledger, {NodeId{0}, 1}, 0.25, {3, 1, 2}).ok());
@@ -151,7 +152,7 @@ TEST_F(LedgerTest, KeepsWhatWasChargedAndDrawn) {
   EXPECT_EQ(ledger->head().seq, 3u);
 }
 
-// The format is a promise: what docs/ledger.md tells an officer to recompute.
+// The format is a promise: docs/ledger.md tells an officer how to recompute it.
 TEST_F(LedgerTest, LinesAreJsonChainedBySha256) {
   WriteSmall();
   const std::vector<std::string> lines = absl::StrSplit(Slurp(path_), '\n');
@@ -375,7 +376,7 @@ TEST_F(LedgerTest, OtherMeasuresAddUpInTheirOwn) {
               HasSubstr(R"("guarantee":{"epsilon":3,"delta":1e-06},"loss":{"rho":0.375,"delta":0})"));
 }
 
-// A crash in the middle of a write, at every byte of it.
+// A crash in the middle of a write, at each of its bytes.
 TEST_F(LedgerTest, ATornLastLineIsDroppedWhereverItWasTorn) {
   {
     ASSERT_TRUE(Once(*Open(), {NodeId{0}, 1}, 0.25, {1}).ok());
@@ -398,7 +399,7 @@ TEST_F(LedgerTest, ATornLastLineIsDroppedWhereverItWasTorn) {
     ASSERT_TRUE(Once(*ledger, {NodeId{0}, 2}, 0.5, {1}).ok());
     EXPECT_EQ(ledger->accounts().Of(NodeId{1}).spent.amount, 0.75);
   }
-  // A crash after the whole line and before its head: the charge stands, and so does its draw.
+  // A crash after the whole line and before its head is written: the charge stands, and so does its draw.
   Spill(path_, longer);
   Spill(head_path_, head);
   const auto ledger = Open();
@@ -427,7 +428,7 @@ TEST_F(LedgerTest, ACrashWhileTheLedgerIsBegunIsMended) {
   EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss) << "it was begun, and lost its head";
 }
 
-// A line that was durable and then lost its end is no crash: its draw may have left.
+// A line that was durable and then lost its end is not a crash, and its draw may have been released.
 TEST_F(LedgerTest, ACommittedLineThatWasCutIsFoundAndNotMended) {
   WriteSmall();
   const std::string whole = Slurp(path_);
@@ -511,7 +512,7 @@ TEST_F(LedgerTest, AMissingHeadIsFound) {
   EXPECT_EQ(OpenStatus().code(), absl::StatusCode::kDataLoss);
 }
 
-// Whoever rewrites ledger and head alike is found by what was noted elsewhere.
+// A copy of an old head, noted elsewhere, finds a ledger that was rewritten together with its head.
 TEST_F(LedgerTest, ANotedHeadFindsARewrittenLedger) {
   std::vector<std::string> notes;
   {
@@ -534,7 +535,7 @@ TEST_F(LedgerTest, ANotedHeadFindsARewrittenLedger) {
   EXPECT_TRUE(Verify(path_, {notes[1]}).ok());
 }
 
-// Hashes that fit do not make a ledger: a forger must also keep the books.
+// Correct hashes do not make a valid ledger: the entries must also add up.
 TEST_F(LedgerTest, WellChainedNonsenseIsFound) {
   LedgerEntry entry{.key = {NodeId{0}, 1}, .guarantee = {0.75, 0}, .loss = {0.75, 0}};
   entry.units = *UnitRanges::Parse("1-3");
@@ -581,14 +582,14 @@ TEST_F(LedgerTest, WellChainedNonsenseIsFound) {
   EXPECT_NE(replaced("\"draw\":[]", "\"draw\":[],\"more\":1"), "");
 }
 
-// Whatever is done to it, restarts included, the ledger agrees with plain bookkeeping.
+// After any operations, restarts included, the ledger agrees with simple bookkeeping.
 RC_GTEST_PROP(LedgerPropertyTest, AgreesWithPlainBookkeeping, ()) {
   const Folder folder;
   const std::string path = folder / "ledger";
   const auto durability = *rc::gen::element(Durability::kEach, Durability::kGrouped);
   auto ledger = *Ledger::Open(path, Header(), durability);
   Drawer drawer;
-  std::map<ReleaseKey, Units> kept;  // by key: the draw
+  std::map<ReleaseKey, Units> kept;  // the draw of each key
   std::map<std::uint32_t, Loss> spent;
   const int steps = *rc::gen::inRange(1, 25);
   for (int i = 0; i < steps; ++i) {
@@ -631,8 +632,9 @@ RC_GTEST_PROP(LedgerPropertyTest, AgreesWithPlainBookkeeping, ()) {
   RC_ASSERT(drawer.draws == static_cast<std::int64_t>(kept.size()));
 }
 
-// A child releases, and writes each draw down after the ledger has let it go, until it is killed. However it
-// ended, each draw that left is in the ledger with its charge, once, and a retry gets the same one.
+// A child process releases, and writes each draw to a file after the ledger has committed it, until it is
+// killed. However it ended, each draw that left is in the ledger once with its charge, and a retry gets the
+// same draw.
 TEST(LedgerCrashTest, KilledAtAnyMomentNothingIsChargedTwiceOrLeavesUnpaid) {
   const Folder folder(Medium::kDisk);
   const std::string path = folder / "ledger";
@@ -658,7 +660,7 @@ TEST(LedgerCrashTest, KilledAtAnyMomentNothingIsChargedTwiceOrLeavesUnpaid) {
       auto ledger = Ledger::Open(path, header, round % 2 == 0 ? Durability::kEach : Durability::kGrouped);
       if (!ledger.ok()) _exit(3);
       std::FILE* out = std::fopen(outside.c_str(), "a");
-      // From the first epoch on, as a restarted role does.
+      // It starts again at the first epoch, as a restarted role does.
       for (Epoch epoch = 1;; ++epoch) {
         const auto report = release(**ledger, epoch, round + 1);
         if (!report.ok() || !(*ledger)->Commit().ok()) _exit(4);
@@ -666,7 +668,7 @@ TEST(LedgerCrashTest, KilledAtAnyMomentNothingIsChargedTwiceOrLeavesUnpaid) {
         std::fflush(out);
       }
     }
-    // Every other child is given the time to add something, however busy the machine is.
+    // Every other pair of children gets the time to add something, even on a busy machine.
     while (round % 4 < 2 && (size() == before || none_yet) && waitpid(child, nullptr, WNOHANG) == 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }

@@ -13,7 +13,8 @@
 #include "tests/privacy/local_support.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Means are held to four standard errors, laws by Kolmogorov and Smirnov at 1e-6.
+// Seeds are fixed. Means may be off by four standard errors; laws are compared with the Kolmogorov-Smirnov
+// test at 1e-6.
 namespace bandana {
 namespace {
 
@@ -50,10 +51,17 @@ LocalGradient Bare(const LocalGradientParams& params) {
   return *LocalGradient::CreateBare(params.space(), Declassify("a test"));
 }
 
+template <class Predict>
+void Answer(const LocalGradient& mechanism, const Raw<LocalRecord>& record, const Predict& predict,
+            NoiseGen& noise, LocalMessage& message, RangeCounts* counts = nullptr,
+            std::optional<ArmId> public_arm = std::nullopt) {
+  mechanism.Answer(GradientQuestion{record, predict, public_arm}, noise, message, counts);
+}
+
 std::vector<double> MessageOf(const LocalGradient& mechanism, const User& user, double mean,
                               NoiseGen& noise) {
   LocalMessage message;
-  mechanism.Randomize(user.raw(), Predicting(mean), noise, message, nullptr);
+  Answer(mechanism, user.raw(), Predicting(mean), noise, message);
   return {message.entries().begin(), message.entries().end()};
 }
 
@@ -64,7 +72,7 @@ std::string FieldOf(const LocalGradientParams& params) {
   return error ? error->key : "";
 }
 
-// The height <u, v> of a message along the direction of the gradient.
+// Returns the heights <u, v> of messages along the direction of the gradient.
 std::vector<double> Heights(const LocalGradient& mechanism, const User& user, double mean, int draws,
                             std::uint64_t seed) {
   Noise noise(seed);
@@ -72,7 +80,7 @@ std::vector<double> Heights(const LocalGradient& mechanism, const User& user, do
   std::vector<double> heights;
   const double length = LengthOf(user.context);
   for (int i = 0; i < draws; ++i) {
-    mechanism.Randomize(user.raw(), Predicting(mean), noise.gen, message, nullptr);
+    Answer(mechanism, user.raw(), Predicting(mean), noise.gen, message);
     double product = 0;
     for (std::size_t j = 0; j < user.context.size(); ++j) product += message.entries()[j] * user.context[j];
     heights.push_back(product / length / mechanism.length());
@@ -80,7 +88,7 @@ std::vector<double> Heights(const LocalGradient& mechanism, const User& user, do
   return heights;
 }
 
-// P(<u, v> <= t) on the sphere.
+// Computes P(<u, v> <= t) for a uniform v on the sphere.
 double SphereCdf(double t, Count dimension) {
   const double below = boost::math::ibeta(0.5, static_cast<double>(dimension - 1) / 2, t * t) / 2;
   return t < 0 ? 0.5 - below : 0.5 + below;
@@ -105,7 +113,7 @@ TEST(LocalGradientTest, TheAnglesOfTheLabAreTheMathematicalLibrarys) {
   }
 }
 
-// With the gradient at the radius the coin always keeps it, and the height's law is the setting's.
+// If the gradient is as long as the radius, the coin always keeps it, and the height has the setting's law.
 TEST(LocalGradientTest, FastHeightsHaveTheLawOfTheSetting) {
   for (const L2BallRandomizer randomizer : {kDuchi, kPrivUnit}) {
     for (const Count d : {2, 3, 20, 100}) {
@@ -127,7 +135,7 @@ TEST(LocalGradientTest, FastHeightsHaveTheLawOfTheSetting) {
   }
 }
 
-// Across the gradient, too, and with a coin that turns it round.
+// The laws also agree across the gradient, and with a coin that reverses it.
 TEST(LocalGradientTest, ExactAndFastMessagesHaveOneLaw) {
   for (const L2BallRandomizer randomizer : {kDuchi, kPrivUnit}) {
     for (const Count d : {1, 2, 5}) {
@@ -185,7 +193,8 @@ TEST(LocalGradientTest, IsUnbiasedAndOfOneLength) {
   }
 }
 
-// A gradient of 0, whatever it comes of, and every slot that is not the user's have one law: uniform.
+// A gradient of 0, whatever its cause, and every slot of another arm have the same law: uniform on the
+// sphere.
 TEST(LocalGradientTest, NothingIsUniformOnTheSphere) {
   for (const Sampler sampler : {Sampler::kFast, Sampler::kExact}) {
     for (const Count d : {1, 2, 6}) {
@@ -195,7 +204,7 @@ TEST(LocalGradientTest, NothingIsUniformOnTheSphere) {
       const LocalGradient mechanism = Made(params);
       const auto size = static_cast<std::size_t>(d);
       const User none{std::vector<double>(size, 0), 0.5, 1};
-      const User right{std::vector<double>(size, 0.3), 0.5, 1};  // its prediction is its reward
+      const User right{std::vector<double>(size, 0.3), 0.5, 1};  // its prediction equals its reward
       Noise noise(9);
       std::vector<double> zero, same, other, uniform;
       for (int i = 0; i < 3000; ++i) {
@@ -245,7 +254,7 @@ TEST(LocalGradientTest, BareMessagesAreTheClippedGradients) {
   EXPECT_THAT(MessageOf(bare, {{-kInfinity, 0}, 0, 2}, 0.75, unused.gen), testing::Each(0));
   EXPECT_THAT(MessageOf(bare, {{0.6, 0.5}, 0, 2}, kNan, unused.gen), testing::Each(0));
   LocalMessage one;
-  bare.RandomizePublic(User{{0.6, -0.5}, 0.25, 2}.raw(), Predicting(0.75), unused.gen, one, nullptr);
+  Answer(bare, User{{0.6, -0.5}, 0.25, 2}.raw(), Predicting(0.75), unused.gen, one, nullptr, 2);
   EXPECT_THAT(one.entries(), testing::ElementsAre(0.3, -0.25));
 }
 
@@ -258,7 +267,7 @@ TEST(LocalGradientTest, CountsWhatWasOutOfRangeAndZeroesItIfAsked) {
     LocalMessage message;
     RangeCounts counts;
     const auto randomize = [&](const User& user) {
-      bare.Randomize(user.raw(), Predicting(0.5), unused.gen, message, &counts);
+      Answer(bare, user.raw(), Predicting(0.5), unused.gen, message, &counts);
       return LengthOf(message.entries());
     };
     EXPECT_GT(randomize({{0.6, 0.8}, 1}), 0.4) << "a unit vector, rounded, is inside";
@@ -293,9 +302,9 @@ TEST(LocalGradientTest, SlotsHaveTheWholeBudgetUnlessAskedOtherwise) {
   EXPECT_GT(Made(params).guarantee().epsilon, 1.999);
 }
 
-// The proof's figures: what another arm does to a message, with PrivUnit's densities in the plane. A uniform
-// synthetic message keeps the product of both slots' ratios at exp(epsilon); a fair coin on a fixed axis,
-// which a gradient of 0 might also be given, would not.
+// The proof's figures, with PrivUnit's densities in the plane: how much another arm changes a message. A
+// uniform synthetic message keeps the product of both slots' ratios at exp(epsilon). A fair coin on a fixed
+// axis, which might also be used for a gradient of 0, does not.
 TEST(SyntheticSlotsTest, UniformMessagesKeepEpsilonAndACoinOnAnAxisDoesNot) {
   const double epsilon = 2;
   const L2BallSetting setting = *SetUpL2Ball(kPrivUnit, 2, epsilon, 1);
@@ -327,7 +336,7 @@ TEST(LocalGradientTest, BadParametersAreNamed) {
     return FieldOf(params);
   };
   for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e-320}) {
-    EXPECT_EQ(with([&](auto& p) { p.epsilon = bad; }), "privacy.epsilon") << bad;
+    EXPECT_EQ(with([&](auto& p) { p.epsilon = bad; }), "epsilon") << bad;
     EXPECT_EQ(with([&](auto& p) { p.context_norm = bad; }), "context_norm") << bad;
   }
   EXPECT_EQ(with([](auto& p) { p.dimension = 0; }), "dimension");
@@ -337,7 +346,7 @@ TEST(LocalGradientTest, BadParametersAreNamed) {
   EXPECT_EQ(with([](auto& p) { p.rewards = {kNan, 1}; }), "rewards");
   EXPECT_EQ(with([](auto& p) { p.means = {1, 0}; }), "means");
   EXPECT_EQ(with([](auto& p) { p.means = {0, kNan}; }), "means");
-  EXPECT_EQ(with([](auto& p) { p.epsilon = 40; }), "privacy.epsilon");
+  EXPECT_EQ(with([](auto& p) { p.epsilon = 40; }), "epsilon");
 }
 
 TEST(LocalGradientTest, AMessageIsUsedAgain) {
@@ -345,13 +354,13 @@ TEST(LocalGradientTest, AMessageIsUsedAgain) {
   Noise noise(2);
   LocalMessage message;
   const User user{std::vector<double>(20, 0.1), 0.5};
-  mechanism.Randomize(user.raw(), Predicting(0.7), noise.gen, message, nullptr);
+  Answer(mechanism, user.raw(), Predicting(0.7), noise.gen, message);
   const double* first = message.entries().data();
-  mechanism.Randomize(user.raw(), Predicting(0.7), noise.gen, message, nullptr);
+  Answer(mechanism, user.raw(), Predicting(0.7), noise.gen, message);
   EXPECT_EQ(message.entries().data(), first);
 }
 
-// A great epsilon and a gradient of full length: PrivUnit's message is nearly the gradient.
+// With a large epsilon and a gradient of full length, PrivUnit's message is nearly the gradient.
 TEST(LocalGradientTest, PrivUnitComesNearToTheGradientAsEpsilonGrows) {
   const LocalGradient mechanism = Made(Params(kPrivUnit, 2, 30));
   Noise noise(4);
@@ -362,8 +371,8 @@ TEST(LocalGradientTest, PrivUnitComesNearToTheGradientAsEpsilonGrows) {
   }
 }
 
-// No context or reward outside its bound reaches the functional, and no gradient longer than the radius the
-// randomizer: what goes in there is what the mechanism without noise lets out.
+// No context or reward outside of its bound reaches the functional, and no gradient longer than the radius
+// reaches the randomizer. The mechanism without noise shows what goes into the randomizer.
 RC_GTEST_PROP(LocalGradientTest, NothingOutsideItsBoundReachesTheRandomizer, ()) {
   const auto d = static_cast<std::size_t>(*rc::gen::inRange(1, 6));
   LocalGradientParams params =
@@ -385,14 +394,14 @@ RC_GTEST_PROP(LocalGradientTest, NothingOutsideItsBoundReachesTheRandomizer, ())
   Noise noise(*rc::gen::arbitrary<std::uint64_t>());
   LocalMessage message;
   const LocalGradient bare = Bare(params);
-  bare.Randomize(user.raw(), predict, noise.gen, message, nullptr);
+  Answer(bare, user.raw(), predict, noise.gen, message);
   RC_ASSERT(LengthOf(message.entries()) <= bare.radius());
   for (const double entry : message.entries()) RC_ASSERT(std::isfinite(entry));
   const double steepest =
       std::max(params.means.high - params.rewards.low, params.rewards.high - params.means.low);
   RC_ASSERT(LengthOf(message.entries()) <= params.context_norm * steepest * (1 + 1e-12));
   const LocalGradient mechanism = Made(params);
-  mechanism.Randomize(user.raw(), predict, noise.gen, message, nullptr);
+  Answer(mechanism, user.raw(), predict, noise.gen, message);
   RC_ASSERT(message.entries().size() == d * static_cast<std::size_t>(params.slots));
   for (std::size_t slot = 0; slot < static_cast<std::size_t>(params.slots); ++slot) {
     const double length = LengthOf(message.entries().subspan(slot * d, d));
@@ -400,7 +409,7 @@ RC_GTEST_PROP(LocalGradientTest, NothingOutsideItsBoundReachesTheRandomizer, ())
   }
 }
 
-// Lifted messages: the same claim, in one more dimension of which nothing is sent.
+// Parameters of lifted messages: the same claim in one more dimension, of which nothing is sent.
 LocalGradientParams Lifted(std::int64_t dimension, double epsilon, Count slots = 1) {
   LocalGradientParams params = Params(kPrivUnit, dimension, epsilon);
   params.slots = slots;
@@ -432,8 +441,8 @@ TEST(LiftedGradientTest, OthersAreNotLifted) {
   EXPECT_FALSE(Made(params).lifted());
 }
 
-// Means within 5 standard errors: 2 x 2 x 3 comparisons, a false alarm of 1e-5 in all; and noise() is what is
-// seen.
+// Means are within 5 standard errors: 2 x 2 x 3 comparisons have a false-alarm rate of 1e-5 together. noise()
+// must be the noise that is seen.
 TEST(LiftedGradientTest, IsUnbiasedWithTheNoiseThatItSays) {
   for (const Sampler sampler : {Sampler::kExact, Sampler::kFast}) {
     LocalGradientParams params = Lifted(3, 6);
@@ -448,7 +457,7 @@ TEST(LiftedGradientTest, IsUnbiasedWithTheNoiseThatItSays) {
       std::vector<double> sums(3, 0.0);
       std::vector<double> squares(3, 0.0);
       for (int i = 0; i < draws; ++i) {
-        mechanism.Randomize(user.raw(), Predicting(0.5), noise.gen, message, nullptr);
+        Answer(mechanism, user.raw(), Predicting(0.5), noise.gen, message);
         for (std::size_t j = 0; j < 3; ++j) {
           sums[j] += message.entries()[j];
           squares[j] += message.entries()[j] * message.entries()[j];
@@ -477,7 +486,7 @@ TEST(LiftedGradientTest, SyntheticSlotsAreUniformInOneMoreDimension) {
   std::vector<double> expected;
   test::Coins coins(73);
   for (int i = 0; i < 20'000; ++i) {
-    mechanism.Randomize(user.raw(), Predicting(0.5), noise.gen, message, nullptr);
+    Answer(mechanism, user.raw(), Predicting(0.5), noise.gen, message);
     seen.push_back(message.entries()[3]);
     expected.push_back(mechanism.length() * (2 * UniformUnit(coins.gen) - 1));
   }

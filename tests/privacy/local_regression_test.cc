@@ -14,7 +14,8 @@
 #include "tests/privacy/local_support.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Means are held to four standard errors, laws by Kolmogorov and Smirnov at 1e-6.
+// Seeds are fixed. Means may be off by four standard errors; laws are compared with the Kolmogorov-Smirnov
+// test at 1e-6.
 namespace bandana {
 namespace {
 
@@ -51,15 +52,15 @@ LocalRegression Bare(const LocalRegressionParams& params) {
 template <class Sides = decltype(&RewardAlone)>
 std::vector<double> MessageOf(const LocalRegression& mechanism, const std::vector<User>& users,
                               NoiseGen& noise, const Sides& sides = &RewardAlone) {
-  LocalCrowd crowd(mechanism);
-  for (const User& user : users) mechanism.Record(user.raw(), sides, crowd, nullptr);
+  SealedStatistics statistics(mechanism);
+  for (const User& user : users) mechanism.Record(user.raw(), sides, statistics);
   LocalMessage message;
-  mechanism.Release(crowd, noise, message);
-  EXPECT_EQ(crowd.users(), 0);
+  mechanism.Answer({statistics}, noise, message, nullptr);
+  EXPECT_EQ(statistics.users(), 0);
   return {message.entries().begin(), message.entries().end()};
 }
 
-// The standard deviation of the noise in every entry of a slot.
+// Returns the standard deviation of the noise in each entry of a slot.
 std::vector<double> NoisesOf(const LocalRegression& mechanism) {
   std::vector<double> noises;
   const Count d = mechanism.space().dimension;
@@ -107,26 +108,23 @@ TEST(LocalRegressionTest, BareMessagesAreTheClippedStatistics) {
   };
   EXPECT_THAT(MessageOf(bare, {{{1, 0}, 0.5, 0}}, unused.gen, no_number),
               testing::ElementsAre(1, 0, 0, 0, 0, -0.5, 0, 0, 0, 0, 0, 0, 0, 0));
-  LocalCrowd crowd(bare);
+  SealedStatistics statistics(bare);
   LocalMessage message;
-  bare.Record(User{{1, 0}, 0.5, 1}.raw(), sides, crowd, nullptr);
-  bare.ReleasePublic(crowd, 1, unused.gen, message);
+  bare.Record(User{{1, 0}, 0.5, 1}.raw(), sides, statistics);
+  bare.Answer({statistics, 1}, unused.gen, message, nullptr);
   EXPECT_THAT(message.entries(), testing::ElementsAre(1, 0, 0, 0.5, 0, 0.5, 0));
 }
 
-TEST(LocalRegressionTest, OutOfRangeUsersAreCountedAndZeroedIfAsked) {
+TEST(LocalRegressionTest, OutOfRangeUsersAreZeroedIfAsked) {
   LocalRegressionParams params = Params(2);
   params.out_of_range = OutOfRange::kZero;
   const LocalRegression bare = Bare(params);
-  LocalCrowd crowd(bare);
-  RangeCounts counts;
-  bare.Record(User{{3, 4}, 0}.raw(), RewardAlone, crowd, &counts);
-  bare.Record(User{{0.6, 0.8}, 2}.raw(), RewardAlone, crowd, &counts);
-  EXPECT_EQ(counts.contexts, 1);
-  EXPECT_EQ(counts.rewards, 1);
+  SealedStatistics statistics(bare);
+  bare.Record(User{{3, 4}, 0}.raw(), RewardAlone, statistics);
+  bare.Record(User{{0.6, 0.8}, 2}.raw(), RewardAlone, statistics);
   Noise unused(1);
   LocalMessage message;
-  bare.Release(crowd, unused.gen, message);
+  bare.Answer({statistics}, unused.gen, message, nullptr);
   EXPECT_THAT(message.entries(), testing::Each(0));
 }
 
@@ -142,15 +140,15 @@ TEST(LocalRegressionTest, TightNoiseIsTheAnalyticGaussiansForTheJointRelease) {
     EXPECT_NEAR(mechanism.side_noise(0), mechanism.gram_noise() / weight, 1e-12);
     EXPECT_EQ(mechanism.guarantee(), params.nominal);
   }
-  // The figure of the specification: at epsilon 1, delta 0.01 and unit contexts a joint sigma near 4.
+  // The figure of the specification: at epsilon 1, delta 0.01 and unit contexts the joint sigma is near 4.
   EXPECT_NEAR(Made(Params(2, {1, 0.01})).gram_noise(), 4, 0.4);
 }
 
-// How far two users' messages are, in standard deviations of the noise.
+// Returns the distance between two users' messages in standard deviations of the noise.
 double Distance(const LocalRegression& bare, const std::vector<double>& noises, const User& a, const User& b,
                 NoiseGen& unused) {
   const auto sides = [](std::span<const double>, double r, std::span<double> out) {
-    for (double& each : out) each = r * 1e9;  // to the ends
+    for (double& each : out) each = r * 1e9;  // clipped to the ends
   };
   const std::vector<double> x = MessageOf(bare, {a}, unused, sides);
   const std::vector<double> z = MessageOf(bare, {b}, unused, sides);
@@ -162,8 +160,8 @@ double Distance(const LocalRegression& bare, const std::vector<double>& noises, 
   return std::sqrt(squares);
 }
 
-// Pairs of users in the plane, also with different arms: none is farther than the claim allows, and one comes
-// near to it. Under `paper` the claim is the exact one for the two scales.
+// Takes pairs of users in the plane, also with different arms. No pair is farther apart than the claim
+// allows, and one pair comes close. Under `paper` the claim is the exact one for the two scales.
 TEST(LocalRegressionTest, ClaimsAreThoseOfTheFarthestUsers) {
   struct Case {
     double norm;
@@ -217,7 +215,7 @@ TEST(LocalRegressionTest, PaperNoiseIsPrintedAndItsClaimHonest) {
   EXPECT_NEAR(Made(params).diagonal_noise(), 2 * sigma, 1e-9);
   EXPECT_NEAR(Made(params).side_noise(0), sigma, 1e-9);
   EXPECT_LT(Made(params).guarantee().epsilon, 1) << "it adds more than it must";
-  params.context_norm = 20;  // 4 C_B^2 has the wrong power: x x' grows with C_B^2, its noise with C_B
+  params.context_norm = 20;  // 4 C_B^2 has the wrong power: x x' grows with C_B^2, but its noise with C_B
   EXPECT_GT(Made(params).guarantee().epsilon, 1) << "and less";
   params.context_norm = 1;
   params.slots = 5;
@@ -276,8 +274,8 @@ TEST(LocalRegressionTest, ExactAndFastMessagesHaveTheStatedLaw) {
   }
 }
 
-// n users' messages added up, and the crowd's one draw.
-TEST(LocalRegressionTest, ACrowdIsTheSumOfItsUsers) {
+// n users' messages added up, and the statistics's one draw.
+TEST(LocalRegressionTest, AGroupIsTheSumOfItsUsers) {
   LocalRegressionParams params = Params(2);
   params.slots = 2;
   const LocalRegression mechanism = Made(params);
@@ -304,7 +302,7 @@ TEST(LocalRegressionTest, GreatEpsilonGivesNearlyTheBareStatistics) {
   for (std::size_t i = 0; i < bare.size(); ++i) EXPECT_NEAR(message[i], bare[i], 0.1);
 }
 
-TEST(LocalRegressionTest, OnlyItsOwnCrowdIsReleasedAndOnce) {
+TEST(LocalRegressionTest, OnlyItsOwnGroupIsReleasedAndOnce) {
   const LocalRegression mechanism = Made(Params(2));
   LocalRegressionParams loud = Params(2, {100, 0.1});
   const LocalRegression other = Made(loud);
@@ -312,17 +310,19 @@ TEST(LocalRegressionTest, OnlyItsOwnCrowdIsReleasedAndOnce) {
   const LocalRegression exact = Made(loud);
   Noise noise(1);
   LocalMessage message;
-  LocalCrowd crowd(mechanism);
-  EXPECT_DEATH(mechanism.Release(crowd, noise.gen, message), "check failed") << "nobody is in it";
-  mechanism.Record(User{{0.6, 0.8}, 1}.raw(), RewardAlone, crowd, nullptr);
-  EXPECT_DEATH(other.Release(crowd, noise.gen, message), "check failed") << "with less noise";
+  SealedStatistics statistics(mechanism);
+  EXPECT_DEATH(mechanism.Answer({statistics}, noise.gen, message, nullptr), "check failed")
+      << "nobody is in it";
+  mechanism.Record(User{{0.6, 0.8}, 1}.raw(), RewardAlone, statistics);
+  EXPECT_DEATH(other.Answer({statistics}, noise.gen, message, nullptr), "check failed") << "with less noise";
   const std::vector<LocalRegression> copies = {mechanism};
-  copies[0].Release(crowd, noise.gen, message);
-  EXPECT_DEATH(mechanism.Release(crowd, noise.gen, message), "check failed") << "with new noise";
-  LocalCrowd two(exact);
-  exact.Record(User{{0.6, 0.8}, 1}.raw(), RewardAlone, two, nullptr);
-  exact.Record(User{{0.6, 0.8}, 1}.raw(), RewardAlone, two, nullptr);
-  EXPECT_DEATH(exact.Release(two, noise.gen, message), "check failed") << "no shortcut in service";
+  copies[0].Answer({statistics}, noise.gen, message, nullptr);
+  EXPECT_DEATH(mechanism.Answer({statistics}, noise.gen, message, nullptr), "check failed")
+      << "with new noise";
+  SealedStatistics two(exact);
+  exact.Record(User{{0.6, 0.8}, 1}.raw(), RewardAlone, two);
+  exact.Record(User{{0.6, 0.8}, 1}.raw(), RewardAlone, two);
+  EXPECT_DEATH(exact.Answer({two}, noise.gen, message, nullptr), "check failed") << "no shortcut in service";
 }
 
 TEST(LocalRegressionTest, BadParametersAreNamed) {
@@ -332,13 +332,13 @@ TEST(LocalRegressionTest, BadParametersAreNamed) {
     return FieldOf(params);
   };
   for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e-320}) {
-    EXPECT_EQ(with([&](auto& p) { p.nominal.epsilon = bad; }), "privacy.epsilon") << bad;
-    EXPECT_EQ(with([&](auto& p) { p.nominal.delta = bad; }), "privacy.delta") << bad;
+    EXPECT_EQ(with([&](auto& p) { p.nominal.epsilon = bad; }), "epsilon") << bad;
+    EXPECT_EQ(with([&](auto& p) { p.nominal.delta = bad; }), "delta") << bad;
     EXPECT_EQ(with([&](auto& p) { p.context_norm = bad; }), "context_norm") << bad;
     EXPECT_EQ(with([&](auto& p) { p.side_bounds = {bad}; }), "side_bounds") << bad;
     EXPECT_EQ(with([&](auto& p) { p.side_weights = {bad}; }), "side_weights") << bad;
   }
-  EXPECT_EQ(with([](auto& p) { p.nominal.epsilon = 1e8; }), "privacy.epsilon");
+  EXPECT_EQ(with([](auto& p) { p.nominal.epsilon = 1e8; }), "epsilon");
   EXPECT_EQ(with([](auto& p) { p.dimension = 0; }), "dimension");
   EXPECT_EQ(with([](auto& p) { p.dimension = 2000; }), "dimension");
   EXPECT_EQ(with([](auto& p) { p.slots = 0; }), "slots");
@@ -347,8 +347,8 @@ TEST(LocalRegressionTest, BadParametersAreNamed) {
   EXPECT_EQ(with([](auto& p) { p.side_weights = {1, 1}; }), "side_weights");
 }
 
-// No context or reward outside its bound reaches the functional, and nothing outside its bound the noise:
-// what is added to it is what the mechanism without noise lets out.
+// No context or reward outside of its bound reaches the functional, and no value outside of its bound reaches
+// the noise. The mechanism without noise shows what the noise is added to.
 RC_GTEST_PROP(LocalRegressionTest, NothingOutsideItsBoundReachesTheNoise, ()) {
   const auto d = static_cast<std::size_t>(*rc::gen::inRange(1, 6));
   LocalRegressionParams params = Params(static_cast<Count>(d));

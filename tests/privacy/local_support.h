@@ -12,7 +12,7 @@
 #include "bandana/privacy/local_regression.h"
 #include "bandana/privacy/raw.h"
 
-/// What the tests of the local mechanisms share.
+/// Helpers for the tests of the local mechanisms.
 namespace bandana::test {
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -36,12 +36,12 @@ inline auto Predicting(double mean) {
   return [mean](std::span<const double>) { return mean; };
 }
 
-/// A side: the reward.
+/// A side function with one side value: the reward.
 inline void RewardAlone(std::span<const double>, double reward, std::span<double> sides) {
   sides[0] = reward;
 }
 
-/// Anything a double can be.
+/// Generates any double, with special values among them.
 inline rc::Gen<double> WildNumber() {
   return rc::gen::oneOf(
       rc::gen::element(0.0, -0.0, 1.0, -1.0, kNan, kInfinity, -kInfinity, 1e300, -1e300, 1e-300, -1e-160,

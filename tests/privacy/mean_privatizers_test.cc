@@ -15,9 +15,9 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Means and variances are held to five standard deviations, which a right mechanism exceeds
-// with probability 6e-7 over seeds; laws by Kolmogorov and Smirnov at 1e-6. There are about 40 such
-// comparisons.
+// Seeds are fixed. Means and variances may be off by five standard deviations, which a correct mechanism
+// exceeds with probability 6e-7 over seeds. Laws are compared with the Kolmogorov-Smirnov test at 1e-6. There
+// are about 40 such comparisons.
 namespace bandana {
 namespace {
 
@@ -35,7 +35,7 @@ P Made(DpGuarantee nominal, Sampler sampler = Sampler::kExact,
 
 using ClientAverages = std::vector<std::vector<double>>;
 
-// All of a release: every client reports, the analyzer seals and opens.
+// Runs a whole release: every client reports, the analyzer seals and opens.
 template <class P>
 absl::StatusOr<Released<Mean>> Release(const P& privatizer, const MeanQuery& query,
                                        const ClientAverages& clients, NoiseGen& noise) {
@@ -54,7 +54,8 @@ absl::StatusOr<Released<Mean>> Release(const P& privatizer, const MeanQuery& que
 }
 
 const MeanQuery kQuery{{{-1, 1}, {-0.5, 2}}, 3};
-const ClientAverages kClients = {{0.5, 1.5}, {-1.0, 0.25}, {7.0, -9.0}};  // the last is clipped to (1, -0.5)
+const ClientAverages kClients = {{0.5, 1.5}, {-1.0, 0.25}, {7.0, -9.0}};  // the last client is clipped to (1,
+                                                                          // -0.5)
 const std::vector<double> kMeans = {0.5 / 3, 1.25 / 3};
 
 template <class P>
@@ -97,7 +98,7 @@ TYPED_TEST(GaussianMeanTest, PaperClaimsWhatItsFormulaReallyGives) {
   EXPECT_EQ(delivered({0.5, 0.1}).epsilon, 0.0) << "so much noise that delta alone suffices";
   EXPECT_LT(delivered({0.5, 1e-6}).epsilon, 0.45);
   EXPECT_GT(delivered({0.5, 1e-6}).epsilon, 0.3);
-  // Against the closed form, at the formula's own multiplier.
+  // Compares with the closed form at the formula's own multiplier.
   const double multiplier = std::sqrt(2 * std::log(12.5)) / 10;
   EXPECT_NEAR(GaussianDelta(delivered({10, 0.1}).epsilon, multiplier), 0.1, 1e-9);
 }
@@ -109,15 +110,15 @@ TYPED_TEST(GaussianMeanTest, BadBudgetsAreRefusedByName) {
   };
   for (const Calibration calibration : {Calibration::kTight, Calibration::kPaper}) {
     for (const double epsilon : {0.0, -1.0, kNan, kInfinity}) {
-      EXPECT_EQ(key({epsilon, 0.1}, calibration), "privacy.epsilon") << epsilon;
+      EXPECT_EQ(key({epsilon, 0.1}, calibration), "epsilon") << epsilon;
     }
     for (const double delta : {0.0, -1.0, 1.0, 2.0, kNan}) {
-      EXPECT_EQ(key({1, delta}, calibration), "privacy.delta") << delta;
+      EXPECT_EQ(key({1, delta}, calibration), "delta") << delta;
     }
   }
 }
 
-// So many clients, each with a report of 1 unit in every coordinate.
+// Returns the sum of `clients` reports of 1 unit in every coordinate.
 template <class P>
 ReportSum SumOf(const P& mean, const MeanQuery& query, std::uint32_t clients) {
   ReportSum sum;
@@ -155,10 +156,10 @@ TYPED_TEST(GaussianMeanTest, NoiseBeyondTheGridIsAnErrorAndNothingLeaves) {
   test::Noise noise(3);
   const auto released = Release(mean, kQuery, kClients, noise.gen);
   ASSERT_FALSE(released.ok());
-  EXPECT_EQ(InputErrorOf(released.status()).value_or(InputError{}).key, "privacy.epsilon");
+  EXPECT_EQ(InputErrorOf(released.status()).value_or(InputError{}).key, "epsilon");
 }
 
-// What the model says about who adds noise: the server in the central model, the client in the local one.
+// The trust model says who adds the noise: the server in the central model, the client in the local one.
 TEST(WhoAddsNoiseTest, IsTheOneWhoChargesForIt) {
   const std::vector<RewardSum> rewards = {{1, 0.5}, {1, 1.5}};
   const std::vector<std::int64_t> clean = {1 << 29, 3 << 29};
@@ -217,8 +218,8 @@ Errors DrawErrors(const P& mean, std::uint64_t seed, int draws) {
   return errors;
 }
 
-// Five standard deviations, plus `slack` for the rounding of the reports and `extra` variance for that of the
-// noise.
+// Returns whether mean and variance are within five standard deviations. `slack` allows for the rounding of
+// the reports, and `extra` is the variance that rounding the noise adds.
 bool HasMoments(const std::vector<double>& errors, double stddev, double slack = 0, double extra = 0) {
   const auto n = static_cast<double>(errors.size());
   const test::Moments moments = test::MomentsOf(errors);
@@ -242,7 +243,7 @@ TYPED_TEST(GaussianMeanTest, TheNoiseHasMeanZeroAndTheStatedDeviation) {
   }
 }
 
-// With noise of a few units the half unit that rounding down takes off is in sight.
+// With noise of a few units the test can see the half unit that rounding down takes off.
 TYPED_TEST(GaussianMeanTest, TheHalfUnitOfRoundingDownIsPutBack) {
   const MeanQuery query{{{-1, 1}, {-1, 1}}, 4};
   const ClientAverages clients(4, std::vector<double>{0.5, -0.25});
@@ -259,7 +260,7 @@ TYPED_TEST(GaussianMeanTest, TheHalfUnitOfRoundingDownIsPutBack) {
     }
     ASSERT_GT(stated, 0);
     ASSERT_LT(stated, 2) << "too much noise for this test to see half a unit";
-    // Rounding a draw adds a twelfth of a unit's square.
+    // Rounding a draw adds a variance of 1/12 square unit.
     const double draws = TypeParam::kChargesClient ? 4 : 1;
     EXPECT_TRUE(HasMoments(units, stated, 0, draws / 12 / 16));
     const double half = draws / 2 / 4;

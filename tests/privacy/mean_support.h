@@ -14,16 +14,16 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-/// Whole releases of a mean mechanism without a network, and what to hold them to.
+/// Runs whole releases of a mean mechanism without a network, and checks their errors.
 namespace bandana::test {
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Rewards that no client should have seen, and that must not hurt.
+/// Rewards that no client should have, and that a mechanism must survive.
 inline const std::vector<double> kWild = {kNan, kInfinity, -kInfinity, 1e308, -1e308, 1e-320, -1e-320, -0.0};
 
-/// One client's report, under its name, as its driver would send it.
+/// Returns one client's report under its name, as its driver would send it.
 template <class P>
 absl::StatusOr<Report> ReportOf(const P& privatizer, const MeanQuery& query, std::uint32_t client,
                                 const std::vector<double>& averages, NoiseGen& noise) {
@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<Report>> ReportsOf(const P& privatizer, const MeanQue
   return reports;
 }
 
-/// Every client reports, the shuffler mixes where there is one, the analyzer seals and opens.
+/// Runs one release: every client reports, the shuffler mixes if there is one, the analyzer seals and opens.
 template <class P>
 absl::StatusOr<Released<Mean>> ReleaseMean(const P& privatizer, const MeanQuery& query,
                                            const ClientAverages& clients, NoiseGen& noise) {
@@ -63,7 +63,8 @@ absl::StatusOr<Released<Mean>> ReleaseMean(const P& privatizer, const MeanQuery&
   return privatizer.Open(query, sealed);
 }
 
-/// What many releases are off the clients' true means, coordinate by coordinate, and the law that was stated.
+/// The errors of many releases against the clients' true means, one list per coordinate, and the stated noise
+/// laws.
 struct Errors {
   std::vector<std::vector<double>> entries;
   std::vector<NoiseLaw> laws;
@@ -91,14 +92,15 @@ Errors DrawErrors(const P& privatizer, const MeanQuery& query, const ClientAvera
   return errors;
 }
 
-/// Within `sigmas` standard errors of 0, given what the noise's standard deviation is.
+/// Returns whether the mean error is within `sigmas` standard errors of 0 for noise of this standard
+/// deviation.
 inline bool IsCentred(const std::vector<double>& errors, double stddev, double sigmas = 4) {
   return std::abs(MomentsOf(errors).mean) <=
          sigmas * stddev / std::sqrt(static_cast<double>(errors.size())) + 1e-9;
 }
 
-/// That no tail is heavier than the law's bound on moments allows: P(X > c) <= exp(K(t) - t c), for the best
-/// t. Holds with five standard errors to spare at each of some levels.
+/// Returns whether no tail is heavier than the law's bound on moments allows: P(X > c) <= exp(K(t) - t c) for
+/// the best t, where K is the law's LogMoment. Each level c has five standard errors to spare.
 inline bool TailsAreBelow(const std::vector<double>& errors, const NoiseLaw& law) {
   const auto n = static_cast<double>(errors.size());
   for (const double multiple : {0.5, 1.0, 2.0, 3.0, 4.0, 6.0}) {

@@ -21,7 +21,7 @@ TEST(NoiseLawTest, VariancesAdd) {
   EXPECT_EQ((NoiseLaw{.proxy = 3, .laplace_scale = 2}).stddev(), 3) << "no terms, no Laplace noise";
 }
 
-// Against the integral of the density.
+// Compares with the integral of the density.
 TEST(NoiseLawTest, LaplaceMomentsAreThoseOfTheDensity) {
   const double scale = 0.7;
   const NoiseLaw one{.laplace_scale = scale, .laplace_terms = 1};
@@ -44,7 +44,7 @@ TEST(NoiseLawTest, BeyondTheScaleThereIsNoMoment) {
   EXPECT_TRUE(std::isinf(law.LogMoment(std::nan(""))) || std::isnan(law.LogMoment(std::nan(""))));
 }
 
-// What docs/proofs/central-laplace.md shows, on the discrete law itself.
+// Checks the lemma of docs/proofs/central-laplace.md on the discrete law itself.
 TEST(NoiseLawTest, DiscreteLaplaceMomentsAreBelow) {
   for (const double scale : {1.0, 2.0, 5.0, 50.0}) {
     const NoiseLaw law{.laplace_scale = scale, .laplace_terms = 1};

@@ -103,7 +103,7 @@ TEST(OdometerTest, TenMillionNeighboursAreAsCheapAsOne) {
   EXPECT_EQ(odometer.spent(), (DpGuarantee{1, 0.5}));
 }
 
-// Sixteenths, so that sums of doubles are exact.
+// All amounts are sixteenths, so that sums of doubles are exact.
 RC_GTEST_PROP(OdometerTest, AgreesWithPlainBookkeeping, ()) {
   Odometer odometer(kBudget);
   std::map<std::uint32_t, DpGuarantee> books;

@@ -35,14 +35,14 @@ std::unique_ptr<const PrefixSumStrategy> Make(PrefixSumMechanism mechanism, std:
   return PrefixSumStrategy::Create(mechanism, n).value();
 }
 
-// C, one released value a row.
+// Returns C, with one row per released value.
 Matrix StrategyMatrix(const PrefixSumStrategy& strategy) {
   const std::int64_t n = strategy.steps();
   Matrix c = Matrix::Zero(strategy.ReleasedBy(n), n);
   for (std::int64_t t = 1; t <= n; ++t) {
     for (std::int64_t i = strategy.ReleasedBy(t - 1); i < strategy.ReleasedBy(t); ++i) {
       for (const auto& [step, weight] : strategy.Functional(t, i - strategy.ReleasedBy(t - 1))) {
-        EXPECT_TRUE(step >= 1 && step <= t);  // nothing of the future
+        EXPECT_TRUE(step >= 1 && step <= t);  // no value depends on a future step
         c(i, step - 1) += weight;
       }
     }
@@ -50,7 +50,7 @@ Matrix StrategyMatrix(const PrefixSumStrategy& strategy) {
   return c;
 }
 
-// B, one step a row; every weight is on a value that is out by then.
+// Returns B, with one row per step. Every weight is on a value that has been released by then.
 Matrix EstimateMatrix(const PrefixSumStrategy& strategy) {
   const std::int64_t n = strategy.steps();
   Matrix b = Matrix::Zero(n, strategy.ReleasedBy(n));
@@ -121,7 +121,7 @@ TEST_P(PrefixSumStrategyTest, LongStreamsAtRandomSteps) {
 INSTANTIATE_TEST_SUITE_P(All, PrefixSumStrategyTest, testing::ValuesIn(kAll),
                          [](const auto& test) { return std::string(NameOf(test.param)); });
 
-// No linear unbiased estimate from the nodes released so far has less variance: Gauss and Markov's.
+// No linear unbiased estimate from the nodes released so far has a smaller variance (Gauss-Markov).
 TEST(PrefixSumTest, HonakerIsTheBestUseOfTheNodes) {
   for (const int n : {3, 7, 12, 31, 40}) {
     const auto strategy = Make(PrefixSumMechanism::kHonaker, n);
@@ -137,7 +137,7 @@ TEST(PrefixSumTest, HonakerIsTheBestUseOfTheNodes) {
 TEST(PrefixSumTest, FiguresOfTheSpecification) {
   const auto figure = [](PrefixSumMechanism mechanism, std::int64_t n) {
     const PrefixSumCost cost = CostOfPrefixSum(mechanism, n).value();
-    return cost.sensitivity * cost.sensitivity * cost.max_variance;  // variance x 2 rho
+    return cost.sensitivity * cost.sensitivity * cost.max_variance;  // the variance times 2 rho
   };
   EXPECT_NEAR(figure(PrefixSumMechanism::kTree, 4095), 144, 1e-9);
   EXPECT_NEAR(figure(PrefixSumMechanism::kHonaker, 4095), 81.6, 0.05);
@@ -193,19 +193,19 @@ TEST(PrefixSumTest, MemoryDecides) {
   for (std::int64_t n = 2; n <= 200; ++n) {
     EXPECT_EQ(BestPrefixSum(n, std::nullopt).value(), PrefixSumMechanism::kToeplitz) << n;
   }
-  EXPECT_EQ(BestPrefixSum(1, std::nullopt).value(), PrefixSumMechanism::kTree);  // all are the same
+  EXPECT_EQ(BestPrefixSum(1, std::nullopt).value(), PrefixSumMechanism::kTree);  // all mechanisms are equal
 }
 
 TEST(PrefixSumTest, PaperSaysWhatItDelivers) {
   const PrefixSumSetting paper = PaperPrefixSum(1'048'576, {1, 1e-6}, 2).value();
   EXPECT_NEAR(paper.sigma, 4 * std::sqrt(21) * 2 * std::log(2e6), 1e-9);
   EXPECT_NEAR(GaussianDelta(paper.delivered.epsilon, paper.sigma / (2 * std::sqrt(21))), 1e-6, 1e-14);
-  EXPECT_LT(paper.delivered.epsilon, 0.1);  // far more noise than it takes
-  // ... and for a large epsilon less than it takes.
+  EXPECT_LT(paper.delivered.epsilon, 0.1);  // far more noise than needed
+  // For a large epsilon there is less noise than needed.
   EXPECT_GT(PaperPrefixSum(15, {1000, 0.5}, 1)->delivered.epsilon, 1000);
 }
 
-// Neighbouring streams, rounded values: never farther apart than the grid's sensitivity, and rounding alone
+// Rounded values of neighbouring streams are never farther apart than the grid's sensitivity. Rounding alone
 // can move every value.
 TEST(PrefixSumTest, RoundedValuesStayWithinTheGridSensitivity) {
   test::Coins coins(3);
@@ -228,7 +228,7 @@ TEST(PrefixSumTest, RoundedValuesStayWithinTheGridSensitivity) {
       farthest = std::max(farthest, moved.norm());
     }
     EXPECT_LE(farthest, bound);
-    EXPECT_GT(farthest, cost.sensitivity * kMove / kUnit);  // without the rounding term it would be wrong
+    EXPECT_GT(farthest, cost.sensitivity * kMove / kUnit);  // so the rounding term is needed
   }
   EXPECT_EQ(PrefixSumGridSensitivity({.sensitivity = 2, .touched = 4}, 1, 0.5, 9, 0).value(), 4);
   EXPECT_NEAR(PrefixSumGridSensitivity({.sensitivity = 2, .touched = 4}, 1, 0.5, 9, 0.5).value(), 10, 1e-12);
@@ -250,9 +250,9 @@ TEST(PrefixSumTest, BadParametersAreRejectedByName) {
       EXPECT_EQ(KeyOf(PrefixSumGridSensitivity({1, 1}, 1, bad, 1, 0.5).status()), "unit");
     }
     for (const double bad : {0.0, -1.0, kInfinity, kNaN}) {
-      EXPECT_EQ(KeyOf(TightPrefixSum(mechanism, 4, {bad, 1e-6}, 1).status()), "privacy.epsilon");
-      EXPECT_EQ(KeyOf(TightPrefixSum(mechanism, 4, {1, bad}, 1).status()), "privacy.delta");
-      EXPECT_EQ(KeyOf(PaperPrefixSum(4, {bad, 1e-6}, 1).status()), "privacy.epsilon");
+      EXPECT_EQ(KeyOf(TightPrefixSum(mechanism, 4, {bad, 1e-6}, 1).status()), "epsilon");
+      EXPECT_EQ(KeyOf(TightPrefixSum(mechanism, 4, {1, bad}, 1).status()), "delta");
+      EXPECT_EQ(KeyOf(PaperPrefixSum(4, {bad, 1e-6}, 1).status()), "epsilon");
     }
   }
   EXPECT_EQ(KeyOf(PrefixSumStrategy::Create(PrefixSumMechanism::kToeplitz, std::int64_t{1} << 30).status()),

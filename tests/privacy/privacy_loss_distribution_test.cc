@@ -28,7 +28,7 @@ double DeltaOfAtoms(const std::vector<LossAtom>& atoms, double infinity_mass, do
   return static_cast<double>(sum);
 }
 
-// Every sum of two losses: no grid, no transform.
+// Computes every sum of two losses, without a grid and without a transform.
 std::vector<LossAtom> ComposeAtoms(const std::vector<LossAtom>& a, const std::vector<LossAtom>& b) {
   std::map<double, double> sums;
   for (const auto& x : a) {
@@ -94,8 +94,8 @@ TEST(PrivacyLossDistributionTest, DifferentReleasesInOneGo) {
   EXPECT_LE(in_steps, exact * (1 + 1e-5));
 }
 
-// The optimal composition of n epsilon-DP releases (P. Kairouz, S. Oh, P. Viswanath 2015): losses (n - 2i)
-// epsilon.
+// The optimal composition of n epsilon-DP releases (P. Kairouz, S. Oh, P. Viswanath 2015) has the losses (n -
+// 2i) epsilon.
 TEST(PrivacyLossDistributionTest, PureReleasesComposeOptimally) {
   const double epsilon = 0.3;
   const int n = 20;
@@ -126,7 +126,7 @@ TEST(PrivacyLossDistributionTest, ApproximateReleasesLoseTheirDeltas) {
   EXPECT_EQ(Pld::ApproximateDp(1, 1, 0x1p-10).SelfCompose(3).Delta(50), 1);
 }
 
-// delta(epsilon) = 1 - exp((epsilon - 1/b)/2) for Lap(b).
+// For Lap(b), delta(epsilon) = 1 - exp((epsilon - 1/b)/2).
 TEST(PrivacyLossDistributionTest, LaplaceMatchesItsFormula) {
   for (const double scale : {0.2, 1.0, 7.3}) {
     const Pld pld = Pld::Laplace(scale, LossGrid(1 / scale, 10'000));
@@ -222,7 +222,7 @@ TEST(PrivacyLossDistributionTest, FullShiftIsTheWorst) {
   }
 }
 
-// A large binomial is a rounded Gaussian: multiplier sqrt(n)/2/shift.
+// A large binomial is a rounded Gaussian with the multiplier sqrt(n)/2/shift.
 TEST(PrivacyLossDistributionTest, LargeBinomialIsNearlyGaussian) {
   const std::int64_t n = 400'000'000;
   const std::int64_t shift = 2'000;
@@ -261,7 +261,7 @@ RC_GTEST_PROP(PrivacyLossDistributionTest, AtomsComposeFromAboveAndClose, ()) {
     const double exact = DeltaOfAtoms(exact_atoms, infinity_mass, epsilon);
     const double delta = composed.Delta(epsilon);
     RC_ASSERT(delta >= exact * (1 - 1e-12));
-    // The split widens each loss by at most a grid step either way.
+    // The split moves each loss by at most one grid step in either direction.
     RC_ASSERT(delta <= DeltaOfAtoms(exact_atoms, infinity_mass, epsilon - 5 * 0x1p-10) * (1 + 1e-3) + 1e-11);
   }
 }
@@ -289,7 +289,7 @@ TEST(PrivacyLossDistributionTest, Extremes) {
             gaussian.infinity_mass() * (1 + 1e-15 * (8 + gaussian.masses().size())));
   EXPECT_NEAR(gaussian.Delta(-kInfinity), 1, 1e-9);
   EXPECT_EQ(gaussian.Epsilon(0), kInfinity);
-  // No grid is too fine for the sum: it is made coarser.
+  // If the grid is too fine for the sum, it is made coarser.
   EXPECT_NEAR(Pld::PureDp(1, 0x1p-14).SelfCompose(1000).Epsilon(0.5), 500, 50);
 }
 
@@ -301,7 +301,7 @@ TEST(PrivacyLossDistributionTest, PairsTakeTheWorseDirection) {
     backward.push_back({-atom.loss, atom.mass * std::exp(-atom.loss)});
     left -= backward.back().mass;
   }
-  ASSERT_LT(left, 0.0);  // not normalised under Q, which is no matter for the code
+  ASSERT_LT(left, 0.0);  // the masses under Q do not sum to 1, which the code does not need
   const DominatingPair pair{Pld::FromAtoms(forward, 0, 0x1p-12), Pld::FromAtoms(backward, 0, 0x1p-12)};
   EXPECT_EQ(pair.Delta(0), std::max(pair.forward.Delta(0), pair.backward->Delta(0)));
   const DominatingPair::Repeated list[] = {{&pair, 3}};

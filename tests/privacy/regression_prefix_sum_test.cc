@@ -16,7 +16,7 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Variances are held to five standard errors.
+// Seeds are fixed. Variances may be off by five standard errors.
 namespace bandana {
 namespace {
 
@@ -81,7 +81,7 @@ Silos SilosOf(const RegressionPrefixSum& mechanism, int silos) {
   return all;
 }
 
-// Closes and releases the open step of all silos.
+// Closes the open step of all silos and releases it.
 absl::StatusOr<Released<StepValues>> Step(const RegressionPrefixSum& mechanism, const Silos& silos,
                                           NoiseGen& noise) {
   BasicReportSum<StepQuery> sum;
@@ -161,7 +161,7 @@ TEST_P(RegressionPrefixSumTest, TheSumsNoiseHasTheStatedLaw) {
   for (const Sampler sampler : {Sampler::kExact, Sampler::kFast}) {
     const RegressionPrefixSum mechanism =
         Made({.mechanism = GetParam(), .steps = kSteps, .dimension = 2, .sampler = sampler});
-    std::vector<std::vector<double>> errors(3);  // on the diagonal, off it, of the moments
+    std::vector<std::vector<double>> errors(3);  // on the diagonal, off the diagonal, in the moments
     double gram_noise = 0;
     double moment_noise = 0;
     test::Noise noise(2);
@@ -211,7 +211,8 @@ TEST_P(RegressionPrefixSumTest, TheNoiseIsTheGuaranteesForTheWholeStream) {
 
 // --- how far apart neighbours are
 
-// What is released of two streams that differ in one record of step `changed`, in l2, with the same noise.
+// Returns the l2 distance between the releases of two streams that differ in one record of step `changed`,
+// with the same noise.
 double Distance(const RegressionPrefixSum& mechanism, const Record& first, const Record& second,
                 std::int64_t changed) {
   RegressionStream a(mechanism), b(mechanism);
@@ -235,13 +236,13 @@ double Distance(const RegressionPrefixSum& mechanism, const Record& first, const
   return std::sqrt(squares) * kUnit;
 }
 
-// Which the noise has room for: the noise over the multiplier.
+// Returns the distance that the noise is made for: the noise divided by the multiplier.
 double Room(const RegressionPrefixSum& mechanism) {
   return mechanism.noise() / *TightGaussianMultiplier(mechanism.guarantee());
 }
 
-// The worst pair: both at full length, rewards at opposite ends, at the angle whose cosine is (w B/L)^2, or
-// the same context if w B is above L.
+// The worst pair has full length and rewards at opposite ends. The cosine of its angle is (w B/L)^2; if w B
+// is above L, the contexts are equal.
 TEST_P(RegressionPrefixSumTest, TheWorstNeighboursReachTheSensitivityAndNoMore) {
   for (const double weight : {0.1, 0.5, 0.6, 1.0, 2.0}) {
     for (const double scale : {0.3, 2.0}) {
@@ -259,7 +260,7 @@ TEST_P(RegressionPrefixSumTest, TheWorstNeighboursReachTheSensitivityAndNoMore) 
   }
 }
 
-// Any number, wild ones too.
+// Generates any double, with special values among them.
 rc::Gen<double> AnyNumber() {
   return rc::gen::oneOf(
       rc::gen::element(0.0, -0.0, 1.0, -1.0, kNan, kInfinity, -kInfinity, 1e308, -1e308, 1e-320, 5e-324, 1e16,
@@ -287,7 +288,7 @@ RC_GTEST_PROP(RegressionSensitivityTest, IsNeverExceededByAnyPair, ()) {
   RC_ASSERT(Distance(mechanism, record(), record(), changed) <= Room(mechanism));
 }
 
-// Many pairs, against the formula alone: |.|_F/sqrt2 of x x', and w y x beside it.
+// Compares many pairs with the formula alone: |.|_F/sqrt2 of x x', together with w y x.
 TEST(RegressionSensitivityTest, IsTheLargestDistanceOverAGrid) {
   for (const double weight : {0.3, 1.0, 1.7}) {
     double farthest = 0;
@@ -367,7 +368,8 @@ TEST_P(RegressionPrefixSumTest, ReleasesNeverExceedTheirNumber) {
   EXPECT_EQ(silos[0]->released(), 3);
 }
 
-// A record moves the increment of its own step and no other: the values without noise, step by step.
+// A record changes the increment of its own step and no other. The test reads the values without noise, step
+// by step.
 TEST(BareRegressionTest, ARecordIsInOneLeaf) {
   for (std::int64_t at = 1; at <= 8; ++at) {
     const RegressionPrefixSum bare = Bare({.steps = 8, .dimension = 1});
@@ -386,8 +388,8 @@ TEST(BareRegressionTest, ARecordIsInOneLeaf) {
   }
 }
 
-// Every released value has a draw of its own: over streams of the same data, all of them vary, and no two
-// alike.
+// Every released value has a draw of its own: over streams of the same data all values vary, and no two are
+// equal.
 TEST_P(RegressionPrefixSumTest, EveryValueHasItsOwnDraw) {
   const RegressionPrefixSum mechanism =
       Made({.mechanism = GetParam(), .steps = 7, .dimension = 1, .sampler = Sampler::kExact});
@@ -408,7 +410,7 @@ TEST_P(RegressionPrefixSumTest, EveryValueHasItsOwnDraw) {
 TEST_P(RegressionPrefixSumTest, AStepWithMoreRecordsThanTheGridHoldsIsRefused) {
   const RegressionPrefixSum mechanism =
       Made({.mechanism = GetParam(), .dimension = 1, .context_norm = 0x1p7});
-  for (const double y : {0.0, 1.0}) {  // by their number alone
+  for (const double y : {0.0, 1.0}) {  // only the number of records decides
     RegressionStream stream(mechanism);
     for (int i = 0; i < 255; ++i) Put(mechanism, {{128}, y}, stream);
     EXPECT_TRUE(mechanism.EndStep(stream).ok());
@@ -454,7 +456,7 @@ TEST(RegressionParamsTest, PapersNoiseIsP3sAndClaimsWhatItDelivers) {
   const RegressionPrefixSum paper = Made(options);
   const double sigma = std::sqrt(16.0 * 11 * 4) * std::log(2 / 1e-6);
   EXPECT_NEAR(paper.noise(), sigma, 1e-6 * sigma);
-  // B = 3, L = 1: the distance is 2 L B = 6, ten nodes.
+  // At B = 3 and L = 1 the distance is 2 L B = 6, in ten nodes.
   EXPECT_NEAR(paper.guarantee().epsilon, GaussianEpsilon(1e-6, sigma / (6 * std::sqrt(10.0))),
               1e-6 * paper.guarantee().epsilon);
   EXPECT_EQ(paper.claims()[0].guarantee, paper.guarantee());
@@ -474,8 +476,8 @@ TEST(RegressionParamsTest, BadParametersAreRefusedByName) {
     EXPECT_EQ(key({.reward_weight = bad}), "reward_weight") << bad;
   }
   for (const double bad : {0.0, -1.0, kNan, kInfinity}) {
-    EXPECT_EQ(key({.nominal = {bad, 1e-6}}), "privacy.epsilon") << bad;
-    EXPECT_EQ(key({.nominal = {1, bad}}), "privacy.delta") << bad;
+    EXPECT_EQ(key({.nominal = {bad, 1e-6}}), "epsilon") << bad;
+    EXPECT_EQ(key({.nominal = {1, bad}}), "delta") << bad;
   }
   EXPECT_EQ(key({.steps = 0}), "n");
   for (const Count bad : {-1, 0, 5000}) EXPECT_EQ(key({.dimension = bad}), "dimension");

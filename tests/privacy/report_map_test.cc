@@ -30,7 +30,8 @@ P Gaussian() {
   return *P::Create({{1, 0.1}, Calibration::kTight, Sampler::kFast});
 }
 
-// Two numbers of three averages. Its rows are orthonormal: nothing that is in its intervals leaves the ball.
+// Two numbers from three averages. The rows of the map are orthonormal, so no value within the intervals
+// leaves the ball.
 MeanQuery Mapped(Count clients) {
   const double half = 1 / std::sqrt(2);
   return {.bounds = {{-1, 1}, {0, 1}, {-0.5, 1.5}},
@@ -53,7 +54,7 @@ double Distance(const Units& a, const Units& b) {
   return std::sqrt(squares);
 }
 
-// What client 1's report adds to a sum, whatever it says.
+// Returns what client 1's report adds to a sum, for any report.
 Units AddedBy(const Units& report, const MeanQuery& query) {
   test::Noise unused(0);
   ReportSum sum;
@@ -106,7 +107,7 @@ std::vector<double> AnyAverages(const MeanQuery& query) {
   return averages;
 }
 
-// Whatever the map is, and however small the radius that came with it.
+// The bound holds for any map and any radius, however small.
 RC_GTEST_PROP(ReportMapProperty, NoAveragesMoveAReportFartherThanTheSensitivity, ()) {
   const MeanQuery query = *AnyMapped();
   const Units one = Sent(query, AnyAverages(query));
@@ -157,7 +158,7 @@ void HasNoiseOfItsSensitivity() {
     stated = released->noise()[1].stddev();
   }
   EXPECT_NEAR(squares / kRuns / (stated * stated), 1, 5 * std::sqrt(2. / kRuns));
-  // The same as that of one average of the ball's diameter.
+  // The noise equals that of one average whose interval is the ball's diameter.
   const MeanQuery alike{.bounds = {{-query.map.radius, query.map.radius}}, .clients = 4};
   EXPECT_NEAR((*mean.Forecast(query))[0].stddev() / (*mean.Forecast(alike))[0].stddev(), 1, 1e-6);
 }

@@ -14,8 +14,9 @@
 #include "bandana/core/noise_door.h"
 #include "gtest/gtest.h"
 
-// Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, 1e-9 where the bits are the
-// operating system's, and there are about 30. The planted violations must fail the same comparisons.
+// Seeds are fixed, except where the operating system supplies the bits. Each comparison has a false-alarm
+// rate of 1e-6 over seeds, or 1e-9 with the system's bits, and there are about 30. Planted violations must
+// fail the same comparisons.
 namespace bandana {
 namespace {
 
@@ -38,8 +39,8 @@ struct Noise {
 
 double NormalCdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
-// Chi-square of draws against the cells [width i, width (i + 1)) of a normal of this standard deviation,
-// joined until 25 draws are expected in each.
+// Returns whether draws pass a chi-square test against the cells [width i, width (i + 1)) of a normal of this
+// standard deviation. Cells are joined until 25 draws are expected in each.
 bool LooksNormal(double stddev, double width, NoiseGen& gen, absl::FunctionRef<std::int64_t(NoiseGen&)> draw,
                  double false_alarm = 1e-6) {
   const auto half = static_cast<std::int64_t>(std::ceil(8 * stddev / width));
@@ -110,7 +111,7 @@ TEST(RoundedNormalTest, RoundingTowardsZeroIsSeen) {
   EXPECT_FALSE(LooksNormal(10, 1, noise.gen, truncated));
 }
 
-// A standard deviation of 2^51 and more: the low bits come from the far end of the 128-bit product.
+// At a standard deviation of at least 2^51, the low bits come from the far end of the 128-bit product.
 TEST(RoundedNormalTest, LowBitsAreUniform) {
   constexpr std::uint64_t kStddev = (std::uint64_t{1} << 51) + 987'654'321;
   const auto statistic = [](Sampler sampler, std::uint64_t seed) {
@@ -144,8 +145,7 @@ class ScriptedSource final : public BitSource {
   std::vector<std::uint64_t> script_;
 };
 
-// x is near 1/3, times 3: after each word of 0x5555... the product is short of 1 by one unit of the last
-// place.
+// x is near 1/3, times 3: after each word of 0x5555... the product is below 1 by one unit in the last place.
 TEST(RoundedNormalTest, ReadsFurtherDigitsUntilTheFloorIsDecided) {
   constexpr std::uint64_t kThird = 0x5555555555555555;
   constexpr std::uint64_t kOnes = ~std::uint64_t{0};

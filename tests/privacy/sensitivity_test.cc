@@ -32,8 +32,8 @@ double Length(const Point& x, Norm norm) {
   return norm == Norm::kL1 ? total : std::sqrt(total);
 }
 
-// The points of the sets at which a convex function, such as a distance, can be largest: corners of the box
-// and of the l1 ball; for the l2 ball the signed axes and the signed diagonals.
+// Returns the points at which a convex function such as a distance can be largest: the corners of the box and
+// of the l1 ball; for the l2 ball the signed axes and the signed diagonals.
 std::vector<Point> Extremes(VectorShape shape, int d, double bound) {
   std::vector<Point> points;
   const double corner = shape == VectorShape::kBox ? bound : bound / std::sqrt(d);
@@ -90,7 +90,7 @@ TEST(SensitivityTest, BoxesWithSidesOfTheirOwn) {
   EXPECT_GE(box(Norm::kL1, Neighbours::kReplaceOne), 5);
 }
 
-// Frobenius length over sqrt2 of v v' - w w': reached, and never passed by random pairs.
+// The Frobenius length over sqrt2 of v v' - w w' reaches the sensitivity, and random pairs never exceed it.
 TEST(SensitivityTest, SymmetricMatricesByTrial) {
   test::Coins coins(7);
   for (int d = 1; d <= 4; ++d) {
@@ -113,7 +113,7 @@ TEST(SensitivityTest, SymmetricMatricesByTrial) {
     EXPECT_LE(longest, add * (1 + 1e-14));
     EXPECT_NEAR(longest, add, 1e-12);
     if (d == 1) {
-      EXPECT_NEAR(replace, 2.5 / std::sqrt(2.0), 1e-12);  // v = 0 against |v|^2 = 2.5
+      EXPECT_NEAR(replace, 2.5 / std::sqrt(2.0), 1e-12);  // v = 0 and |v|^2 = 2.5
     } else {
       Eigen::VectorXd v = Eigen::VectorXd::Zero(d);
       Eigen::VectorXd w = v;
@@ -124,7 +124,7 @@ TEST(SensitivityTest, SymmetricMatricesByTrial) {
 }
 
 // The noise's log density at M + Z, entry by entry on and above the diagonal, is that of a vector of length
-// |M|_F/sqrt2 against N(0, s^2).
+// |M|_F/sqrt2 with noise N(0, s^2).
 TEST(SensitivityTest, SymmetricNoiseCountsFrobeniusOverSqrt2) {
   const SymmetricNoise noise = SymmetricGaussianNoise(4.2, 1.5);
   const double s = 4.2 * 1.5;

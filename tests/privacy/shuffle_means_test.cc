@@ -13,8 +13,8 @@
 #include "bandana/privacy/mean_privatizers.h"
 #include "tests/privacy/mean_support.h"
 
-// Seeds are fixed. Means are held to four standard errors, variances to five, laws by Kolmogorov and Smirnov
-// at 1e-6.
+// Seeds are fixed. Means may be off by four standard errors, variances by five; laws are compared with the
+// Kolmogorov-Smirnov test at 1e-6.
 namespace bandana {
 namespace {
 
@@ -69,7 +69,7 @@ const MeanQuery kQuery{{{-1, 1}, {-0.5, 2}, {0.25, 0.25}}, kClients};
 ClientAverages Averages() {
   ClientAverages clients;
   for (int i = 0; i < kClients; ++i) clients.push_back({std::sin(i), 0.7 + std::cos(3 * i), 0.25});
-  clients[0] = {17, -17, 17};  // clipped
+  clients[0] = {17, -17, 17};  // this client is clipped
   return clients;
 }
 
@@ -102,7 +102,8 @@ TYPED_TEST(ShuffleMeanTest, TheErrorHasTheStatedLaw) {
       understated.proxy *= 0.5;
       understated.laplace_scale *= 0.5;
       EXPECT_FALSE(test::TailsAreBelow(errors.entries[j], understated)) << "the test sees nothing";
-      // Rounding counts with the most that it can add, so the variance may be a little below.
+      // The stated variance includes the most that rounding can add, so the measured one may be a little
+      // smaller.
       const double ratio = test::MomentsOf(errors.entries[j]).variance / (law.stddev() * law.stddev());
       EXPECT_LE(ratio, 1 + 5 * std::sqrt(2.0 / kDraws));
       EXPECT_GE(ratio, 0.9 - 5 * std::sqrt(2.0 / kDraws));
@@ -137,7 +138,7 @@ TYPED_TEST(ShuffleMeanTest, AReportThatNobodyMixedIsNotAdded) {
   ReportSum sum;
   for (const Report& report : reports) {
     EXPECT_EQ(mean.Add(kQuery, report, sum).code(), absl::StatusCode::kFailedPrecondition);
-    // Nor by the door for mixed ones: a client's name, or its quorum, is still on it.
+    // AddMixed refuses it too, because the client's name, or its quorum, is still on it.
     EXPECT_EQ(mean.AddMixed(kQuery, {report}, sum).code(), absl::StatusCode::kFailedPrecondition);
     const Report nameless = Wire::FromUnits({}, Wire::Units(report), report.bits(), report.quorum());
     EXPECT_EQ(mean.AddMixed(kQuery, {nameless}, sum).code(), absl::StatusCode::kFailedPrecondition);
@@ -151,7 +152,7 @@ TYPED_TEST(ShuffleMeanTest, AReportThatNobodyMixedIsNotAdded) {
   EXPECT_TRUE(mean.Seal(sum, this->noise_.gen).ok());
 }
 
-// Neither does a mechanism that adds no noise of its own.
+// A mechanism that adds no noise of its own does not open a report either.
 TYPED_TEST(ShuffleMeanTest, AReportIsNotLetOutThroughAnotherMechanism) {
   const auto local = *LocalLaplaceMean::Create({1, Calibration::kTight, Sampler::kExact});
   const MeanQuery one{kQuery.bounds, 1};
@@ -177,8 +178,9 @@ TYPED_TEST(ShuffleMeanTest, NobodyIsMissingOrTwiceInAMix) {
   EXPECT_FALSE(this->Mix(mean, more).ok()) << "more than were asked";
 }
 
-// The noise in a report was set for a number of clients. A server that names another number to the shuffler
-// gets nothing, be it smaller (too little noise) or larger (whose clip was made for less noise).
+// The noise in a report is calibrated for a number of clients. A server that names another number to the
+// shuffler gets nothing. With fewer clients there is too little noise; with more, the clip was made for less
+// noise.
 TYPED_TEST(ShuffleMeanTest, AReportIsMixedAmongAsManyAsItWasMadeFor) {
   const auto mean = Made<TypeParam>();
   for (const Count made_for : {kClients - 1, kClients + 1, 2 * kClients}) {
@@ -195,7 +197,7 @@ TYPED_TEST(ShuffleMeanTest, NamesAndOrderAreOffAfterMixing) {
   const auto mixed = this->Mix(mean, reports);
   ASSERT_TRUE(mixed.ok());
   std::vector<Report> other;
-  for (std::size_t i = reports.size(); i-- > 0;) {  // the same reports, of other clients, in another order
+  for (std::size_t i = reports.size(); i-- > 0;) {  // the same reports from other clients, in another order
     other.push_back(Wire::FromUnits(NodeId{static_cast<std::uint32_t>(2 * i + 5)}, Wire::Units(reports[i]),
                                     static_cast<Count>(i), kClients));
   }
@@ -216,7 +218,7 @@ TYPED_TEST(ShuffleMeanTest, MixesOfTheWrongShapeAreRefused) {
   EXPECT_FALSE(mean.AddMixed(MeanQuery{{{-1, 1}}, kClients}, mixed, sum).ok());
   sum = {};
   EXPECT_TRUE(mean.AddMixed(kQuery, mixed, sum).ok());
-  // Twice is too much.
+  // Adding them twice is refused.
   (void)mean.AddMixed(kQuery, mixed, sum);
   EXPECT_EQ(mean.Seal(sum, this->noise_.gen).status().code(), absl::StatusCode::kFailedPrecondition);
   sum = {};
@@ -292,13 +294,13 @@ TEST(ShuffleSumMeanTest, BadParametersAreRefusedByName) {
   for (const double bad : {0.0, -1.0, kNan, kInfinity}) {
     ShuffleSumMeanParams params = good;
     params.nominal.epsilon = bad;
-    EXPECT_EQ(key(params), "privacy.epsilon") << bad;
+    EXPECT_EQ(key(params), "epsilon") << bad;
     params = good;
     params.nominal.delta = bad;
-    EXPECT_EQ(key(params), "privacy.delta") << bad;
+    EXPECT_EQ(key(params), "delta") << bad;
     params = good;
     params.honest_fraction = bad;
-    EXPECT_EQ(key(params), "privacy.honest_fraction") << bad;
+    EXPECT_EQ(key(params), "honest_fraction") << bad;
   }
 }
 
@@ -328,7 +330,7 @@ TEST(ShuffleSumMeanTest, NoRewardMovesACountOutsideItsRange) {
   }
 }
 
-// Whatever a client sends, it counts for one.
+// Whatever a client sends, it counts as one client.
 TEST(ShuffleSumMeanTest, AClientThatLiesMovesTheTotalByItsRangeAtMost) {
   const auto mean = Sum();
   const auto setting = *mean.SettingFor(kQuery);
@@ -349,8 +351,8 @@ TEST(ShuffleSumMeanTest, AClientThatLiesMovesTheTotalByItsRangeAtMost) {
   }
 }
 
-// The counts of one client, against the law that the proof takes for granted: levels by randomised rounding,
-// plus Bin(b, p).
+// Compares one client's counts with the law that the proof assumes: levels by randomised rounding, plus
+// Bin(b, p).
 TEST(ShuffleSumMeanTest, AReportIsRoundedLevelsPlusBinomialNoise) {
   for (const Sampler sampler : {Sampler::kExact, Sampler::kFast}) {
     const auto mean = Sum(kNominal, {.sampler = sampler});

@@ -20,7 +20,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-using Pmf = std::vector<double>;  // of 0, 1, 2, ...
+using Pmf = std::vector<double>;  // the probabilities of 0, 1, 2, ...
 using Law = std::map<std::vector<int>, double>;
 
 Pmf Convolve(const Pmf& a, const Pmf& b) {
@@ -68,7 +68,7 @@ double HockeyStick(const Law& p, const Law& q, double epsilon) {
   return sum;
 }
 
-// The least delta of a client that moves every coordinate's count from 0 to `shift`.
+// Returns the smallest valid delta for a client that moves every coordinate's count from 0 to `shift`.
 double FullShiftDelta(int noise_bits, double p, int shift, int dimension, double epsilon) {
   const Pmf noise = Binomial(noise_bits, p);
   const Law low = Product(std::vector<Pmf>(dimension, noise));
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Grid, ShuffleSumOfFew,
                                          std::tuple{400, 8, 1}, std::tuple{1000, 3, 1}, std::tuple{20, 1, 2},
                                          std::tuple{100, 4, 2}, std::tuple{14, 2, 3}));
 
-// Every pair of encoded vectors, so every pair of moves up and down, and not just the full ones.
+// Tries every pair of encoded vectors, so every move up and down, and not only the full ones.
 TEST(ShuffleSumTest, NoMoveIsWorseThanTheFullOne) {
   constexpr int kLevels = 2;
   constexpr int kNoiseBits = 7;
@@ -125,8 +125,8 @@ TEST(ShuffleSumTest, NoMoveIsWorseThanTheFullOne) {
   }
 }
 
-// The law of one coordinate's total, by the protocol: each client rounds at random, the honest ones add
-// noise.
+// Computes the law of one coordinate's total from the protocol: each client rounds at random, and the honest
+// ones add noise.
 Pmf TotalOf(const std::vector<double>& values, int honest, int levels, int noise_bits) {
   Pmf total{1};
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -142,7 +142,7 @@ Pmf TotalOf(const std::vector<double>& values, int honest, int levels, int noise
 TEST(ShuffleSumTest, TheWholeProtocolHasTheLossOfItsHonestNoise) {
   constexpr int kLevels = 3;
   constexpr int kNoiseBits = 6;
-  for (const int honest : {1, 2, 3}) {  // of three; the first is replaced
+  for (const int honest : {1, 2, 3}) {  // of three clients; the first one's value is replaced
     const PrivacyLossDistribution bound = ShuffleSumLoss({honest * kNoiseBits, 0.5, kLevels, 1}, 1e-6);
     for (const double epsilon : {0.1, 1.0, 2.0}) {
       double worst = 0;
@@ -157,12 +157,12 @@ TEST(ShuffleSumTest, TheWholeProtocolHasTheLossOfItsHonestNoise) {
       }
       EXPECT_LE(worst, bound.Delta(epsilon)) << honest << " " << epsilon;
     }
-    // Others that round nothing hide nothing: then the bound is met.
+    // Other clients whose values need no rounding hide nothing. Then the bound is attained.
     const Law low = Product({TotalOf({0, 0, 1}, honest, kLevels, kNoiseBits)});
     const Law high = Product({TotalOf({1, 0, 1}, honest, kLevels, kNoiseBits)});
     const double exact = HockeyStick(high, low, 1);
     EXPECT_NEAR(bound.Delta(1), exact, 0.003 * exact) << honest;
-    // Counting the noise of one client more would promise too much.
+    // Counting the noise of one more client would promise too much.
     EXPECT_LT(ShuffleSumLoss({(honest + 1) * kNoiseBits, 0.5, kLevels, 1}, 1e-6).Delta(1), exact);
   }
 }
@@ -170,11 +170,11 @@ TEST(ShuffleSumTest, TheWholeProtocolHasTheLossOfItsHonestNoise) {
 TEST(ShuffleSumTest, GaussianLimit) {
   struct Case {
     ShuffleSumView view;
-    double tolerance;  // of epsilon
+    double tolerance;  // relative to epsilon
   };
   for (const auto& [view, tolerance] :
        std::vector<Case>{{{4'000'000, 0.5, 100, 10}, 1e-3},
-                         {{40'000'000'000, 0.5, 20'000, 25}, 3e-3},  // outcomes taken together
+                         {{40'000'000'000, 0.5, 20'000, 25}, 3e-3},  // outcomes are grouped
                          {{400'000'000'000, 0.25, 100'000, 10}, 5e-3},
                          {{std::int64_t{1} << 53, 0.25, 10'000'000, 100}, 2e-2}}) {
     const double deviation = std::sqrt(static_cast<double>(view.noise_bits) * view.p * (1 - view.p));
@@ -218,7 +218,7 @@ TEST(ShuffleSumTest, KnownFigures) {
   EXPECT_EQ(tight.levels, 4);
   EXPECT_EQ(tight.noise_bits, 12);
   EXPECT_LE(tight.bits_per_coordinate, 24);
-  EXPECT_EQ(tight.bits_as_count, 5);  // 0 to 16 ones
+  EXPECT_EQ(tight.bits_as_count, 5);  // a count of 0 to 16 ones
   EXPECT_TRUE(tight.within_loss);
   EXPECT_NEAR(tight.stddev / tight.gaussian_stddev, 1.067, 1e-3);
   EXPECT_NEAR(tight.noise_stddev, std::sqrt(3000.) / 4, 1e-12);
@@ -271,7 +271,7 @@ RC_GTEST_PROP(ShuffleSumTest, TightIsLeastAndDelivers, ()) {
   RC_ASSERT(setting.noise_stddev < setting.stddev);
 }
 
-// Fewer levels within the loss would be fewer bits: none of them works.
+// Fewer levels would need fewer bits, but none of them is within the loss.
 TEST(ShuffleSumTest, NoSettingWithFewerBitsIsWithinTheLoss) {
   for (const Count clients : {30, 300, 3000}) {
     const ShuffleSumParams params{clients, 4, {1, 1e-5}, 1, 0.1};
@@ -279,7 +279,7 @@ TEST(ShuffleSumTest, NoSettingWithFewerBitsIsWithinTheLoss) {
     for (std::int64_t levels = 1; levels < chosen.levels; ++levels) {
       ShuffleSumSetting other = chosen;
       other.levels = levels;
-      // (b + 1) n/4 = ((1 + loss) gaussian g)^2
+      // The condition is (b + 1) n/4 = ((1 + loss) gaussian g)^2.
       const double limit = 1.1 * chosen.gaussian_stddev * static_cast<double>(levels);
       const auto most =
           static_cast<std::int64_t>(std::floor(4 * limit * limit / static_cast<double>(clients) - 1));
@@ -305,7 +305,7 @@ TEST(ShuffleSumTest, OnlyHonestClientsNoiseCounts) {
   params.honest_fraction = 0.5;
   const ShuffleSumSetting half = TightShuffleSum(params).value();
   EXPECT_TRUE(half.within_loss);
-  // Twice the noise for the same privacy; the error grows by sqrt(2), and is reported as it is.
+  // Equal privacy takes twice the noise bits; the error grows by sqrt(2), and is reported so.
   EXPECT_GT(half.stddev, 1.38 * half.gaussian_stddev);
   EXPECT_LE(half.stddev, 1.1 * std::sqrt(2) * half.gaussian_stddev);
   EXPECT_GE(static_cast<double>(half.noise_bits) / static_cast<double>(half.levels * half.levels),
@@ -345,7 +345,7 @@ TEST(ShuffleSumTest, ExtremesAreAnswered) {
     EXPECT_GE(setting->noise_bits, 1);
   }
   EXPECT_FALSE(TightShuffleSum({1, 100'000, {1e-12, 1e-25}, 1, 0.1}).ok());
-  // More noise than can be counted is counted as what can.
+  // If there is more noise than can be counted, only the part that can be counted is used.
   EXPECT_LT(PaperVectorSum({1'000'000, 10, {0.1, 1e-6}, 1, 0.1})->delivered.epsilon, 0.1);
 }
 
@@ -373,17 +373,17 @@ TEST(ShuffleSumTest, BadParametersAreRejectedByName) {
   for (const double bad : {0.0, -1.0, kInfinity, kNaN, 1e-310}) {
     ShuffleSumParams params = good;
     params.guarantee.epsilon = bad;
-    ExpectRejected(params, "privacy.epsilon");
+    ExpectRejected(params, "epsilon");
   }
   for (const double bad : {0.0, 1.0, -1.0, kInfinity, kNaN, 1e-310, 1e-26}) {
     ShuffleSumParams params = good;
     params.guarantee.delta = bad;
-    ExpectRejected(params, "privacy.delta");
+    ExpectRejected(params, "delta");
   }
   for (const double bad : {0.0, 1.01, -1.0, kInfinity, kNaN, 1e-310}) {
     ShuffleSumParams params = good;
     params.honest_fraction = bad;
-    ExpectRejected(params, "privacy.honest_fraction");
+    ExpectRejected(params, "honest_fraction");
   }
   for (const double bad : {-0.1, kInfinity, kNaN}) {
     ShuffleSumParams params = good;
@@ -391,8 +391,8 @@ TEST(ShuffleSumTest, BadParametersAreRejectedByName) {
     EXPECT_EQ(InputErrorOf(TightShuffleSum(params).status())->key, "loss");
   }
   EXPECT_EQ(InputErrorOf(PaperScalarSum({100, 2, {1, 1e-6}, 1, 0.1}).status())->key, "dimension");
-  EXPECT_EQ(InputErrorOf(PaperVectorSum({100, 2, {15, 1e-6}, 1, 0.1}).status())->key, "privacy.epsilon");
-  EXPECT_EQ(InputErrorOf(PaperVectorSum({100, 2, {1, 0.5}, 1, 0.1}).status())->key, "privacy.delta");
+  EXPECT_EQ(InputErrorOf(PaperVectorSum({100, 2, {15, 1e-6}, 1, 0.1}).status())->key, "epsilon");
+  EXPECT_EQ(InputErrorOf(PaperVectorSum({100, 2, {1, 0.5}, 1, 0.1}).status())->key, "delta");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Variances are held to five standard errors.
+// Seeds are fixed. Variances may be off by five standard errors.
 namespace bandana {
 namespace {
 
@@ -55,7 +55,7 @@ Silos SilosOf(const ShuffledRegressionSum& mechanism) {
   return all;
 }
 
-// The reports of all silos to their next step, with their names on.
+// Returns the reports of all silos for their next step, with their names.
 std::vector<Report> ReportsOf(const ShuffledRegressionSum& mechanism, const Silos& silos, NoiseGen& noise) {
   std::vector<Report> reports;
   const StepQuery query{silos[0]->steps() + 1, mechanism.silos()};
@@ -134,8 +134,8 @@ TEST(ShuffledRegressionTest, ClaimsLessAgainstTheShuffler) {
   EXPECT_NEAR(lonely.claims()[1].guarantee.epsilon, 1, 1e-9);
 }
 
-// What the proof rests on, where the noise is so small that it could be wrong: floors of two normals of
-// standard deviation 2 add up to the law of a normal that is rounded by a B-spline.
+// The proof rests on this, and it is tested at noise so small that it could fail: the floors of two normals
+// add up to nearly the law of one normal that is rounded by a B-spline.
 TEST(ShuffledRegressionTest, FlooredNormalsAddUpToASplineRoundingOfOne) {
   const auto phi = [](double x, double s) {
     return std::exp(-x * x / (2 * s * s)) / (s * std::sqrt(2 * M_PI));

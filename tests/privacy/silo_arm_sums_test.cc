@@ -13,7 +13,7 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-// Seeds are fixed; a right law is refuted with probability at most 1e-6 a case, over seeds.
+// Seeds are fixed. A correct law is refuted with probability at most 1e-6 per case, over seeds.
 namespace bandana {
 namespace {
 
@@ -84,7 +84,7 @@ TEST(BareArmSumsTest, ReleasesEachRewardOnce) {
   const ArmSums first = *Ask(bare, {1, {0, 2}}, stream, noise.gen);
   EXPECT_EQ(first, (ArmSums{.agents = 1, .pulls = 4, .arms = {0, 2}, .units = {3 * kOne, 9 * kOne / 4}}));
   EXPECT_EQ(MeanOf(first, 0), 0.75);
-  // Arm 5 was not asked for: what it had is gone, too.
+  // Arm 5 was not asked for, and its rewards are discarded too.
   EXPECT_EQ(stream.releases(), 1);
   EXPECT_EQ(stream.pending(5), 0);
   ASSERT_TRUE(Record(bare, {{0, 1, 1}, {2, 1, 0}, {5, 1, 1}}, stream).ok());
@@ -131,8 +131,8 @@ std::int64_t UnitsOf(const SiloArmSums& bare, Count count, double sum) {
   return Ask(bare, {1, {3}}, stream, noise.gen)->units.front();
 }
 
-// Intervals and rewards in quarters of units, so that ties come up, all of them: the second reward is given,
-// the first one may be anything.
+// Tries all intervals and rewards in quarters of units, so that ties occur. For each second reward, the first
+// one takes every value.
 TEST(ArmSumsSensitivityTest, OneRewardMovesASumByTheRangeAtMost) {
   constexpr double kQuarter = kUnit / 4;
   int tight = 0;
@@ -183,7 +183,7 @@ TEST(SiloArmSumsTest, TheScaleIsTheRangeOverEpsilonRoundedUp) {
   EXPECT_GE(third, 1.0 / 3);
   EXPECT_LT(third, 1.0 / 3 + kUnit);
   EXPECT_EQ(Made(Tight(1e9)).noise_scale(), kUnit) << "never less than a unit";
-  // An interval off the grid is widened.
+  // An interval that is off the grid is widened.
   EXPECT_EQ(Made(Tight(1, {kUnit / 2, 1 + kUnit / 2})).noise_scale(), 1 + kUnit);
 }
 
@@ -213,20 +213,20 @@ TEST(SiloArmSumsTest, ChargesWithTheFirstReleaseAlone) {
   EXPECT_EQ(*mechanism.ReportBits({1, {0, 4}}), 64 * 3);
 }
 
-// The law of a release to one arm, summed up over all integers, against what is drawn.
+// Compares draws with the law of a release for one arm, summed over all integers.
 class ArmSumsLawTest : public ::testing::TestWithParam<Sampler> {};
 INSTANTIATE_TEST_SUITE_P(All, ArmSumsLawTest, ::testing::Values(Sampler::kExact, Sampler::kFast),
                          [](const auto& each) { return each.param == Sampler::kExact ? "exact" : "fast"; });
 
 TEST_P(ArmSumsLawTest, IsDiscreteLaplace) {
-  // Three units of range, epsilon 3/4: a scale of four units.
+  // A range of three units at epsilon 3/4 gives a scale of four units.
   ArmSumsParams params = Tight(0.75, {-kUnit, 2 * kUnit});
   params.sampler = GetParam();
   const SiloArmSums mechanism = Made(params);
   ASSERT_EQ(mechanism.noise_scale(), 4 * kUnit);
   constexpr int kFarthest = 60;
   constexpr int kDraws = 100'000;
-  constexpr int kCentre = 3;  // two rewards: 2 and 1 units
+  constexpr int kCentre = 3;  // the two rewards are 2 units and 1 unit
   std::vector<double> counts(2 * kFarthest + 1), masses(counts.size());
   double total = 0;
   for (std::size_t i = 0; i < masses.size(); ++i) {
@@ -289,7 +289,7 @@ TEST(SiloArmSumsTest, BadParametersAreNamed) {
     return made.ok() ? "" : InputErrorOf(made.status())->key;
   };
   for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e-310, 1e-12}) {
-    EXPECT_EQ(key(Tight(bad)), "privacy.epsilon") << bad;
+    EXPECT_EQ(key(Tight(bad)), "epsilon") << bad;
   }
   for (const Interval bad : {Interval{1, 1}, {1, 0}, {kNan, 1}, {0, kNan}, {-kInfinity, 1}, {0, 1e9}}) {
     EXPECT_EQ(key(Tight(1, bad)), "rewards");
@@ -368,7 +368,7 @@ TEST(SiloArmSumsTest, OneAgentsReportIsARelease) {
   EXPECT_FALSE(mechanism.Add(query, Wire::FromUnits(NodeId{1}, {2, kOne, kOne}), wrong).ok());
 }
 
-// --- for its own eyes
+// --- raw means for the agent's own use
 
 TEST(RevealMeansTest, AreOfAllThatWasRecorded) {
   const SiloArmSums mechanism = Made(Tight(1));

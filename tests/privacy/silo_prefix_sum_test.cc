@@ -15,7 +15,7 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Means are held to four standard errors, variances to five.
+// Seeds are fixed. Means may be off by four standard errors, variances by five.
 namespace bandana {
 namespace {
 
@@ -23,7 +23,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kUnit = SiloPrefixSum::kUnit;
 constexpr DpGuarantee kNominal{1, 1e-6};
-constexpr DpGuarantee kNoNoise{1e25, 0.5};  // a few units of it
+constexpr DpGuarantee kNoNoise{1e25, 0.5};  // the noise is a few units
 
 using Records = std::vector<std::vector<double>>;
 
@@ -57,7 +57,7 @@ absl::StatusOr<Report> Randomize(const SiloPrefixSum& mechanism, std::int64_t st
   return mechanism.Randomize({step, silos}, Raw<SiloStream*>(&stream), noise);
 }
 
-// One step of all silos: every one has these records.
+// Releases one step of all silos; each silo has these records.
 absl::StatusOr<Released<StepValues>> Step(const SiloPrefixSum& mechanism, const Records& records,
                                           std::vector<SiloStream>& silos, NoiseGen& noise) {
   BasicReportSum<StepQuery> sum;
@@ -90,14 +90,15 @@ TEST_P(SiloPrefixSumTest, WithoutNoiseItGivesThePrefixSumsToTheGrid) {
     std::vector<double> truth(2, 0);
     for (std::int64_t t = 1; t <= steps; ++t) {
       const double x = std::sin(static_cast<double>(t)) / 2;
-      const Records records = {{x, -x}, {0.25, 0}, {3, 4}};  // the last is shortened to (0.6, 0.8)
+      const Records records = {{x, -x}, {0.25, 0}, {3, 4}};  // the last record is clipped to (0.6, 0.8)
       truth[0] += 2 * (x + 0.25 + 0.6);
       truth[1] += 2 * (-x + 0.8);
       const auto released = Step(mechanism, records, silos, noise_.gen);
       ASSERT_TRUE(released.ok()) << released.status();
       ASSERT_TRUE(estimator.Add(*released).ok());
       const PrefixSumEstimator::Estimate estimate = estimator.Sum();
-      const double slack = (10 + static_cast<double>(t)) * 20 * kUnit;  // rounding, and a few units of noise
+      const double slack = (10 + static_cast<double>(t)) * 20 * kUnit;  // for rounding and a few units of
+                                                                        // noise
       EXPECT_NEAR(estimate.sum[0], truth[0], slack) << t << " of " << steps;
       EXPECT_NEAR(estimate.sum[1], truth[1], slack);
       EXPECT_LT(estimate.noise.stddev(), slack);
@@ -130,7 +131,7 @@ TEST_P(SiloPrefixSumTest, TheEstimatesNoiseHasTheStatedLaw) {
   }
 }
 
-// The tight calibration: the multiplier against the longest column times the diameter of the ball.
+// Tight calibration: the noise is the multiplier times the longest column times the diameter of the ball.
 TEST_P(SiloPrefixSumTest, TheNoiseIsTheGuaranteesForTheWholeStream) {
   const SiloPrefixSum mechanism = Made({.mechanism = GetParam(), .steps = 100, .dimension = 3, .radius = 2});
   std::vector<SiloStream> silos(1);
@@ -142,8 +143,8 @@ TEST_P(SiloPrefixSumTest, TheNoiseIsTheGuaranteesForTheWholeStream) {
   EXPECT_LE(released->noise_stddev(), least * (1 + 1e-6)) << "what the grid costs";
 }
 
-// Neighbouring streams, as they come out of the grid: what is released moves by no more than the noise is
-// for. The noise's generator is the same in both, so it cancels.
+// The releases of neighbouring streams, after rounding to the grid, differ by at most the distance that the
+// noise is made for. Both use the same noise generator, so the noise cancels.
 TEST_P(SiloPrefixSumTest, NeighboursAreNoFurtherApartThanTheSensitivity) {
   const std::int64_t steps = 21;
   const SiloPrefixSum mechanism = Made({.mechanism = GetParam(), .steps = steps, .dimension = 3});
@@ -208,7 +209,7 @@ TEST_P(SiloPrefixSumTest, AStepIsReleasedOnce) {
   EXPECT_EQ(stream.released(), 2);
 }
 
-// The first step pays for all: one that begins later would not.
+// The first step pays for all steps, so a stream must not begin with a later one.
 TEST_P(SiloPrefixSumTest, NoStepIsReleasedBeforeTheFirst) {
   const SiloPrefixSum mechanism = Made({.mechanism = GetParam()});
   SiloStream stream;
@@ -234,7 +235,7 @@ TEST_P(SiloPrefixSumTest, StepsBeyondTheLastAreRefused) {
   }
 }
 
-// The noise of a mechanism is for its own radius: it does not read what another has filled.
+// A mechanism's noise is for its own radius, so it does not read a stream that another mechanism has filled.
 TEST_P(SiloPrefixSumTest, AStreamIsReadByTheMechanismThatFilledIt) {
   const SiloPrefixSum wide = Made({.mechanism = GetParam(), .radius = 100});
   const SiloPrefixSum narrow = Made({.mechanism = GetParam(), .radius = 1e-3});
@@ -242,7 +243,7 @@ TEST_P(SiloPrefixSumTest, AStreamIsReadByTheMechanismThatFilledIt) {
   ASSERT_TRUE(Append(wide, {{100, 0}}, stream).ok());
   EXPECT_EQ(Randomize(narrow, 1, stream, noise_.gen).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Append(narrow, {{1, 0}}, stream).code(), absl::StatusCode::kFailedPrecondition);
-  const SiloPrefixSum copy = wide;  // another object, the same mechanism
+  const SiloPrefixSum copy = wide;  // another object, but the same mechanism
   EXPECT_TRUE(Randomize(copy, 1, stream, noise_.gen).ok());
   EXPECT_FALSE(Randomize(wide, 1, stream, noise_.gen).ok());
 }
@@ -252,7 +253,7 @@ TEST_P(SiloPrefixSumTest, RecordsOfAnotherSizeAndTooManyAreErrors) {
   SiloStream stream;
   EXPECT_FALSE(Append(mechanism, {{1, 2, 3}}, stream).ok());
   EXPECT_EQ(stream.steps(), 0);
-  // Whether there are too many depends on their number alone.
+  // Only the number of records decides whether there are too many.
   for (const double value : {0.0, 1.0, kNan, 1e300}) {
     SiloStream many;
     EXPECT_TRUE(Append(mechanism, Records(255, {value, value}), many).ok()) << value;
@@ -310,10 +311,10 @@ TEST(SiloParamsTest, BadParametersAreRefusedByName) {
   for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e-310, 1e5})
     EXPECT_EQ(key({.radius = bad}), "radius") << bad;
   for (const double bad : {0.0, -1.0, kNan, kInfinity}) {
-    EXPECT_EQ(key({.nominal = {bad, 1e-6}}), "privacy.epsilon") << bad;
-    EXPECT_EQ(key({.nominal = {1, bad}}), "privacy.delta") << bad;
+    EXPECT_EQ(key({.nominal = {bad, 1e-6}}), "epsilon") << bad;
+    EXPECT_EQ(key({.nominal = {1, bad}}), "delta") << bad;
   }
-  EXPECT_EQ(key({.nominal = {1e-9, 1e-12}}), "privacy.epsilon") << "noise beyond the grid";
+  EXPECT_EQ(key({.nominal = {1e-9, 1e-12}}), "epsilon") << "noise beyond the grid";
   EXPECT_EQ(key({.dimension = 0}), "dimension");
   EXPECT_EQ(key({.dimension = (1 << 20) + 1}), "dimension");
   EXPECT_EQ(key({.steps = 0}), "n");

@@ -10,8 +10,9 @@
 #include "gtest/gtest.h"
 #include "tests/support.h"
 
-// Seeds are fixed. Each comparison has a false-alarm rate of 1e-6 over seeds, 1e-9 where the bits are the
-// operating system's, and there are about 20. The planted violations must fail the same comparisons.
+// Seeds are fixed, except where the operating system supplies the bits. Each comparison has a false-alarm
+// rate of 1e-6 over seeds, or 1e-9 with the system's bits, and there are about 20. Planted violations must
+// fail the same comparisons.
 namespace bandana {
 namespace {
 
@@ -55,7 +56,7 @@ TEST(SphereTest, CoordinatesAreOddAndOfBothSigns) {
   EXPECT_TRUE(FitsCounts(octants, std::vector<double>(8, kDraws / 8.)));
 }
 
-// Archimedes: on the sphere in R^3 a coordinate is uniform on (-1, 1). So it is along any axis.
+// Archimedes: on the sphere in R^3 a coordinate is uniform on (-1, 1), along any axis.
 TEST(SphereTest, ACoordinateHasItsLaw) {
   Noise noise(2);
   Direction direction(3);
@@ -114,7 +115,7 @@ TEST(HalfSphereTest, HasTheConditionalLaw) {
   EXPECT_TRUE(FitsCdf(across, [](double x) { return (x + 1) / 2; }));
 }
 
-// The same bits give the same direction or its opposite: which one, for a zero axis, a fair coin says.
+// Equal bits give the same direction or its opposite. For a zero axis a fair coin decides which.
 TEST(HalfSphereTest, TiesAreDecidedByAFairCoin) {
   constexpr int kSeeds = 10'000;
   const Direction zero(4);
@@ -132,7 +133,7 @@ TEST(HalfSphereTest, TiesAreDecidedByAFairCoin) {
   EXPECT_TRUE(FitsCounts(std::vector{turned, kSeeds - turned}, std::vector<double>(2, kSeeds / 2.)));
 }
 
-// What the l2-ball mechanism rests on: with the same bits, opposite axes give opposite directions, also where
+// The l2-ball mechanism rests on this: with the same bits, opposite axes give opposite directions, also where
 // the product has more bits than a double.
 TEST(HalfSphereTest, OppositeAxesGiveOppositeDirections) {
   constexpr std::int64_t kMost = (std::int64_t{1} << 52) - 1;
@@ -147,7 +148,7 @@ TEST(HalfSphereTest, OppositeAxesGiveOppositeDirections) {
 }
 
 TEST(CapTest, TheEdgeIsExact) {
-  // (1, 7) and (1, 1): 8/(sqrt(50) sqrt(2)) = 4/5.
+  // The cosine of (1, 7) and (1, 1) is 8/(sqrt(50) sqrt(2)) = 4/5.
   constexpr std::uint64_t kFine = std::uint64_t{1} << 60;
   const Direction direction = {1, 7}, axis = {1, 1};
   EXPECT_TRUE(InCap(direction, axis, {4, 5}));

@@ -16,7 +16,7 @@
 #include "proto/federation.pb.h"
 #include "rapidcheck/gtest.h"
 
-// What nodes of a network with arms send: on the wire, back, and its size.
+// Tests of the messages of networks with arms: their encoding, decoding and size.
 
 namespace bandana::service {
 namespace {
@@ -31,7 +31,7 @@ absl::StatusOr<Message> ThroughWire(const Payload& body, Count nodes) {
   return Decode(in, nodes);
 }
 
-// Most numbers are small, and no length of a number is left out.
+// Generates numbers of any length in bits; most are small.
 template <class T>
 T AnyNumber(T least) {
   const int bits = *rc::gen::inRange(0, std::numeric_limits<T>::digits + 1);
@@ -167,7 +167,7 @@ RC_GTEST_PROP(ArmCodec, KeepsEveryPlan, ()) {
   RC_ASSERT(copy.upstream == plan.upstream);
 }
 
-// Bodies come last, so whatever is cut off is missed.
+// Bodies come last, so a truncated message always lacks a part of them.
 RC_GTEST_PROP(ArmCodec, RefusesWhatIsCutOff, ()) {
   const Count nodes = AnyNodes();
   v1::Message out;
@@ -232,7 +232,7 @@ TEST(WireSize, CountsNumbersOfTallies) {
   EXPECT_EQ(RealsIn(std::make_shared<const ArmPlan>(ArmPlan{.arms = {1, 2}})), 0);
 }
 
-// By hand: two fields of two bytes, and twelve nodes in two bytes after two.
+// By hand: two fields of two bytes each, and a field of two bytes of header and two for twelve nodes.
 TEST(WireSize, OfAnAdvertByHand) {
   EXPECT_EQ(WireBytes(Advert{1, 7, std::make_shared<const NodeSet>(12)}), 8);
 }

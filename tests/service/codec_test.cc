@@ -44,14 +44,14 @@ v1::Message GoodShare() {
   return message;
 }
 
-v1::Message GoodRoll() {
+v1::Message GoodMixRequest() {
   v1::Message message;
-  v1::Roll& roll = *message.mutable_roll();
-  roll.set_epoch(1);
-  roll.mutable_query()->set_clients(2);
-  roll.mutable_query()->add_bounds()->set_high(1);
-  roll.add_clients(7);
-  roll.add_clients(9);
+  v1::MixRequest& mix_request = *message.mutable_mix_request();
+  mix_request.set_epoch(1);
+  mix_request.mutable_query()->set_clients(2);
+  mix_request.mutable_query()->add_bounds()->set_high(1);
+  mix_request.add_clients(7);
+  mix_request.add_clients(9);
   return message;
 }
 
@@ -122,19 +122,20 @@ RC_GTEST_PROP(Codec, KeepsEveryShare, (std::uint32_t from, std::uint64_t seq)) {
 }
 
 RC_GTEST_PROP(Codec, KeepsEveryRoll, ()) {
-  Roll roll{.epoch = *rc::gen::inRange(1, std::numeric_limits<Epoch>::max())};
-  roll.query.bounds = {{-2, 3}, {0, 0}};
+  MixRequest mix_request{.epoch = *rc::gen::inRange(1, std::numeric_limits<Epoch>::max())};
+  mix_request.query.bounds = {{-2, 3}, {0, 0}};
   const auto clients = *rc::gen::nonEmpty(rc::gen::unique<std::vector<std::uint32_t>>(
       rc::gen::inRange<std::uint32_t>(1, std::numeric_limits<std::uint32_t>::max())));
-  for (const std::uint32_t client : clients) roll.clients.push_back(NodeId{client});
-  roll.query.clients = static_cast<Count>(clients.size());
-  roll.query.cohort = "who";
-  const auto result = ThroughWire({kServerNode, kServerNode, 0, 1, std::make_shared<const Roll>(roll)});
+  for (const std::uint32_t client : clients) mix_request.clients.push_back(NodeId{client});
+  mix_request.query.clients = static_cast<Count>(clients.size());
+  mix_request.query.cohort = "who";
+  const auto result =
+      ThroughWire({kServerNode, kServerNode, 0, 1, std::make_shared<const MixRequest>(mix_request)});
   RC_ASSERT(result.ok());
-  const Roll& copy = *std::get<std::shared_ptr<const Roll>>(result->body);
-  RC_ASSERT(copy.epoch == roll.epoch);
-  RC_ASSERT(copy.query == roll.query);
-  RC_ASSERT(copy.clients == roll.clients);
+  const MixRequest& copy = *std::get<std::shared_ptr<const MixRequest>>(result->body);
+  RC_ASSERT(copy.epoch == mix_request.epoch);
+  RC_ASSERT(copy.query == mix_request.query);
+  RC_ASSERT(copy.clients == mix_request.clients);
 }
 
 RC_GTEST_PROP(Codec, KeepsEveryMix, ()) {
@@ -274,7 +275,7 @@ TEST(Codec, AReportTakesFiveBytesANumber) {
 TEST(Codec, AcceptsTheExamplesThatTheNextTestSpoils) {
   EXPECT_TRUE(Decode(GoodPlan()).ok());
   EXPECT_TRUE(Decode(GoodShare()).ok());
-  EXPECT_TRUE(Decode(GoodRoll()).ok());
+  EXPECT_TRUE(Decode(GoodMixRequest()).ok());
   EXPECT_TRUE(Decode(GoodMixed()).ok());
   EXPECT_TRUE(Decode(GoodBulletin()).ok());
   EXPECT_TRUE(Decode(GoodModel()).ok());
@@ -325,18 +326,21 @@ TEST(Codec, RefusesMalformedMessages) {
       {"nothing", GoodShare(), [](v1::Message& m) { m.mutable_share()->clear_report(); }},
       {"quorum of -1", GoodShare(), [](v1::Message& m) { m.mutable_share()->set_quorum(-1); }},
       {"-1 bits", GoodShare(), [](v1::Message& m) { m.mutable_share()->set_bits(-1); }},
-      {"roll of epoch 0", GoodRoll(), [](v1::Message& m) { m.mutable_roll()->set_epoch(0); }},
-      {"roll of nothing", GoodRoll(),
-       [](v1::Message& m) { m.mutable_roll()->mutable_query()->clear_bounds(); }},
-      {"0 clients", GoodRoll(), [](v1::Message& m) { m.mutable_roll()->mutable_query()->set_clients(0); }},
-      {"roll of 2 clients, and its query is to 3", GoodRoll(),
-       [](v1::Message& m) { m.mutable_roll()->mutable_query()->set_clients(3); }},
-      {"client 7 is in a roll twice", GoodRoll(),
-       [](v1::Message& m) { m.mutable_roll()->set_clients(1, 7); }},
-      {"no client", GoodRoll(), [](v1::Message& m) { m.mutable_roll()->set_clients(0, 0); }},
-      {"no client", GoodRoll(), [](v1::Message& m) { m.mutable_roll()->set_clients(0, 0xffffffff); }},
-      {"interval", GoodRoll(),
-       [&](v1::Message& m) { m.mutable_roll()->mutable_query()->mutable_bounds(0)->set_low(kNan); }},
+      {"mix request of epoch 0", GoodMixRequest(),
+       [](v1::Message& m) { m.mutable_mix_request()->set_epoch(0); }},
+      {"mix request of nothing", GoodMixRequest(),
+       [](v1::Message& m) { m.mutable_mix_request()->mutable_query()->clear_bounds(); }},
+      {"0 clients", GoodMixRequest(),
+       [](v1::Message& m) { m.mutable_mix_request()->mutable_query()->set_clients(0); }},
+      {"mix request of 2 clients, and its query is to 3", GoodMixRequest(),
+       [](v1::Message& m) { m.mutable_mix_request()->mutable_query()->set_clients(3); }},
+      {"client 7 is in a mix request twice", GoodMixRequest(),
+       [](v1::Message& m) { m.mutable_mix_request()->set_clients(1, 7); }},
+      {"no client", GoodMixRequest(), [](v1::Message& m) { m.mutable_mix_request()->set_clients(0, 0); }},
+      {"no client", GoodMixRequest(),
+       [](v1::Message& m) { m.mutable_mix_request()->set_clients(0, 0xffffffff); }},
+      {"interval", GoodMixRequest(),
+       [&](v1::Message& m) { m.mutable_mix_request()->mutable_query()->mutable_bounds(0)->set_low(kNan); }},
       {"mix of epoch 0", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->set_epoch(0); }},
       {"mix of nothing", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->clear_reports(); }},
       {"report of nothing", GoodMixed(), [](v1::Message& m) { m.mutable_mixed()->add_reports(); }},

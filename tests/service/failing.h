@@ -11,8 +11,8 @@
 #include "gtest/gtest.h"
 #include "tests/service/small_run.h"
 
-/// What tests of things that go wrong share. Nothing sleeps: each step waits for the one before it to be seen
-/// at the other end.
+/// Helpers for tests of failures. No test sleeps: each step waits until the other end has seen the step
+/// before it.
 namespace bandana::service {
 
 template <class T>
@@ -22,15 +22,15 @@ void ExpectError(const absl::StatusOr<T>& result, absl::StatusCode code,
   EXPECT_THAT(std::string(result.status().message()), says);
 }
 
-// Every phase asks 40 clients, so that every agent has some of them.
-inline DpDpeParams ManyClients() {
-  DpDpeParams params = SmallParams();
+// Parameters under which every phase asks 40 clients, so that every agent has some of them.
+inline DpDpeCase ManyClients() {
+  DpDpeCase params = SmallParams();
   params.schedule = ClientSchedule::kFixed;
   params.fixed_clients = 40;
   return params;
 }
 
-// Waits until the server has seen what it should.
+// Waits until the server reports a given progress.
 class ProgressWatch {
  public:
   std::function<void(const ServerProgress&)> Callback() {
@@ -54,9 +54,14 @@ class ProgressWatch {
   std::vector<ServerProgress> seen_;
 };
 
-// The small population, and something that happens when an epoch's first client answers.
-class EventfulPopulation final : public Environment {
+// The small population; it calls `event` when a client answers in the given epoch.
+class EventfulPopulation final : public SlotWorld {
  public:
+  const Facts& facts() const override {
+    static const Facts kNothing;
+    return kNothing;
+  }
+
   EventfulPopulation(Epoch epoch, std::function<void()> event) : epoch_(epoch), event_(std::move(event)) {}
   absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
                       std::span<RewardSum> rewards) override {

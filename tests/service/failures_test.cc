@@ -11,8 +11,8 @@
 #include "tests/service/raw_peers.h"
 #include "tests/service/small_run.h"
 
-// What goes wrong in a federation, one thing a test. Nothing here sleeps: each step waits for the one before
-// it to be seen at the other end.
+// Tests of failures in a federation, one failure per test. Nothing here sleeps: each step waits until the
+// other end has seen the step before it.
 namespace bandana::service {
 namespace {
 
@@ -24,7 +24,7 @@ class Failures : public testing::Test {
  protected:
   using Thread = ServerThread<NoPrivacyMean>;
 
-  // All 2000 clients, honestly: the run must still be able to finish.
+  // Runs an honest agent with all 2000 clients: the run must still be able to finish.
   void ExpectRunStillWorks(Thread& service) {
     const auto agent = RunSmallAgent(SmallAgentParams(service.address(), 1, kClients), privatizer_);
     EXPECT_TRUE(agent.ok()) << agent.status();
@@ -92,7 +92,7 @@ TEST_F(Failures, ClientsWithoutAnAgentAreNamedWhenTimeIsUp) {
   ServerParams params = SmallServerParams();
   params.join_timeout = absl::Milliseconds(50);
   params.on_progress = watch.Callback();
-  params.on_listening = [&](const std::string& address) {  // the time runs from the end of this
+  params.on_listening = [&](const std::string& address) {  // the timeout starts when this returns
     agent = StartAgent(SmallAgentParams(address, 1, 1200));
     watch.WaitFor(1);
   };
@@ -169,7 +169,7 @@ TEST_F(Failures, SharesThatComeAgainOrUnaskedCountForNothing) {
     for (v1::Message& share : *unasked.mutable_shares()->mutable_messages()) {
       share.mutable_share()->set_epoch(share.share().epoch() + 1);
     }
-    v1::FromAgent twice = honest;  // the repeats say something else
+    v1::FromAgent twice = honest;  // the repeats have other contents
     twice.mutable_shares()->mutable_messages()->RemoveLast();
     const v1::FromAgent altered = RawAgent::Answer(message.delivery(), 1 << 29);
     v1::FromAgent repeats = altered;
@@ -292,7 +292,7 @@ TEST(RepeatedPlan, GetsTheJournaledShare) {
     stream.Write(RawServer::Stop(true, ""));
   });
   AgentParams params = SmallAgentParams(server.address(), 11, 20);
-  params.insecure_seed.reset();  // fresh noise would differ
+  params.insecure_seed.reset();  // so that fresh noise would differ
   const auto report = RunSmallAgent(params, privatizer);
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_EQ(answers.size(), 3u);
@@ -304,7 +304,7 @@ TEST(RepeatedPlan, GetsTheJournaledShare) {
   EXPECT_EQ(report->spent, privatizer.claims().front().guarantee);
 }
 
-// A server that says what it should not: the agent leaves, and says that it does.
+// Runs an agent against a server that sends a bad message: the agent must leave, and say so.
 absl::Status AgentAgainst(const v1::ToAgent& bad, std::string* left) {
   RawServer server([&](RawServer::Stream& stream) {
     v1::FromAgent message;

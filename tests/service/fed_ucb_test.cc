@@ -17,56 +17,13 @@
 #include "tests/algorithms/fed_ucb_support.h"
 #include "tests/service/failing.h"
 
-// FedUCB between processes, here threads, decides as in the simulator.
+// FedUCB between processes (threads here) makes the decisions of the simulator.
 namespace bandana::service {
 namespace {
 
 using ::testing::HasSubstr;
 using Agent = Spy<FedUcbAgent<RegressionPrefixSum, double>>;
 using FedPeer = Spy<FedUcbPeer<RegressionPrefixSum, double>>;
-
-class ContextsWorld final : public RoundWorld {
- public:
-  explicit ContextsWorld(const RoundContexts& contexts)
-      : contexts_(contexts), block_(1, contexts.params().arms, contexts.params().dimension) {}
-  const DecisionSet<double>& Set(NodeId agent, Count round) override {
-    contexts_.Draw(agent, round, block_);
-    return set_ = block_.set(0);
-  }
-  double Reward(NodeId, Count, ArmId arm) override { return contexts_.Reward(block_, 0, arm); }
-
- private:
-  const RoundContexts& contexts_;
-  DecisionBlock<double> block_;
-  DecisionSet<double> set_;
-};
-
-// A player that writes into somebody else's Spy.
-class Borrowed final : public RoundPlayer<double> {
- public:
-  explicit Borrowed(Agent& agent) : agent_(agent) {}
-  absl::Status OnMessage(Context& context, const Message& message) override {
-    return agent_.OnMessage(context, message);
-  }
-  Count rounds_ready() const override { return agent_.rounds_ready(); }
-  bool Plays(Count round) const override { return agent_.Plays(round); }
-  ArmId Act(Context& context, Count round, const DecisionSet<double>& set) override {
-    return agent_.Act(context, round, set);
-  }
-  absl::Status Observe(Context& context, Count round, const Raw<double>& reward) override {
-    return agent_.Observe(context, round, reward);
-  }
-  absl::Status EndRound(Context& context, Count round) override { return agent_.EndRound(context, round); }
-  std::string Save() const override { return agent_.Save(); }
-  absl::Status Restore(std::string_view saved) override { return agent_.Restore(saved); }
-
- private:
-  Agent& agent_;
-};
-
-DpGuarantee BudgetOf(const FedSetting& setting) {
-  return {setting.epsilon.value_or(0), setting.epsilon.has_value() ? 1e-5 : 0};
-}
 
 // A controller and processes of agents first .. last each.
 struct Star {
@@ -110,10 +67,8 @@ struct Star {
 
   std::future<absl::StatusOr<AgentReport>> Join(const AgentParams& params) {
     return std::async(std::launch::async, [this, params] {
-      ContextsWorld world(contexts);
-      return RunRoundAgent(
-          params, [&](NodeId client) { return std::make_unique<Borrowed>(*agents[client.value - 1]); },
-          world);
+      RoundContexts world = contexts;
+      return RunRoundAgent(params, Lend(agents), world);
     });
   }
 
@@ -162,24 +117,25 @@ TEST(FedUcbService, AnAgentThatIsLostEndsTheRun) {
   std::stop_source stop;
   AgentParams params = star.ParamsFor(3, 3);
   params.stop = stop.get_token();
-  ContextsWorld world(star.contexts);
   class StopsInRound final : public RoundWorld {
    public:
     StopsInRound(RoundWorld& world, std::stop_source& stop) : world_(world), stop_(stop) {}
-    const DecisionSet<double>& Set(NodeId agent, Count round) override {
-      if (round == 15) stop_.request_stop();
-      return world_.Set(agent, round);
+    const Facts& facts() const override { return world_.facts(); }
+    void Fill(NodeId agent, Count first_round, DecisionBlock<double>& block) override {
+      if (first_round == 15) stop_.request_stop();
+      world_.Fill(agent, first_round, block);
     }
-    double Reward(NodeId agent, Count round, ArmId arm) override { return world_.Reward(agent, round, arm); }
+    double Reward(const DecisionBlock<double>& block, NodeId agent, Count at, ArmId arm) override {
+      return world_.Reward(block, agent, at, arm);
+    }
 
    private:
     RoundWorld& world_;
     std::stop_source& stop_;
-  } stops(world, stop);
+  } stops(star.contexts, stop);
   auto others = star.Join(star.ParamsFor(1, 2));
-  ExpectError(RunRoundAgent(
-                  params, [&](NodeId) { return std::make_unique<Borrowed>(*star.agents[2]); }, stops),
-              absl::StatusCode::kCancelled, HasSubstr("stopped"));
+  ExpectError(RunRoundAgent(params, Lend(star.agents), stops), absl::StatusCode::kCancelled,
+              HasSubstr("stopped"));
   ExpectError(star.server.get(), absl::StatusCode::kUnavailable, HasSubstr("was lost in epoch 2"));
   ExpectError(others.get(), absl::StatusCode::kUnavailable, HasSubstr("the server ended the run"));
 }
@@ -188,8 +144,8 @@ TEST(FedUcbService, WhatNeedsMoreThanModelsIsRefused) {
   Star star({.agents = 1});
   AgentParams shuffled = star.ParamsFor(1, 1);
   shuffled.route.shuffled = true;
-  ContextsWorld world(star.contexts);
-  const auto make = [&](NodeId) { return std::make_unique<Borrowed>(*star.agents[0]); };
+  RoundContexts& world = star.contexts;
+  const auto make = Lend(star.agents);
   ExpectError(RunRoundAgent(shuffled, make, world), absl::StatusCode::kUnimplemented, HasSubstr("shuffler"));
   ASSERT_TRUE(RunRoundAgent(star.ParamsFor(1, 1), make, world).ok());
   EXPECT_TRUE(star.server.get().ok());
@@ -201,12 +157,12 @@ TEST(FedUcbService, PeersDecideAsInTheSimulator) {
   const Graph graph = *RingGraph(5);
   FedSetting setting{
       .horizon = 60, .agents = 5, .schedule = {.sync = Sync::kBatch, .batch = 5}, .epsilon = 3., .gamma = 2};
-  const RoundContexts contexts = ContextsOf(setting);
+  RoundContexts contexts = ContextsOf(setting);
   const SyncSchedule schedule = ScheduleOf(setting);
   const RegressionPrefixSum privatizer = PrivatizerOf(setting);
   const Cliques cliques = CliqueCover(graph.Power(setting.gamma));
   const FedUcbWidth width = WidthOf(setting, static_cast<Count>(cliques.front().size()));
-  ASSERT_EQ(cliques.size(), 1u);  // at distance 2 all are
+  ASSERT_EQ(cliques.size(), 1u);  // within distance 2 all peers are one clique
   const auto make = [&] {
     return std::make_unique<FedPeer>(FedUcbPeerParams{.horizon = setting.horizon,
                                                       .clique = cliques.front(),
@@ -219,10 +175,10 @@ TEST(FedUcbService, PeersDecideAsInTheSimulator) {
     simulated.push_back(make());
     real.push_back(make());
   }
-  RoundRecorder recorder(setting.agents, {setting.horizon});
-  const absl::Status status = sim::RoundSimulator<FedPeer, double>::RunPeers(
-      SimParamsOf(setting), graph, simulated, {}, contexts, recorder);
-  ASSERT_TRUE(status.ok()) << status;
+  const Federation federation{.roles = RoundRoles{.agent = Lend(simulated)},
+                              .topology = Topology::Peers(graph),
+                              .budget = BudgetOf(setting)};
+  ASSERT_TRUE(Simulate(federation, contexts, {.seed = 11}).ok());
 
   std::map<NodeId, std::string> addresses;
   std::vector<std::future<absl::StatusOr<PeerReport>>> running;
@@ -239,7 +195,7 @@ TEST(FedUcbService, PeersDecideAsInTheSimulator) {
     auto listening = std::make_shared<std::promise<std::string>>();
     params.on_listening = [listening](const std::string& where) { listening->set_value(where); };
     running.push_back(std::async(std::launch::async, [&, node, params] {
-      ContextsWorld world(contexts);
+      RoundContexts world = contexts;
       return RunPeer(params, *real[node.value - 1], world);
     }));
     addresses[node] = listening->get_future().get();

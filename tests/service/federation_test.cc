@@ -3,14 +3,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "bandana/algorithms/pe.h"
 #include "bandana/bandit/recorder.h"
 #include "bandana/sim/simulator.h"
 #include "gtest/gtest.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/service/small_run.h"
 
-// The one architectural rule: the same roles, the same seed, the same decisions bit for bit, in the simulator
-// and over gRPC.
+// The one architectural rule: with the same roles and the same seed, the simulator and gRPC make the same
+// decisions, bit for bit.
 namespace bandana::service {
 namespace {
 
@@ -24,10 +24,10 @@ using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 const std::vector<Count> kCheckpoints = {10, 100, 1000, 3000};
 
-// Sealing a bit takes a tenth of a millisecond: fewer of them.
+// Sealing a bit takes a tenth of a millisecond, so there are fewer bits.
 template <class P>
-DpDpeParams ParamsFor(const P& privatizer) {
-  DpDpeParams params = SmallParams();
+DpDpeCase ParamsFor(const P& privatizer) {
+  DpDpeCase params = SmallParams();
   if (RouteOf(privatizer).sealed()) params.horizon = 500;
   return params;
 }
@@ -213,7 +213,8 @@ TYPED_TEST(Federation, DecidesAsTheSimulatorBitForBit) {
     if constexpr (ShufflePrivatizer<typename TypeParam::Privatizer>) {
       EXPECT_EQ(reports.shuffler.shares, clients);
       EXPECT_EQ(reports.shuffler.mixes, static_cast<Count>(real.history.size()));
-      EXPECT_LT(bytes_in, reports.server.bytes_out + reports.shuffler.bytes_out) << "rolls go elsewhere";
+      EXPECT_LT(bytes_in, reports.server.bytes_out + reports.shuffler.bytes_out)
+          << "mix requests go elsewhere";
       EXPECT_GT(bytes_out, reports.shuffler.bytes_in);
     } else {
       EXPECT_EQ(bytes_in, reports.server.bytes_out);
@@ -250,7 +251,7 @@ TYPED_TEST(Federation, WithoutASeedNoTwoRunsAskTheSameClients) {
 
 template <class P>
 EliminationServer<P> DealingServer(const P& privatizer) {
-  const PeParams params{.horizon = 700, .population = kClients, .clip = SmallParams().clip};
+  const PeCase params{.horizon = 700, .population = kClients, .clip = SmallParams().clip};
   return EliminationServer<P>::Create(PeRules(params, *SmallActions()), SmallActions(), privatizer).value();
 }
 

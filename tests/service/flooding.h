@@ -10,28 +10,28 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/bandit/round_environment.h"
+#include "bandana/bandit/world.h"
 #include "bandana/federation/graph.h"
 #include "bandana/federation/round_player.h"
 #include "bandana/privacy/wire.h"
 
-/// Peers that flood numbers, and what each of them has seen.
+/// Peers that flood numbers to all others, and a record of what each of them receives.
 namespace bandana::service {
 
-/// One message as it came.
+/// One received message.
 struct Seen {
-  Count round = 0;  ///< in which it came
+  Count round = 0;  ///< in which it arrived
   NodeId from;
   NodeId origin;
   Slot slot = 0;
   Seq seq = 0;
   Count born = 0;    ///< the round in which its origin sent it
-  double value = 0;  ///< of a bulletin; 0 for a request
+  double value = 0;  ///< the value of a bulletin, or 0 for a request
   bool is_new = true;
   auto operator<=>(const Seen&) const = default;
 };
 
-/// In every third round of its own it floods a bulletin, in every fifth a request.
+/// Floods a bulletin in every third round and a request in every fifth.
 class Flooder final : public RoundPlayer<double> {
  public:
   Flooder(NodeId self, int gamma) : self_(self), gamma_(gamma) {}
@@ -113,12 +113,14 @@ class ToyWorld final : public RoundWorld {
     auto operator<=>(const Asked&) const = default;
   };
 
-  const DecisionSet<double>& Set(NodeId, Count round) override {
-    if (on_round) on_round(round);
-    return set_;
+  const Facts& facts() const override { return facts_; }
+  void Fill(NodeId, Count first_round, DecisionBlock<double>& block) override {
+    round_ = first_round;
+    if (on_round) on_round(first_round);
+    for (ArmId arm = 0; arm < 3; ++arm) block.entries(0)[arm] = 1 + arm;
   }
-  double Reward(NodeId, Count round, ArmId arm) override {
-    asked.push_back({round, arm});
+  double Reward(const DecisionBlock<double>&, NodeId, Count at, ArmId arm) override {
+    asked.push_back({round_ + at, arm});
     return 0.5;
   }
 
@@ -126,11 +128,11 @@ class ToyWorld final : public RoundWorld {
   std::function<void(Count)> on_round;
 
  private:
-  alignas(64) double entries_[8] = {1, 2, 3};
-  DecisionSet<double> set_{entries_, 3, 8, 1};
+  Facts facts_{.arms = 3, .dimension = 1};
+  Count round_ = 0;
 };
 
-/// The same in one loop: what a simulator does. Node `dead` ends no round from `dies_in` on.
+/// Runs the Flooders in one loop, as a simulator does. Node `dead` takes no part from round `dies_in` on.
 inline std::map<NodeId, std::vector<Seen>> FloodInALoop(const Graph& graph, int gamma, Count rounds,
                                                         NodeId dead = {}, Count dies_in = 0) {
   class LoopContext final : public Context {
@@ -175,7 +177,7 @@ inline std::map<NodeId, std::vector<Seen>> FloodInALoop(const Graph& graph, int 
       (void)player.EndRound(contexts.at(node), round);
     }
     arriving.clear();
-    for (auto& [node, context] : contexts) {  // in the order of the senders
+    for (auto& [node, context] : contexts) {  // messages arrive in the order of their senders
       for (auto& [to, messages] : std::exchange(context.sent, {})) {
         arriving[to].insert(arriving[to].end(), messages.begin(), messages.end());
       }

@@ -36,8 +36,8 @@ struct Heard {
   auto operator<=>(const Heard&) const = default;
 };
 
-// Floods a number in every third of its ticks, to its neighbours and to its server, which sends all a plan in
-// every fourth; pulls an arm in every second. It is finished after some ticks, or when it has waited in vain.
+// Floods a number to its neighbours and to its server in every third tick, and pulls an arm in every second.
+// The server sends all agents a plan in every fourth tick. A Crier is finished after `ticks` ticks.
 class Crier final : public NetworkPlayer {
  public:
   Crier(NodeId self, Count agents, Count ticks) : self_(self), agents_(agents), ticks_(ticks) {}
@@ -123,8 +123,13 @@ class Crier final : public NetworkPlayer {
   std::set<std::pair<NodeId, std::int64_t>> known_;
 };
 
-class ToyWorld final : public Environment {
+class ToyWorld final : public SlotWorld {
  public:
+  const Facts& facts() const override {
+    static const Facts kNothing;
+    return kNothing;
+  }
+
   absl::Status Answer(NodeId, Epoch, std::span<const Pull> pulls, std::span<RewardSum> rewards) override {
     for (std::size_t i = 0; i < pulls.size(); ++i) rewards[i] = {pulls[i].count, 0};
     asked.insert(asked.end(), pulls.begin(), pulls.end());
@@ -163,7 +168,7 @@ struct Node {
   std::future<absl::StatusOr<PeerReport>> result;
 };
 
-// Who has which neighbours and how many ticks. Whoever is dialed starts first.
+// Nodes with their neighbours and their numbers of ticks. A node that others dial starts first.
 class Network {
  public:
   Network(const Graph& graph, bool has_server, const std::map<std::uint32_t, Count>& ticks = {}) {
@@ -200,7 +205,7 @@ class Network {
   std::map<NodeId, std::unique_ptr<Node>> nodes_;
 };
 
-// The same in a loop, as network_player.h says. A node that dies takes part in no tick from then on.
+// Runs the Criers in one loop, as network_player.h describes. A node that dies takes part in no later tick.
 std::map<NodeId, std::vector<Heard>> CryInALoop(Network& network, NodeId dead = kShufflerNode,
                                                 Count dies_in = 0) {
   class LoopContext final : public Context {
@@ -302,7 +307,7 @@ TEST(NetworkNodeTest, HearsWhatItWouldHearInASimulator) {
   }
 }
 
-// Those who are finished are not missed, and their last words are heard.
+// Nobody waits for nodes that are finished, and their last messages arrive.
 TEST(NetworkNodeTest, NobodyWaitsForThoseWhoAreFinished) {
   for (const bool has_server : {false, true}) {
     SCOPED_TRACE(has_server);
@@ -446,7 +451,7 @@ TEST(NetworkNodeFailures, OptionsAreChecked) {
     return InputErrorOf(report.status()).value_or(InputError{.key = report.status().ToString()}).key;
   };
   EXPECT_THAT(key_of([](PeerParams&) {}), HasSubstr("UNAVAILABLE"));
-  EXPECT_EQ(key_of([](PeerParams& p) { p.nodes = 0; }), "federation.agents");
+  EXPECT_EQ(key_of([](PeerParams& p) { p.nodes = 0; }), "people");
   EXPECT_EQ(key_of([](PeerParams& p) { p.self = NodeId{4}; }), "service.peer");
   EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[NodeId{4}] = ""; }), "service.peers");
   EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[NodeId{3}] = ""; }), "service.peers");

@@ -47,7 +47,8 @@ struct Peer {
   std::future<absl::StatusOr<PeerReport>> result;
 };
 
-// All peers of a graph. A peer needs to know the addresses of larger numbers: those start first.
+// All peers of a graph. A peer must know the addresses of neighbours with larger numbers, so those start
+// first.
 class Peers {
  public:
   Peers(const Graph& graph, int gamma) {
@@ -115,7 +116,7 @@ TEST(PeerTest, SeesWhatItWouldSeeInASimulator) {
         received += report.messages_in;
       }
       EXPECT_GE(received, 10 * graph.edges());
-      EXPECT_LE(received, sent);  // the last round's messages come too late
+      EXPECT_LE(received, sent);  // the messages of the last round arrive too late
     }
   }
 }
@@ -216,13 +217,13 @@ TEST(PeerFailures, APeerThatIsStoppedIsNoticed) {
     EXPECT_EQ(report.rounds, kRounds);
     ASSERT_EQ(report.lost.size(), 1u);
     EXPECT_EQ(report.lost[0].node, NodeId{2});
-    EXPECT_GE(report.lost[0].round, 10);  // what it had not sent yet is gone
+    EXPECT_GE(report.lost[0].round, 10);  // messages that it had not sent yet are lost
     EXPECT_LE(report.lost[0].round, 12);
   }
   EXPECT_THAT(peers.ReportOf(4).lost, IsEmpty());
 }
 
-// Says what a test tells it to, as peer 1.
+// A peer with number 1 that sends exactly what a test tells it to.
 class RawPeer {
  public:
   explicit RawPeer(const std::string& address)
@@ -281,7 +282,7 @@ class RawPeer {
   bool ended_ = false;
 };
 
-// Peer 2 waits for 1, 3 for 2 and 4 for 3: only 1 is to be given up.
+// Peer 2 waits for 1, 3 for 2, and 4 for 3. Only peer 1 must be given up.
 TEST(PeerFailures, ASilentPeerIsGivenUpAndThoseWhoWaitAreNot) {
   Peers peers(*LineGraph(4), 2);
   for (auto& [node, peer] : peers) peer->params.silence_timeout = absl::Milliseconds(1500);
@@ -323,7 +324,7 @@ TEST(PeerFailures, APeerThatSendsWhatItShouldNotIsGivenUp) {
     peers.Start({1});
     RawPeer raw(peers.at(2).address);
     raw.Write(RawPeer::Hello(1, 2));
-    while (!raw.Read().has_packet()) {  // then it has begun
+    while (!raw.Read().has_packet()) {  // now the peer has started
     }
     raw.Write(message);
     EXPECT_EQ(raw.End().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
@@ -361,7 +362,7 @@ TEST(PeerFailures, AnotherExperimentIsRefused) {
       AllOf(HasSubstr("neighbour 2 refused this peer"), HasSubstr("'another'"), HasSubstr("'digest'")));
   ExpectError(peers.at(2).result.get(), absl::StatusCode::kUnavailable,
               HasSubstr("no neighbour 1 after 300ms"));
-  // It had begun, or not: the run has not.
+  // Peer 3 may have started or not; the run has not.
   ExpectError(peers.at(3).result.get(), absl::StatusCode::kUnavailable,
               AllOf(HasSubstr("neighbour 2 says that the run has not begun"), HasSubstr("UNAVAILABLE")));
 }
@@ -428,7 +429,7 @@ TEST(PeerFailures, OptionsAreChecked) {
   EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[NodeId{3}] = "10.0.0.1:9"; }), "service.peers");
   EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[NodeId{3}] = ""; }), "service.peers");
   EXPECT_EQ(key_of([](PeerParams& p) { p.listen = "0.0.0.0:0"; }), "service.listen");
-  EXPECT_EQ(key_of([](PeerParams& p) { p.rounds = 0; }), "algorithm.horizon");
+  EXPECT_EQ(key_of([](PeerParams& p) { p.rounds = 0; }), "horizon");
   EXPECT_EQ(key_of([](PeerParams& p) { p.connect_timeout = absl::ZeroDuration(); }),
             "service.connect_timeout");
   EXPECT_EQ(key_of([](PeerParams& p) { p.silence_timeout = -absl::Seconds(1); }), "service.silence_timeout");

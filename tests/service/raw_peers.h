@@ -13,7 +13,7 @@
 #include "grpcpp/grpcpp.h"
 #include "proto/federation.grpc.pb.h"
 
-/// Peers that say exactly what a test tells them to.
+/// An agent (or shuffler) and a server that send exactly what a test tells them to.
 namespace bandana::service {
 
 class RawAgent {
@@ -43,14 +43,14 @@ class RawAgent {
     return message;
   }
 
-  /// What a share to a plan must name.
+  /// Returns the question that a share must name in its answer to a plan.
   static std::string QuestionOf(const v1::MeanQuery& in) {
     MeanQuery query{.clients = in.clients(), .cohort = in.cohort()};
     for (const v1::Interval& bound : in.bounds()) query.bounds.push_back({bound.low(), bound.high()});
     return Release::QuestionOf(query);
   }
 
-  /// Every client's bits are so many zero bytes.
+  /// Returns an answer in which every client's bits are `bytes` zero bytes.
   static v1::FromAgent SealedAnswer(const v1::Delivery& delivery, std::size_t bytes) {
     v1::FromAgent answer;
     for (const std::uint32_t client : delivery.to()) {
@@ -67,7 +67,7 @@ class RawAgent {
     return answer;
   }
 
-  /// Every client's averages are so many units.
+  /// Returns an answer in which every client's averages are `units`.
   static v1::FromAgent Answer(const v1::Delivery& delivery, std::int64_t units) {
     v1::FromAgent answer;
     for (const std::uint32_t client : delivery.to()) {
@@ -84,7 +84,7 @@ class RawAgent {
 
   void Write(const v1::FromAgent& message) { stream_->Write(message); }
 
-  /// Empty at the end of the stream.
+  /// Returns the next message, or an empty one at the end of the stream.
   v1::ToAgent Read() {
     v1::ToAgent message;
     if (!stream_->Read(&message)) message.Clear();
@@ -116,7 +116,7 @@ class RawServer final : public v1::Federation::Service {
  public:
   using Stream = grpc::ServerReaderWriter<v1::ToAgent, v1::FromAgent>;
 
-  /// `script` is run for each agent; the stream ends with it.
+  /// Runs `script` once for each agent that joins; the stream ends when it returns.
   explicit RawServer(std::function<void(Stream&)> script) : script_(std::move(script)) {
     int port = 0;
     grpc::ServerBuilder builder;
@@ -151,30 +151,31 @@ class RawServer final : public v1::Federation::Service {
     return message;
   }
 
-  static v1::ToAgent RollOf(std::initializer_list<std::uint32_t> clients) {
+  static v1::ToAgent MixRequestOf(std::initializer_list<std::uint32_t> clients) {
     v1::ToAgent message;
     message.mutable_delivery()->add_to(0xffffffff);
-    v1::Roll& roll = *message.mutable_delivery()->mutable_message()->mutable_roll();
-    roll.set_epoch(1);
+    v1::MixRequest& mix_request = *message.mutable_delivery()->mutable_message()->mutable_mix_request();
+    mix_request.set_epoch(1);
     std::vector<NodeId> cohort;
     for (const std::uint32_t client : clients) {
-      roll.add_clients(client);
+      mix_request.add_clients(client);
       cohort.push_back(NodeId{client});
     }
-    roll.mutable_query()->set_clients(roll.clients_size());
-    roll.mutable_query()->set_cohort(CohortOf(cohort));
+    mix_request.mutable_query()->set_clients(mix_request.clients_size());
+    mix_request.mutable_query()->set_cohort(CohortOf(cohort));
     for (int i = 0; i < 4; ++i) {
-      v1::Interval& bound = *roll.mutable_query()->add_bounds();
+      v1::Interval& bound = *mix_request.mutable_query()->add_bounds();
       bound.set_low(-2);
       bound.set_high(2);
     }
     return message;
   }
 
-  /// A plan to some of the clients of a roll.
-  static v1::Delivery PlanOf(const v1::ToAgent& roll, std::initializer_list<std::uint32_t> clients) {
+  /// Returns a plan to some of the clients of a mix request.
+  static v1::Delivery PlanOf(const v1::ToAgent& mix_request, std::initializer_list<std::uint32_t> clients) {
     v1::Delivery plan = PlanTo(clients).delivery();
-    *plan.mutable_message()->mutable_plan()->mutable_query() = roll.delivery().message().roll().query();
+    *plan.mutable_message()->mutable_plan()->mutable_query() =
+        mix_request.delivery().message().mix_request().query();
     return plan;
   }
 

@@ -152,8 +152,9 @@ TEST_F(SealedCounts, RefuseACountThatIsNone) {
   EXPECT_FALSE(sealer.Seal(1, std::vector<std::int64_t>{11}, 10, share).ok());
 }
 
-// The order of a client's bits must not tell which are which: each place holds a one as often as any other.
-// 400 seals of 3 ones in 6 bits: a place has 200 ones, sd 10; 6 sd, false alarm below 1e-7 for all places.
+// The order of a client's bits must not show which are which: each place holds a one equally often. In 400
+// seals of 3 ones in 6 bits a place has 200 ones with a standard deviation of 10. The test allows 6 standard
+// deviations, a false-alarm rate below 1e-7 for all places together.
 TEST_F(SealedCounts, StandInAnyOrder) {
   BitOpener opener = BitOpener::Generate();
   CountSealer sealer = CountSealer::Create(opener.public_key()).value();

@@ -14,7 +14,7 @@
 #include "tests/service/raw_peers.h"
 #include "tests/service/small_run.h"
 
-// What goes wrong in a federation with a shuffler, one thing a test; and what the shuffler can see.
+// Tests of failures in a federation with a shuffler, one failure per test, and of what the shuffler can see.
 namespace bandana::service {
 namespace {
 
@@ -52,8 +52,8 @@ class ShuffleFailures : public testing::TestWithParam<Transport> {
     }
   }
 
-  static DpDpeParams TwoPhases() {
-    DpDpeParams params = ManyClients();
+  static DpDpeCase TwoPhases() {
+    DpDpeCase params = ManyClients();
     params.horizon = 100;
     return params;
   }
@@ -157,14 +157,14 @@ TEST_P(ShuffleFailures, AnAgentThatLeavesTheShufflerAloneEndsTheRun) {
   ASSERT_TRUE(down.Read().has_welcome());
   ASSERT_TRUE(down.Read().has_delivery());
   up.Cancel();
-  // The second, if the shuffler's roll comes after that.
+  // The second message comes if the shuffler's mix request arrives after the cancellation.
   const auto says = AnyOf(AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("40 clients awaited")),
                           HasSubstr("has no agent at the shuffler"));
   ExpectError(shuffler.Result(), StatusCode::kUnavailable, says);
   ExpectError(service.Result(), StatusCode::kUnavailable, AllOf(HasSubstr("the shuffler"), says));
 }
 
-// An agent by hand, that has joined both.
+// An agent by hand that has joined both the shuffler and the server.
 struct RawPair {
   RawPair(const std::string& server, const std::string& shuffler) : up(shuffler), down(server) {
     up.Write(RawAgent::Hello(1, kClients));
@@ -227,13 +227,13 @@ TEST_P(ShuffleFailures, AMixThatNobodyAskedForEndsTheRun) {
   RawAgent agent(service.address());
   agent.Write(RawAgent::Hello(1, kClients));
   EXPECT_EQ(agent.Read().welcome().sealing_key().size(), route_.sealed() ? kSealingKeyBytes : 0);
-  const v1::Roll roll = shuffler.Read().delivery().message().roll();
-  EXPECT_EQ(roll.clients_size(), 40);
+  const v1::MixRequest mix_request = shuffler.Read().delivery().message().mix_request();
+  EXPECT_EQ(mix_request.clients_size(), 40);
   v1::FromAgent mix;
   v1::Message& message = *mix.mutable_shares()->add_messages();
   message.set_from(0xffffffff);
   message.set_origin(0xffffffff);
-  message.mutable_mixed()->set_epoch(roll.epoch() + 1);
+  message.mutable_mixed()->set_epoch(mix_request.epoch() + 1);
   message.mutable_mixed()->add_reports()->add_units(1);
   shuffler.Write(mix);
   ExpectError(service.Result(), StatusCode::kUnavailable,
@@ -277,7 +277,7 @@ TEST_P(SealedFailures, BitsThatCannotBeOpenedEndTheRun) {
   EXPECT_TRUE(server_.policy().history().empty()) << "nothing is released";
 }
 
-// A server by hand, that says welcome and, once it is told to, one thing more.
+// A server by hand that says welcome and then, when it is told to, one more thing.
 class PlayedServer {
  public:
   explicit PlayedServer(const v1::ToAgent& then)
@@ -303,13 +303,13 @@ class PlayedServer {
 };
 
 TEST_P(ShuffleFailures, AReportIsNotMixedAmongFewerThanItAsksFor) {
-  const v1::ToAgent roll = RawServer::RollOf({11, 12});
-  PlayedServer server(roll);
+  const v1::ToAgent mix_request = RawServer::MixRequestOf({11, 12});
+  PlayedServer server(mix_request);
   Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
   RawAgent agent(shuffler.address());
   agent.Write(RawAgent::Hello(1, kClients));
   ASSERT_TRUE(agent.Read().has_welcome());
-  const v1::Delivery plan = RawServer::PlanOf(roll, {11, 12});
+  const v1::Delivery plan = RawServer::PlanOf(mix_request, {11, 12});
   v1::FromAgent shares =
       route_.sealed() ? RawAgent::SealedAnswer(plan, kSealedBitBytes) : RawAgent::Answer(plan, 0);
   for (v1::Message& share : *shares.mutable_shares()->mutable_messages()) {
@@ -319,38 +319,39 @@ TEST_P(ShuffleFailures, AReportIsNotMixedAmongFewerThanItAsksFor) {
       share.mutable_share()->set_quorum(3);
     }
   }
-  agent.Write(shares);  // before the roll, which is no mistake
+  agent.Write(shares);  // sending shares before the mix request is not an error
   server.Go();
-  const auto says = HasSubstr("client 11 may only be mixed with 3 reports, and the roll of epoch 1 has 2");
+  const auto says =
+      HasSubstr("client 11 may only be mixed with 3 reports, and the mix request of epoch 1 has 2");
   ExpectError(shuffler.Result(), StatusCode::kFailedPrecondition, says);
   EXPECT_THAT(server.Left(), says);
 }
 
-// The same draw in two mixes would cancel the noise of the others.
+// A draw in two mixes would cancel the noise of the other clients.
 TEST_P(ShuffleFailures, AnAnswerToAnotherQuestionIsNotMixed) {
-  const v1::ToAgent roll = RawServer::RollOf({11, 12});
-  PlayedServer server(roll);
+  const v1::ToAgent mix_request = RawServer::MixRequestOf({11, 12});
+  PlayedServer server(mix_request);
   Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
   RawAgent agent(shuffler.address());
   agent.Write(RawAgent::Hello(1, kClients));
   ASSERT_TRUE(agent.Read().has_welcome());
-  const v1::Delivery elsewhere = RawServer::PlanOf(RawServer::RollOf({11, 13}), {11, 12});
+  const v1::Delivery elsewhere = RawServer::PlanOf(RawServer::MixRequestOf({11, 13}), {11, 12});
   agent.Write(route_.sealed() ? RawAgent::SealedAnswer(elsewhere, kSealedBitBytes)
                               : RawAgent::Answer(elsewhere, 0));
   server.Go();
-  const auto says = HasSubstr("client 11 answers another question than the roll of epoch 1 asks");
+  const auto says = HasSubstr("client 11 answers another question than the mix request of epoch 1 asks");
   ExpectError(shuffler.Result(), StatusCode::kFailedPrecondition, says);
   EXPECT_THAT(server.Left(), says);
 }
 
-// By a key for each agent, a server could tell whose bits are whose.
+// With a different key for each agent, a server could tell whose bits are whose.
 TEST_P(SealedFailures, BitsThatAreSealedToDifferentKeysAreNotMixed) {
-  const v1::ToAgent roll = RawServer::RollOf({11, 12, 1011});
-  PlayedServer server(roll);
+  const v1::ToAgent mix_request = RawServer::MixRequestOf({11, 12, 1011});
+  PlayedServer server(mix_request);
   Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
   const auto bits = route_.bits_per_coordinate({std::vector<Interval>(4), 3}).value();
   const auto answer = [&](std::initializer_list<std::uint32_t> clients, char key) {
-    v1::FromAgent shares = RawAgent::SealedAnswer(RawServer::PlanOf(roll, clients),
+    v1::FromAgent shares = RawAgent::SealedAnswer(RawServer::PlanOf(mix_request, clients),
                                                   static_cast<std::size_t>(bits) * kSealedBitBytes);
     for (v1::Message& share : *shares.mutable_shares()->mutable_messages()) {
       share.mutable_sealed_share()->set_key_fingerprint(std::string(kKeyFingerprintBytes, key));
@@ -373,19 +374,20 @@ TEST_P(SealedFailures, BitsThatAreSealedToDifferentKeysAreNotMixed) {
 }
 
 TEST_P(ShuffleFailures, ABadRollEndsTheRun) {
-  const auto roll = [](const std::function<void(v1::Message&)>& spoil) {
-    v1::ToAgent message = RawServer::RollOf({11, 12});
+  const auto mix_request = [](const std::function<void(v1::Message&)>& spoil) {
+    v1::ToAgent message = RawServer::MixRequestOf({11, 12});
     spoil(*message.mutable_delivery()->mutable_message());
     return message;
   };
   const std::pair<const char*, v1::ToAgent> cases[] = {
-      {"client 11 is in a roll twice", RawServer::RollOf({11, 11})},
-      {"client 2001", RawServer::RollOf({2001})},
-      {"a roll of 2 clients, and its query is to 1",
-       roll([](v1::Message& m) { m.mutable_roll()->mutable_query()->set_clients(1); })},
-      {"not of the cohort", roll([](v1::Message& m) { m.mutable_roll()->mutable_query()->set_cohort("x"); })},
-      {"other than a roll", roll([](v1::Message& m) { m.set_from(7); })},
-      {"other than a roll", RawServer::PlanTo({11})},
+      {"client 11 is in a mix request twice", RawServer::MixRequestOf({11, 11})},
+      {"client 2001", RawServer::MixRequestOf({2001})},
+      {"a mix request of 2 clients, and its query is to 1",
+       mix_request([](v1::Message& m) { m.mutable_mix_request()->mutable_query()->set_clients(1); })},
+      {"not of the cohort",
+       mix_request([](v1::Message& m) { m.mutable_mix_request()->mutable_query()->set_cohort("x"); })},
+      {"other than a mix request", mix_request([](v1::Message& m) { m.set_from(7); })},
+      {"other than a mix request", RawServer::PlanTo({11})},
       {"malformed", v1::ToAgent()},
   };
   for (const auto& [says, message] : cases) {
@@ -429,9 +431,14 @@ TEST(NoShuffle, AShufflerIsRefused) {
   EXPECT_TRUE(service.Result().ok());
 }
 
-// Everyone answers the same.
-class ConstantPopulation final : public Environment {
+// A population in which every client gives the same answer.
+class ConstantPopulation final : public SlotWorld {
  public:
+  const Facts& facts() const override {
+    static const Facts kNothing;
+    return kNothing;
+  }
+
   explicit ConstantPopulation(double reward) : reward_(reward) {}
   absl::Status Answer(NodeId, Epoch, std::span<const Pull> pulls, std::span<RewardSum> rewards) override {
     for (std::size_t i = 0; i < pulls.size(); ++i) {
@@ -444,7 +451,7 @@ class ConstantPopulation final : public Environment {
   double reward_;
 };
 
-// All that the shuffler of such a population receives.
+// Returns all messages that the shuffler of such a population receives.
 std::vector<v1::FromAgent> InboxOf(double reward, const ShuffleSumMean& privatizer, const CountOpener& key) {
   std::vector<v1::FromAgent> inbox;
   RawServer shuffler([&](RawServer::Stream& stream) {
@@ -478,8 +485,7 @@ std::vector<v1::FromAgent> InboxOf(double reward, const ShuffleSumMean& privatiz
   return inbox;
 }
 
-// What is left of an inbox when the sealed bits, in which an adversary without the key sees noise, are
-// blackened.
+// Returns an inbox with its sealed bits blanked out. Without the key, an adversary sees noise in them.
 std::vector<std::string> Blackened(std::vector<v1::FromAgent> inbox) {
   std::vector<std::string> all;
   for (v1::FromAgent& message : inbox) {
@@ -503,7 +509,7 @@ TEST(ShufflersInbox, HoldsNothingThatDependsOnAReward) {
   const std::vector<v1::FromAgent> high = InboxOf(2, privatizer, key);
   EXPECT_GE(low.size(), 2u);
   EXPECT_EQ(Blackened(low), Blackened(high));
-  // The same clients' sealed bits have nothing in common, although the seed is the same.
+  // The sealed bits of the same clients differ, although the seed is the same.
   const auto bits = [](const v1::FromAgent& message) {
     return message.shares().messages(0).sealed_share().coordinates(0);
   };
@@ -515,8 +521,7 @@ TEST(ShufflersInbox, HoldsNothingThatDependsOnAReward) {
 
 TEST(BitTransport, RefusesMoreBitsThanCanBeSealed) {
   EXPECT_EQ(CheckSealable({{{0, 1}}, 10}, kMostBitsACoordinate).value(), kMostBitsACoordinate);
-  EXPECT_EQ(InputErrorOf(CheckSealable({{{0, 1}}, 10}, kMostBitsACoordinate + 1).status())->key,
-            "privacy.transport");
+  EXPECT_EQ(InputErrorOf(CheckSealable({{{0, 1}}, 10}, kMostBitsACoordinate + 1).status())->key, "transport");
   EXPECT_FALSE(CheckSealable({std::vector<Interval>(9), 10}, kMostBitsACoordinate).ok());
   const ShuffleSumMean paper = ShuffleSumMean::Create({.nominal = {1, 1e-6},
                                                        .calibration = Calibration::kPaper,
@@ -527,7 +532,7 @@ TEST(BitTransport, RefusesMoreBitsThanCanBeSealed) {
                                    .value();
   const absl::Status status = RouteOf(paper).bits_per_coordinate({{{0, 1}}, 1000}).status();
   ASSERT_TRUE(InputErrorOf(status).has_value()) << status;
-  EXPECT_EQ(InputErrorOf(status)->key, "privacy.transport");
+  EXPECT_EQ(InputErrorOf(status)->key, "transport");
   EXPECT_THAT(InputErrorOf(status)->accepted, AllOf(HasSubstr("counts"), HasSubstr("tight")));
 }
 

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/algorithms/dp_dpe.h"
-#include "bandana/bandit/linear_population.h"
 #include "bandana/bandit/linear_problem.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/federation/shuffler.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/shuffle_means.h"
@@ -18,8 +17,10 @@
 #include "bandana/service/server.h"
 #include "bandana/service/shuffler.h"
 #include "gtest/gtest.h"
+#include "tests/algorithms/elimination_cases.h"
 
-/// A DP-DPE run that takes milliseconds: the problem, its clients, and what a server and its agents need.
+/// A DP-DPE run that takes milliseconds: the problem, its clients, and the parameters of a server and its
+/// agents.
 namespace bandana::service {
 
 inline constexpr std::uint64_t kSeed = 7;
@@ -28,7 +29,7 @@ inline constexpr Count kClients = 2000;
 inline constexpr DpGuarantee kBudget{40, 1e-5};
 inline constexpr InsecureSeed kInsecureSeed{kSeed, kReplicate};
 
-/// Far more than anything here takes: a test that waits for it has failed.
+/// A timeout that no test should reach: a test that waits for so long has failed.
 inline const absl::Duration kLong = absl::Minutes(5);
 
 inline GaussianParams SmallPrivacy() { return {kBudget, Calibration::kTight, Sampler::kExact}; }
@@ -39,7 +40,7 @@ inline ShuffleSumMean SmallShuffleSum(Transport transport) {
                                  .sampler = Sampler::kExact,
                                  .transport = transport,
                                  .honest_fraction = 1,
-                                 .loss = 10})  // few bits: it is a test of the transport
+                                 .loss = 10})  // few bits suffice for a test of the transport
       .value();
 }
 
@@ -61,7 +62,7 @@ inline const std::shared_ptr<const LinearProblem>& SmallProblem() {
   return problem;
 }
 
-inline DpDpeParams SmallParams() {
+inline DpDpeCase SmallParams() {
   return {.horizon = 3000, .alpha = 0.8, .population = kClients, .clip = {.reward = {}, .client_sd = 0.1}};
 }
 
@@ -80,7 +81,7 @@ inline LinearPopulation SmallPopulation() {
 }
 
 template <class P>
-EliminationServer<P> SmallServer(const P& privatizer, const DpDpeParams& params = SmallParams()) {
+EliminationServer<P> SmallServer(const P& privatizer, const DpDpeCase& params = SmallParams()) {
   return EliminationServer<P>::Create(DpDpeRules(params, *SmallActions()), SmallActions(), privatizer)
       .value();
 }
@@ -95,7 +96,7 @@ inline ServerParams SmallServerParams() {
           .answer_timeout = kLong};
 }
 
-/// Clients first .. last.
+/// Parameters of an agent that holds the clients first to last.
 inline AgentParams SmallAgentParams(const std::string& server, std::uint32_t first, std::uint32_t last) {
   return {.server = server,
           .first_client = NodeId{first},
@@ -108,7 +109,7 @@ inline AgentParams SmallAgentParams(const std::string& server, std::uint32_t fir
 
 template <class P>
 absl::StatusOr<AgentReport> RunSmallAgent(const AgentParams& params, const P& privatizer,
-                                          Environment& environment) {
+                                          SlotWorld& environment) {
   return RunAgent(
       params, [&](NodeId) { return std::make_unique<EliminationClient<P>>(privatizer); }, environment);
 }
@@ -119,7 +120,7 @@ absl::StatusOr<AgentReport> RunSmallAgent(const AgentParams& params, const P& pr
   return RunSmallAgent(params, privatizer, population);
 }
 
-/// RunServer in a thread of its own.
+/// Runs RunServer in a thread of its own.
 template <class P>
 class ServerThread {
  public:
@@ -139,7 +140,7 @@ class ServerThread {
 
   const std::string& address() const { return address_; }
 
-  /// Once.
+  /// Waits for the result; may be called once.
   absl::StatusOr<ServerReport> Result() { return result_.get_future().get(); }
 
  private:
@@ -159,7 +160,7 @@ inline ShufflerParams SmallShufflerParams(const std::string& server) {
           .connect_timeout = kLong};
 }
 
-/// RunShuffler, or RunBitShuffler, in a thread of its own.
+/// Runs RunShuffler or RunBitShuffler in a thread of its own.
 template <ShufflePrivatizer P>
 class ShufflerThread {
  public:
@@ -175,7 +176,7 @@ class ShufflerThread {
 
   const std::string& address() const { return address_; }
 
-  /// Once.
+  /// Waits for the result; may be called once.
   absl::StatusOr<ShufflerReport> Result() { return result_.get_future().get(); }
 
  private:

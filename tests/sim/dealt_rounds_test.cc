@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/algorithms/private_elimination.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/algorithms/elimination_support.h"
 #include "tests/support.h"
 
-// Rounds that are dealt out client by client against crowds that are drawn at once: one law. Seeds are fixed;
-// samples are compared by Kolmogorov and Smirnov at a false alarm of 1e-6 each.
+// Rounds that are dealt client by client and groups that are drawn at once must have the same law. Seeds are
+// fixed; each Kolmogorov-Smirnov test has a false-alarm rate of 1e-6.
 namespace bandana {
 namespace {
 
@@ -37,19 +37,19 @@ ProblemPtr Problem() {
 }
 
 struct Samples {
-  std::vector<double> first_average;  // of the first batch
+  std::vector<double> first_average;  // in the first batch
   std::vector<double> last_average;
   std::vector<double> regret;
 };
 
 template <class P>
-Samples Sampled(const ProblemPtr& problem, RewardKind kind, const P& privatizer, bool crowds,
+Samples Sampled(const ProblemPtr& problem, RewardKind kind, const P& privatizer, bool groups,
                 std::uint64_t seed) {
   Samples samples;
   const auto rules = Rules(problem, kind);
   for (std::uint32_t replicate = 0; replicate < kSeeds; ++replicate) {
     const Outcome run =
-        test::Simulate(problem, rules, privatizer, {.seed = seed, .replicate = replicate, .crowds = crowds});
+        test::Simulate(problem, rules, privatizer, {.seed = seed, .replicate = replicate, .groups = groups});
     EXPECT_TRUE(run.status.ok()) << run.status;
     if (!run.status.ok()) break;
     EXPECT_EQ(run.end.t, kHorizon);
@@ -67,27 +67,28 @@ using Privatizers = ::testing::Types<NoPrivacyMean, CentralLaplaceMean, LocalLap
                                      ShuffleSumMean, ShuffledLaplaceMean>;
 TYPED_TEST_SUITE(DealtRoundsTest, Privatizers);
 
-TYPED_TEST(DealtRoundsTest, CrowdsHaveTheLawOfTheirClients) {
+TYPED_TEST(DealtRoundsTest, GroupsHaveTheLawOfTheirClients) {
   const ProblemPtr problem = Problem();
   const auto privatizer = test::MadePrivate<TypeParam>({2, 1e-4});
   const Samples clients = Sampled(problem, RewardKind::kRademacher, privatizer, false, 1);
-  const Samples crowds = Sampled(problem, RewardKind::kRademacher, privatizer, true, 2);
-  EXPECT_TRUE(test::SameLaw(clients.first_average, crowds.first_average));
-  EXPECT_TRUE(test::SameLaw(clients.last_average, crowds.last_average));
-  EXPECT_TRUE(test::SameLaw(clients.regret, crowds.regret));
-  // To five standard errors; variances likewise, of tails no heavier than Laplace's. Regret has heavier ones.
+  const Samples groups = Sampled(problem, RewardKind::kRademacher, privatizer, true, 2);
+  EXPECT_TRUE(test::SameLaw(clients.first_average, groups.first_average));
+  EXPECT_TRUE(test::SameLaw(clients.last_average, groups.last_average));
+  EXPECT_TRUE(test::SameLaw(clients.regret, groups.regret));
+  // Means are compared at five standard errors, and variances too, for tails no heavier than Laplace's. The
+  // tails of regret are heavier.
   const auto mean_differs = [](const test::Moments& one, const test::Moments& other) {
     return std::abs(one.mean - other.mean) > 5 * std::sqrt((one.variance + other.variance) / kSeeds);
   };
   const test::Moments one = test::MomentsOf(clients.first_average);
-  const test::Moments other = test::MomentsOf(crowds.first_average);
+  const test::Moments other = test::MomentsOf(groups.first_average);
   EXPECT_FALSE(mean_differs(one, other));
   EXPECT_NEAR(one.variance / other.variance, 1, 5 * std::sqrt(2 * 5.0 / kSeeds));
-  EXPECT_FALSE(mean_differs(test::MomentsOf(clients.regret), test::MomentsOf(crowds.regret)));
-  EXPECT_NE(clients.first_average, crowds.first_average);
+  EXPECT_FALSE(mean_differs(test::MomentsOf(clients.regret), test::MomentsOf(groups.regret)));
+  EXPECT_NE(clients.first_average, groups.first_average);
 }
 
-// A tenth more in every average, and nothing else, would be seen.
+// The tests must see a change of a tenth in every average.
 TYPED_TEST(DealtRoundsTest, AnotherLawIsSeen) {
   const ProblemPtr problem = Problem();
   ActionMatrix actions = problem->actions();
@@ -99,23 +100,24 @@ TYPED_TEST(DealtRoundsTest, AnotherLawIsSeen) {
                test::SameLaw(a.first_average, b.first_average));
 }
 
-// Uniform rewards round one by one in a shuffle sum: the crowd is sent apart, and that is the same law again.
-TEST(DealtRoundsFallbackTest, ACrowdThatCannotBeAddedUpIsAskedOneByOne) {
+// Uniform rewards are rounded one by one in a shuffle sum. The group is then asked client by client, with the
+// same law.
+TEST(DealtRoundsFallbackTest, AGroupThatCannotBeAddedUpIsAskedOneByOne) {
   const ProblemPtr problem = Problem();
   const auto sum = test::MadePrivate<ShuffleSumMean>({2, 1e-4});
   const Samples clients = Sampled(problem, RewardKind::kUniform, sum, false, 5);
-  const Samples crowds = Sampled(problem, RewardKind::kUniform, sum, true, 6);
-  EXPECT_TRUE(test::SameLaw(clients.first_average, crowds.first_average));
-  EXPECT_TRUE(test::SameLaw(clients.regret, crowds.regret));
+  const Samples groups = Sampled(problem, RewardKind::kUniform, sum, true, 6);
+  EXPECT_TRUE(test::SameLaw(clients.first_average, groups.first_average));
+  EXPECT_TRUE(test::SameLaw(clients.regret, groups.regret));
 }
 
 TYPED_TEST(DealtRoundsTest, IsAFunctionOfSeedAndReplicateAndPaysNoMoreThanItsClaim) {
   const ProblemPtr problem = Problem();
   const auto rules = Rules(problem, RewardKind::kRademacher);
   const auto privatizer = test::MadePrivate<TypeParam>({2, 1e-4});
-  for (const bool crowds : {true, false}) {
+  for (const bool groups : {true, false}) {
     const test::RunOptions options{
-        .seed = 7, .replicate = 3, .crowds = crowds, .budget = privatizer.guarantee()};
+        .seed = 7, .replicate = 3, .groups = groups, .budget = privatizer.guarantee()};
     const Outcome first = test::Simulate(problem, rules, privatizer, options);
     const Outcome again = test::Simulate(problem, rules, privatizer, options);
     ASSERT_TRUE(first.status.ok()) << first.status;
@@ -129,9 +131,14 @@ TYPED_TEST(DealtRoundsTest, IsAFunctionOfSeedAndReplicateAndPaysNoMoreThanItsCla
   }
 }
 
-// Without crowds every round is a message to a client of its own.
-class CountingPopulation final : public Environment {
+// Counts messages: without groups every round is a message to a client of its own.
+class CountingPopulation final : public SlotWorld {
  public:
+  const Facts& facts() const override {
+    static const Facts kNothing;
+    return kNothing;
+  }
+
   explicit CountingPopulation(LinearPopulation population) : population_(std::move(population)) {}
   absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
                       std::span<RewardSum> rewards) override {

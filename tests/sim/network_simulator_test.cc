@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/bandit/arm_world.h"
+#include "bandana/bandit/worlds/arm_world.h"
 #include "bandana/federation/graph_shapes.h"
 
 namespace bandana::sim {
@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Sends a request to all neighbours in each of some ticks, plays once, and writes down who it hears from, and
+// Sends a request to all neighbours in each of `ticks` ticks, plays once, and records from whom it hears, and
 // when.
 class Talker final : public NetworkPlayer {
  public:
@@ -73,12 +73,12 @@ struct Talk {
       talkers.push_back(std::make_unique<Talker>(NodeId{i}, 3, waits));
       players.push_back(talkers.back().get());
     }
-    outcome = RunNetwork(params, graph, nullptr, players, world, *problem, recorder, traffic);
+    outcome = RunNetwork(params, graph, nullptr, players, world, recorder, traffic);
   }
   std::vector<std::unique_ptr<Talker>> talkers;
   Traffic traffic;
   RoundRecorder recorder;
-  absl::StatusOr<NetworkLosses> outcome = absl::UnknownError("");
+  absl::StatusOr<NetworkRun> outcome = absl::UnknownError("");
 };
 
 TEST(NetworkSimulatorTest, MessagesTakeATickAndComeInTheOrderOfTheirSenders) {
@@ -99,25 +99,25 @@ TEST(NetworkSimulatorTest, FailuresTakeMessagesAway) {
   const Talk miss(graph, {.failures = {{Failure::Kind::kMiss, NodeId{1}, {}, 2}}});
   EXPECT_THAT(miss.talkers[1]->heard,
               ElementsAre(Heard{1, 1}, Heard{1, 3}, Heard{2, 3}, Heard{3, 1}, Heard{3, 3}));
-  EXPECT_EQ(miss.outcome->messages, 1);
+  EXPECT_EQ(miss.outcome->lost_messages, 1);
   const Talk cut(graph, {.failures = {{Failure::Kind::kLink, NodeId{1}, NodeId{2}, 1}}});
   EXPECT_THAT(cut.talkers[1]->heard, ElementsAre(Heard{1, 1}, Heard{1, 3}, Heard{2, 3}, Heard{3, 3}));
   EXPECT_THAT(cut.talkers[0]->heard, ElementsAre(Heard{1, 2}));
-  EXPECT_THAT(cut.outcome->links, ElementsAre(Edge{NodeId{1}, NodeId{2}}));
+  EXPECT_THAT(cut.outcome->lost_links, ElementsAre(Edge{NodeId{1}, NodeId{2}}));
   const Talk dead(graph, {.failures = {{Failure::Kind::kAgent, NodeId{1}, {}, 1}}});
   EXPECT_THAT(dead.talkers[1]->heard, ElementsAre(Heard{1, 1}, Heard{1, 3}, Heard{2, 3}, Heard{3, 3}));
-  EXPECT_THAT(dead.outcome->agents, ElementsAre(NodeId{1}));
+  EXPECT_THAT(dead.outcome->lost_agents, ElementsAre(NodeId{1}));
   EXPECT_FALSE(dead.talkers[0]->finished());
 }
 
 TEST(NetworkSimulatorTest, WhoMissesIsACoinOfItsOwn) {
   const Graph graph = CompleteGraph(8).value();
   const Talk some(graph, {.seed = 1, .dropout = 0.5});
-  EXPECT_EQ(some.outcome->messages % 7, 0) << "all or nothing that one sends in a round";
-  EXPECT_GT(some.outcome->messages, 0);
-  EXPECT_LT(some.outcome->messages, 8 * 7 * 3);
+  EXPECT_EQ(some.outcome->lost_messages % 7, 0) << "all or nothing that one sends in a round";
+  EXPECT_GT(some.outcome->lost_messages, 0);
+  EXPECT_LT(some.outcome->lost_messages, 8 * 7 * 3);
   const Talk same(graph, {.seed = 1, .dropout = 0.5});
-  EXPECT_EQ(same.outcome->messages, some.outcome->messages);
+  EXPECT_EQ(same.outcome->lost_messages, some.outcome->lost_messages);
 }
 
 TEST(NetworkSimulatorTest, WhoWaitsForeverIsToldSo) {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/algorithms/dp_dpe.h"
-#include "bandana/bandit/linear_population.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/shuffle_means.h"
+#include "tests/algorithms/elimination_cases.h"
 
 namespace bandana {
 namespace {
@@ -34,9 +34,14 @@ struct Outcome {
   std::vector<PhaseRecord> history;
 };
 
-// Counts what clients are asked and can raise a flag in the middle.
-class WatchedPopulation final : public Environment {
+// Counts what clients are asked, and can raise a stop flag in the middle of a run.
+class WatchedPopulation final : public SlotWorld {
  public:
+  const Facts& facts() const override {
+    static const Facts kNothing;
+    return kNothing;
+  }
+
   explicit WatchedPopulation(LinearPopulation population) : population_(std::move(population)) {}
   absl::Status Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,
                       std::span<RewardSum> rewards) override {
@@ -57,7 +62,7 @@ std::shared_ptr<const LinearProblem> Problem(const Setting& setting) {
   return std::make_shared<const LinearProblem>(*std::move(problem));
 }
 
-DpDpeParams Params(const Setting& setting) {
+DpDpeCase Params(const Setting& setting) {
   return {.horizon = setting.horizon,
           .alpha = 0.8,
           .beta = std::nullopt,
@@ -66,7 +71,7 @@ DpDpeParams Params(const Setting& setting) {
 }
 
 WatchedPopulation Population(const Setting& setting) {
-  const DpDpeParams params = Params(setting);
+  const DpDpeCase params = Params(setting);
   auto population = LinearPopulation::Create({.problem = Problem(setting),
                                               .reward = params.clip.reward,
                                               .client_sd = params.clip.client_sd,
@@ -141,7 +146,7 @@ TYPED_TEST(SimulatorTest, IsAFunctionOfSeedAndReplicateAlone) {
   ASSERT_TRUE(first.status.ok()) << first.status;
   EXPECT_EQ(first.end.t, 3000);
   EXPECT_GE(first.history.size(), 9u);
-  // Other runs in between leave no trace.
+  // Other runs in between have no effect.
   EXPECT_FALSE(Same(first, Simulate({.replicate = 1}, privatizer)));
   EXPECT_FALSE(Same(first, Simulate({.seed = 4}, privatizer)));
   EXPECT_TRUE(Same(first, Simulate({}, privatizer)));
@@ -175,7 +180,7 @@ TYPED_TEST(SimulatorTest, RecordsRealsRoundsAndCheckpoints) {
     EXPECT_GE(outcome.checkpoints[i].regret, outcome.checkpoints[i - 1].regret);
 }
 
-// What a client answers does not depend on the model, so the first phase differs by the noise alone.
+// A client's answer does not depend on the trust model, so the first phases differ by the noise only.
 TEST(SimulatorPairingTest, ModelsMeetTheSameProblemAndClients) {
   const NoPrivacyMean none(Declassify("test"));
   const auto central = *CentralGaussianMean::Create({kBudget, Calibration::kTight, Sampler::kFast});
@@ -224,7 +229,7 @@ TYPED_TEST(SimulatorTest, NothingIsReleasedBeyondTheBudget) {
   }
 }
 
-// Each client is asked once, so the claim itself is budget enough for any number of phases.
+// Each client is asked once, so a budget equal to the claim suffices for any number of phases.
 TYPED_TEST(SimulatorTest, TheClaimIsBudgetEnough) {
   const auto privatizer = this->Made();
   EXPECT_TRUE(Simulate({.budget = privatizer.guarantee()}, privatizer).status.ok());
@@ -239,7 +244,7 @@ TYPED_TEST(SimulatorTest, TheExactSamplerRunsToTheEndToo) {
   EXPECT_EQ(outcome.end.t, 300);
 }
 
-// With noise next to nothing, a private run keeps the same arms as one without, and estimates the same.
+// With almost no noise, a private run keeps the same arms as a non-private one and has the same estimates.
 template <class P>
 class NoiseToZeroTest : public ::testing::Test {};
 using NoisyPrivatizers =
@@ -263,13 +268,14 @@ TYPED_TEST(NoiseToZeroTest, ConvergesToNone) {
   EXPECT_EQ(none.end.regret, noisy.end.regret);
   for (std::size_t i = 0; i < none.history.size(); ++i) {
     EXPECT_EQ(none.history[i].active, noisy.history[i].active) << i;
-    // Some noise is left, for which averages are still clipped a little more closely.
+    // Some noise is left, so averages are clipped a little more tightly.
     EXPECT_NEAR(noisy.history[i].width, none.history[i].width, 0.02 * none.history[i].width) << i;
     EXPECT_LT((none.history[i].estimate - noisy.history[i].estimate).norm(), 1e-5) << i;
   }
 }
 
-// A shuffle sum whose budget is huge still rounds to its levels: it comes near, within what rounding adds.
+// A shuffle sum with a huge budget still rounds to its levels, so it is close to the non-private run up to
+// rounding.
 TEST(NoiseToZeroShuffleTest, ComesNearNone) {
   const DpGuarantee huge{200, 0.1};
   const Setting setting{.budget = huge};
@@ -280,7 +286,8 @@ TEST(NoiseToZeroShuffleTest, ComesNearNone) {
   EXPECT_LT(amplified.end.regret, 3 * none.end.regret);
 }
 
-// The shuffler's messages are there, and clients report to it and not to the server.
+// In the shuffle model clients report to the shuffler and not to the server, so a run without one must not
+// start.
 TEST(SimulatorShuffleTest, AShuffleModelWithoutAShufflerIsAnError) {
   const auto shuffle =
       *ShuffleSumMean::Create({kBudget, Calibration::kTight, Sampler::kFast, Transport::kBits, 1, 0.1});
@@ -310,7 +317,7 @@ TEST(SimulatorShuffleTest, BitsOnTheWireFollowTheTransport) {
   EXPECT_LT(counts.end.bits, bits.end.bits);
 }
 
-// A server that asks and never hears enough.
+// A server that asks and never gets enough answers.
 class DeafServer final : public Node {
  public:
   absl::Status OnStart(Context& context) override {
@@ -341,7 +348,7 @@ TEST(SimulatorEndTest, ARunThatEndsUnfinishedIsAnError) {
   EXPECT_THAT(server.origins, ::testing::ElementsAre(NodeId{1}));
 }
 
-// Many clients asked in a jumbled order: their answers arrive by origin, whatever the order of sending.
+// Asks many clients in a mixed order. Their answers arrive by origin, whatever the order of sending.
 class OrderServer final : public Node {
  public:
   absl::Status OnStart(Context& context) override {

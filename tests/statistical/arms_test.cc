@@ -1,14 +1,13 @@
-// P4's algorithms in the mean. Fixed seeds; a test whose figures were random would fail by chance once in a
-// thousand runs or less: each compares means over paired instances that are four standard errors apart, or
-// counts that are far below what is promised.
-#include "bandana/lab/arms.h"
-
+// P4's algorithms on average. Seeds are fixed. With random seeds a test would fail by chance at most once in
+// a thousand runs: each compares means over paired instances that are four standard errors apart, or counts
+// that are far below the promised ones.
 #include <atomic>
 #include <cmath>
 #include <map>
 #include <vector>
 
 #include "bandana/federation/graph_shapes.h"
+#include "bandana/lab/experiment.h"
 #include "bandana/lab/spec.h"
 #include "gmock/gmock.h"
 #include "tests/algorithms/arm_support.h"
@@ -30,14 +29,14 @@ std::vector<double> Regrets(const lab::Overrides& set, std::uint32_t replicates)
   const std::atomic<bool> stop = false;
   std::vector<double> regrets;
   for (std::uint32_t i = 0; i < replicates; ++i) {
-    const auto outcome = lab::RunArms(spec->points.front().settings, i, false, stop);
+    const auto outcome = lab::RunReplicate(spec->points.front().settings, i, stop);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     regrets.push_back(outcome->checkpoints.back().regret);
   }
   return regrets;
 }
 
-// By how many standard errors a exceeds b, over pairs.
+// Returns by how many standard errors a exceeds b, over pairs.
 double Above(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   double squares = 0;
@@ -79,9 +78,9 @@ TEST(ArmsLawTest, TogetherIsBetterThanAlone) {
   EXPECT_GT(Above(Regrets({"algorithm.name=single-mab"}, 20), Regrets({}, 20)), 4);
 }
 
-// Widths are to fail in a share of 0.2 of the runs at most. Sums of Laplace and of Bernoulli terms are far
-// from their Chernoff bounds, so the best arm is lost much more rarely: in none of these runs, and with half
-// of the width in 6 % of them. More than 4 of 400 would be an error.
+// Widths may fail in at most a share of 0.2 of the runs. Sums of Laplace and of Bernoulli terms are far from
+// their Chernoff bounds, so the best arm is lost much more rarely: in none of these runs, and in 6 % of them
+// with half of the width. More than 4 losses in 400 would be an error.
 TEST(ArmsLawTest, TheBestArmSurvivesAsOftenAsStated) {
   for (const std::optional<double> epsilon : {std::optional<double>(), std::optional(0.5)}) {
     int lost = 0;
@@ -104,7 +103,7 @@ TEST(ArmsLawTest, TheBestArmSurvivesAsOftenAsStated) {
   }
 }
 
-// A planted fault: widths that forget the noise lose the best arm far more often than stated.
+// A planted fault: widths without the noise lose the best arm far more often than stated.
 TEST(ArmsLawTest, WidthsThatForgetTheNoiseDoNot) {
   int lost = 0;
   const auto problem = std::make_shared<const ArmProblem>(
@@ -130,7 +129,7 @@ TEST(ArmsLawTest, WidthsThatForgetTheNoiseDoNot) {
     RoundRecorder recorder(4, {200'000});
     Traffic traffic(graph);
     ASSERT_TRUE(sim::RunNetwork({.seed = seed, .budget_per_agent = privatizer.guarantee()}, graph, nullptr,
-                                players, world, *problem, recorder, traffic)
+                                players, world, recorder, traffic)
                     .ok());
     for (const ArmRound& round : peers.front()->history()) {
       if (round.arms.front() != 0) {

@@ -12,8 +12,8 @@
 #include "tests/statistical/faults.h"
 #include "tests/statistical/local_faults.h"
 
-// The audit on every claim of ours and on every planted fault. Seeds are fixed and nothing is retried; a true
-// claim is refuted with probability at most 1e-6 a case, over seeds.
+// Runs the audit on every claim of ours and on every planted fault. Seeds are fixed and nothing is retried.
+// Over seeds, a true claim is refuted with probability at most 1e-6 per case.
 namespace bandana {
 namespace {
 
@@ -62,8 +62,8 @@ std::vector<std::string> TargetNames() {
 INSTANTIATE_TEST_SUITE_P(Quick, AuditClaimTest, ::testing::ValuesIn(TargetNames()),
                          [](const auto& each) { return TestName(each.param); });
 
-// What an attack must come to, or it says nothing. Amplification is calibrated for the worst randomizer there
-// is, and Laplace noise is not that one.
+// Returns the epsilon that an attack must reach to be meaningful. Amplification is calibrated for the worst
+// randomizer, and Laplace noise is not the worst.
 double WithinReach(const Target& target) {
   if (!target.claim) return 8;
   const bool amplified = target.name == "shuffled-laplace" || target.name == "dealt-shuffled-laplace";
@@ -81,8 +81,8 @@ TEST_P(AuditClaimTest, IsNotRefuted) {
 
 // --- a claim that is not ours
 
-// P3's agents act on their own raw records. The same stream, the same noise and the same adversary as for
-// fed-ucb-released, whose claim holds.
+// P3's agents act on their own raw records. Stream, noise and adversary are the same as for fed-ucb-released,
+// whose claim holds.
 TEST(InteractiveStreamTest, ActingOnRawRecordsBreaksTheClaim) {
   const Entry& entry = **audit::FindEntry("fed-ucb-raw");
   EXPECT_FALSE(entry.known_to_fail.empty());
@@ -93,8 +93,8 @@ TEST(InteractiveStreamTest, ActingOnRawRecordsBreaksTheClaim) {
 
 // --- planted faults
 
-// Over twenty seeds the broken mechanism's bound lies at least 13 of its standard deviations above the claim
-// and the sound one's at least 8 below it: no verdict hangs on the seed (docs/audit.md).
+// Over twenty seeds, the broken mechanism's bound is at least 13 of its standard deviations above the claim,
+// and the sound one's is at least 8 below it. So no verdict depends on the seed (docs/audit.md).
 class PlantedFaultTest : public ::testing::TestWithParam<std::size_t> {};
 
 const std::vector<test::Fault>& PlantedFaults() {
@@ -121,7 +121,7 @@ TEST_P(PlantedFaultTest, IsRefutedAndItsSoundTwinIsNot) {
   EXPECT_GT(sound.epsilon_lower, 0.2 * claimed) << "the attack is too weak to mean anything";
 }
 
-// Each kind of leak is seen by the distinguisher that was made for it.
+// Each kind of leak is found by the distinguisher that was made for it.
 TEST(PlantedFaultDistinguisherTest, FindsWhereTheLeakIs) {
   const auto by = [](const test::Fault& fault) { return Attack(fault.broken, kQuick, 41).distinguisher; };
   EXPECT_EQ(by(test::FloatingPointNoise()), "lowest bit of coordinate 0");
@@ -138,7 +138,7 @@ TEST(SmallFaultTest, NoiseATenthTooSmallIsRefuted) {
   EXPECT_TRUE(Attack(CentralWithNoise(0.9), 1'000'000, 42).refuted);
 }
 
-// The noise of a larger epsilon, by the calibration itself.
+// The calibration itself gives the noise of a larger epsilon.
 TEST(SmallFaultTest, TheNoiseOfTwiceTheEpsilonIsRefuted) {
   const DpGuarantee claim = test::kFaultClaim;
   const DpGuarantee twice{2 * claim.epsilon, claim.delta};
@@ -148,7 +148,7 @@ TEST(SmallFaultTest, TheNoiseOfTwiceTheEpsilonIsRefuted) {
   }
 }
 
-// The lab's sampler has the same law, if not the same lowest bits.
+// The lab's sampler has the same law, though not the same lowest bits.
 TEST(FastSamplerTest, IsNotRefutedEither) {
   const Target central =
       audit::MeanTarget("fast", test::MakeMean<CentralGaussianMean>(test::kFaultClaim, Sampler::kFast),
@@ -158,7 +158,7 @@ TEST(FastSamplerTest, IsNotRefutedEither) {
   EXPECT_GT(finding.epsilon_lower, 0.7);
 }
 
-// The paper's formula is loose below epsilon 1, and its claim is what it really gives.
+// The paper's formula is loose below epsilon 1, and its claim is the epsilon that it delivers.
 TEST(PaperCalibrationTest, ClaimsLessThanNominalBelowOne) {
   const auto mean = test::MakeMean<CentralGaussianMean>({0.9, 0.01}, Sampler::kExact, Calibration::kPaper);
   const Target target = audit::MeanTarget("paper", mean, audit::AuditQuery(3), audit::NoiseShape::kSpherical);
@@ -170,8 +170,8 @@ TEST(PaperCalibrationTest, ClaimsLessThanNominalBelowOne) {
 
 // --- the audit itself
 
-// Randomized response at exactly its claim: with limits that are wrong one time in twenty, the audit may be
-// wrong no more often. More than 45 alarms of 400 have probability below 1e-6.
+// Randomized response at exactly its claim. With limits that are wrong one time in twenty, the audit may be
+// wrong at most that often. More than 45 alarms in 400 have probability below 1e-6.
 TEST(AuditCalibrationTest, AlarmsNoOftenerThanItSays) {
   const auto target = [](double true_epsilon, double claimed) {
     const double truth = std::exp(true_epsilon) / (1 + std::exp(true_epsilon));
@@ -194,10 +194,10 @@ TEST(AuditCalibrationTest, AlarmsNoOftenerThanItSays) {
   EXPECT_GE(caught, 390);
 }
 
-// --- which outputs there are (I. Mironov, CCS 2012)
+// --- which outputs are possible (I. Mironov, CCS 2012)
 
-// An interval of four units, so that noise of a few units reaches every output near the middle in no time.
-// The mean of one client is half a unit off its sum.
+// The interval has four units, so that noise of a few units soon reaches every output near the middle. The
+// mean of one client is half a unit off its sum.
 Target FewUnits(DpGuarantee guarantee) {
   const MeanQuery query{{{-2 * GridMean::kUnit, 2 * GridMean::kUnit}}, 1};
   return audit::MeanTarget("few units", test::MakeMean<CentralGaussianMean>(guarantee), query,
@@ -219,7 +219,7 @@ TEST(ReachableOutputsTest, AreTheGridAndTheSameForBothNeighbours) {
       if (std::abs(units) <= 2 * stddev) reached[neighbour == Neighbour::kSecond].insert(units);
     }
   }
-  // Each has probability above 1e-3, so one is missed with probability below 1e-40.
+  // Each output has probability above 1e-3, so one is missed with probability below 1e-40.
   EXPECT_EQ(reached[0].size(), static_cast<std::size_t>(4 * stddev + 1));
   EXPECT_EQ(reached[0], reached[1]);
 }
@@ -240,7 +240,7 @@ TEST(ReachableOutputsTest, AreNotTheSameForFloatingPointNoise) {
   EXPECT_GE(finest[1], -53);
 }
 
-// --- the slow suite: a million draws and more
+// --- the slow suite: at least a million draws
 
 class AuditManyDrawsTest : public ::testing::TestWithParam<std::string> {};
 
@@ -256,7 +256,7 @@ TEST_P(AuditManyDrawsTest, ClaimIsNotRefuted) {
   EXPECT_GT(finding.epsilon_lower, 1.15 * WithinReach(target)) << "the attack is too weak to mean anything";
 }
 
-// At a delta that people use, too.
+// The result also holds at a delta as people use it.
 TEST(SlowAuditTest, ActingOnRawRecordsBreaksTheClaimAndOnReleasedOnesDoesNot) {
   constexpr std::int64_t kDraws = 400'000;
   const auto finding = [](const char* name) {
@@ -283,7 +283,7 @@ TEST(SlowAuditTest, NoiseFivePerCentTooSmallIsRefuted) {
   EXPECT_TRUE(Attack(CentralWithNoise(0.95), 6'000'000, 81).refuted);
 }
 
-// P1's Theorem 4.2 at its own setting: what it says it gives is refuted, what we say it gives is not.
+// P1's Theorem 4.2 at its own setting: the audit refutes the paper's claim and does not refute ours.
 TEST(SlowAuditTest, ThePapersFormulaAtEpsilonTenIsRefuted) {
   const auto mean = test::MakeMean<CentralGaussianMean>({10, 0.1}, Sampler::kFast, Calibration::kPaper);
   const Target target = audit::MeanTarget("paper", mean, audit::AuditQuery(3), audit::NoiseShape::kSpherical);

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "bandana/bandit/contextual_population.h"
+#include "bandana/bandit/worlds/contextual_population.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/spec.h"
+#include "tests/lab/worlds_of.h"
 #include "tests/support.h"
 
-// The closed forms of g against contexts as they are drawn. Seeds are fixed; every coordinate is compared at
-// five standard errors, a false alarm of 6e-7 each; half as many actions more must be seen.
+// Compares the closed forms of g with drawn contexts. Seeds are fixed. Every coordinate is compared at five
+// standard errors, a false-alarm rate of 6e-7 each. A law with half as many actions more must be told apart.
 namespace bandana {
 namespace {
 
@@ -39,7 +40,7 @@ std::vector<Case> Laws() {
   return cases;
 }
 
-// The largest distance of a mean pick from g, in standard errors, over policies and coordinates.
+// Returns the largest distance between a mean pick and g, in standard errors, over policies and coordinates.
 double Deviation(const ContextLaw& law, const ActionMatrix& responses, const ActionMatrix& thetas,
                  std::uint64_t seed) {
   constexpr int kContexts = 40'000;
@@ -70,7 +71,7 @@ TEST(ContextsTest, ClosedFormsAreTheMeansOfPicks) {
   }
 }
 
-// What a learner who knows the law by samples is told about its error holds, and is of the right size.
+// The error that SampleResponses states holds at its level, and has the right size.
 TEST(ContextsTest, SamplesErrAsStated) {
   constexpr double kLevel = 0.1;
   constexpr int kRuns = 400;
@@ -111,7 +112,7 @@ epsilon = 1
 
 struct Learning {
   double early = 0;  // regret at T/100
-  double late = 0;   // and at T
+  double late = 0;   // regret at T
   int lost = 0;      // runs in which the best policy was eliminated
 };
 
@@ -136,8 +137,8 @@ Learning Learn(const std::vector<std::string>& set) {
   return learning;
 }
 
-// A hundred times the rounds cost less than thirty times the regret (sqrt(T): ten times), and the best of 256
-// policies survives: each run loses it with probability at most 256 phases / (256 T).
+// A hundred times the rounds cost less than thirty times the regret (sqrt(T) would be ten times). The best of
+// 256 policies survives: each run loses it with probability at most 256 phases / (256 T).
 TEST(ContextsTest, RegretIsSublinearAndTheBestPolicyIsKept) {
   const Learning central = Learn({});
   EXPECT_LT(central.late, 30 * central.early);
@@ -145,8 +146,8 @@ TEST(ContextsTest, RegretIsSublinearAndTheBestPolicyIsKept) {
   const Learning open = Learn({"privacy.model=none"});
   EXPECT_LT(open.late, central.late * 1.2);
   EXPECT_EQ(open.lost, 0);
-  // Known by samples, policies that differ by less than the samples' error are not told apart, but none is
-  // lost that is better than that.
+  // If the law is known from samples, policies that differ by less than the samples' error cannot be told
+  // apart. No policy is lost that is better by more than that.
   const Learning sampled = Learn({"environment.context_samples=20000"});
   EXPECT_EQ(sampled.lost, 0);
   EXPECT_GE(sampled.late, central.late);

@@ -8,25 +8,25 @@
 #include <string>
 #include <vector>
 
-#include "bandana/algorithms/dp_dpe.h"
-#include "bandana/algorithms/phase_regression.h"
-#include "bandana/bandit/linear_population.h"
+#include "bandana/algorithms/elimination/phase_regression.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/wire.h"
 #include "bandana/sim/simulator.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/support.h"
 
-// The promise behind every elimination: one phase loses the best of k actions with probability at most (k -
-// 1) level. Whole phases are run, population and mechanism included, at a level so large that a width too
-// narrow would show. Seeds are fixed; a rate is compared at five standard deviations, a false alarm of 3e-7
-// each. Widths that understate one part of the error by three must be caught.
+// Every elimination promises that one phase loses the best of k actions with probability at most (k - 1)
+// level. Whole phases are run, with population and mechanism, at a level so large that a width that is too
+// narrow would show. Seeds are fixed; a rate is compared at five standard deviations, a false-alarm rate of
+// 3e-7 each. Widths that understate one part of the error by a factor of three must be caught.
 namespace bandana {
 namespace {
 
 constexpr double kLevel = 0.1;
 constexpr int kRuns = 2500;
 
-// Three actions of which the first is best by next to nothing: the hardest to keep.
+// Three actions of which the first is best by almost nothing, which makes it the hardest to keep.
 std::shared_ptr<const LinearProblem> NearTie() {
   ActionMatrix actions(3, 2);
   actions << 1.0, 0.0, 0.6, 0.8, 0.6, -0.8;
@@ -37,9 +37,9 @@ std::shared_ptr<const LinearProblem> NearTie() {
 
 struct Case {
   const char* name;
-  ClipRule truth;           // what clients really do
-  ClipRule believed;        // what the width is made from
-  double noise_factor = 1;  // stated privacy noise over the one that was used
+  ClipRule truth;           // the rule by which clients really behave
+  ClipRule believed;        // the rule from which the width is computed
+  double noise_factor = 1;  // stated privacy noise divided by the noise that was used
   double epsilon = 1e6;
   Count clients = 8;
 };
@@ -106,7 +106,7 @@ ClipRule Bounded(RewardKind kind, double client_sd) {
   return {.reward = {kind}, .client_sd = client_sd, .fixed_bound = std::nullopt};
 }
 
-constexpr double kMost = 2 * kLevel;  // a union over two rivals
+constexpr double kMost = 2 * kLevel;  // the union bound over two rivals
 
 TEST(EliminationTest, TheBestActionIsLostNoMoreOftenThanPromised) {
   const std::vector<Case> cases = {
@@ -126,15 +126,15 @@ TEST(EliminationTest, TheBestActionIsLostNoMoreOftenThanPromised) {
   for (const Case& setting : cases) {
     const double rate = LossRate(setting, ++seed);
     EXPECT_LE(rate, kMost + 5 * std::sqrt(kMost * (1 - kMost) / kRuns)) << setting.name;
-    // What clipping at 1 can do in the worst case, and does not do here, is in the width: nothing is lost.
+    // The width covers the worst that clipping at 1 can do, which does not happen here, so nothing is lost.
     if (!setting.truth.fixed_bound) {
       EXPECT_GT(rate, 0) << setting.name << ": nothing is ever lost, the test sees nothing";
     }
   }
 }
 
-// Laplace noise has widths by Chernoff's bound, which is no equality: less is lost than promised, but not
-// nothing.
+// Laplace noise has widths by Chernoff's bound, which is not sharp: the best action is lost less often than
+// promised, but not never.
 TEST(EliminationTest, LaplaceNoiseLosesNoMoreEither) {
   constexpr LaplaceParams kPrivate{0.5, Calibration::kTight, Sampler::kFast};
   const auto central = *CentralLaplaceMean::Create(kPrivate);
@@ -157,7 +157,8 @@ TEST(EliminationTest, WidthsThatUnderstateAPartAreCaught) {
       {"rewards", Gaussian(0.9, 0), Gaussian(0.3, 0)},
       {"clients", Gaussian(0, 0.9), Gaussian(0, 0.3)},
       {"privacy", Gaussian(0.05, 0), Gaussian(0.05, 0), 1. / 3, 1},
-      // A Rademacher reward with the proxy of a uniform one, and the private part understated too.
+      // The reward is Rademacher, the width uses the proxy of a Bernoulli one, and the privacy noise is
+      // understated too.
       {"rademacher", Bounded(RewardKind::kRademacher, 0), Bounded(RewardKind::kBernoulli, 0), 1. / 3, 3},
   };
   std::uint64_t seed = 100;
@@ -166,18 +167,18 @@ TEST(EliminationTest, WidthsThatUnderstateAPartAreCaught) {
   }
 }
 
-// --- whole runs: privacy costs regret, and more of it the less anyone is trusted
+// --- whole runs: privacy costs regret, and the less trust, the more regret
 
 template <Privatizer P>
 double Regret(const P& privatizer, std::uint32_t replicate) {
   auto drawn = LinearProblem::Draw({.dimension = 4, .actions = 50}, 11, replicate);
   EXPECT_TRUE(drawn.ok());
   const auto problem = std::make_shared<const LinearProblem>(*std::move(drawn));
-  const DpDpeParams params{.horizon = 200'000,
-                           .alpha = 0.8,
-                           .beta = std::nullopt,
-                           .population = 100'000,
-                           .clip = Gaussian(1, 0.1)};
+  const DpDpeCase params{.horizon = 200'000,
+                         .alpha = 0.8,
+                         .beta = std::nullopt,
+                         .population = 100'000,
+                         .clip = Gaussian(1, 0.1)};
   auto population = LinearPopulation::Create({.problem = problem,
                                               .reward = params.clip.reward,
                                               .client_sd = params.clip.client_sd,

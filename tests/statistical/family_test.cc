@@ -7,17 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "bandana/algorithms/pe.h"
-#include "bandana/algorithms/private_elimination.h"
 #include "bandana/audit/clopper_pearson.h"
 #include "bandana/lab/exhibits/statistics.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/spec.h"
 #include "fmt/format.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/algorithms/elimination_support.h"
 
-// The elimination family as a whole: what trust is worth under each algorithm, that the best action survives
-// as often as promised, and how regret grows. Seeds are fixed and nothing is retried.
+// Tests of the whole elimination family: what trust is worth under each algorithm, whether the best action
+// survives as often as promised, and how regret grows. Seeds are fixed and nothing is retried.
 namespace bandana::lab {
 namespace {
 
@@ -36,7 +35,7 @@ Sample Regrets(const std::string& text, const Keys& set, std::uint32_t replicate
   return regrets;
 }
 
-// --- what trust is worth, on paired instances: kClear standard errors
+// --- what trust is worth, on paired instances: differences of kClear standard errors
 
 TEST(FamilyOrderTest, DpDpe) {
   constexpr char kSpec[] = R"(horizon = 30_000
@@ -54,7 +53,8 @@ privacy = { model = "central", epsilon = 1.0, delta = 1e-3 }
   EXPECT_EQ(Compare(central, local), Order::kBelow)
       << Figure(MeanOf(central)) << " " << Figure(MeanOf(local));
   const Estimate ratio = PairedRatio(shuffle, central);
-  // 1.12 +- 0.02 over 80 replicates at this small setting; p1-fig2a holds it to 10 % at P1's own.
+  // The ratio is 1.12 +- 0.02 over 80 replicates at this small setting; p1-fig2a allows 10 % at P1's own
+  // setting.
   EXPECT_NEAR(ratio.value, 1, 0.2) << Figure(ratio);
 }
 
@@ -80,7 +80,7 @@ privacy = { model = "central", epsilon = 0.2, delta = 1e-6, noise = "laplace" }
 
 // --- the best action survives
 
-// Three actions of which the first is best by next to nothing: the hardest to keep.
+// Three actions of which the first is best by almost nothing, which makes it the hardest to keep.
 test::ProblemPtr NearTie() {
   ActionMatrix actions(3, 2);
   actions << 1.0, 0.0, 0.6, 0.8, 0.6, -0.8;
@@ -92,7 +92,7 @@ constexpr std::uint32_t kRuns = 500;
 
 struct Losses {
   std::int64_t lost = 0;
-  double phases = 0;  // the most of a run
+  double phases = 0;  // the largest number of phases of a run
 };
 
 template <class P>
@@ -108,7 +108,8 @@ Losses CountLosses(const absl::StatusOr<EliminationRules>& rules, const P& priva
   return losses;
 }
 
-// A run loses it with probability at most beta k L: a limit on the probability that holds at 1e-6.
+// Returns a lower confidence limit, at level 1e-6, for the probability that a run loses the best action. The
+// promise is at most beta k L, for k actions and L phases.
 double LeastLossRate(const Losses& losses) { return audit::LowerLimit(losses.lost, kRuns, 1e-6); }
 
 class SurvivalTest : public ::testing::Test {
@@ -150,7 +151,8 @@ TEST_F(SurvivalTest, OfTheBestActionIsAsPromised) {
   ExpectSurvives(Pe(kBeta), local, "pe, local");
 }
 
-// Confidence bounds that hold half as often as they say lose it more often than promised for beta = 0.03.
+// Confidence bounds at beta = 0.9 lose the best action more often than promised for kBeta, and the test must
+// see it.
 TEST_F(SurvivalTest, BoundsThatDoNotHoldAreSeen) {
   const Losses batched = CountLosses(PrivateElimination(0.9), test::Bare());
   EXPECT_GT(LeastLossRate(batched), kBeta * 3 * batched.phases);
@@ -160,9 +162,10 @@ TEST_F(SurvivalTest, BoundsThatDoNotHoldAreSeen) {
 
 // --- how regret grows
 
-// P1, Table I: T^(1 - alpha/2) up to logarithms, for none and, with a term of a lower order, for central. The
-// bound is an upper one: the slope may be less. Three standard errors by the jackknife, and what a logarithm
-// of T adds over these horizons: d ln ln T / d ln T is 1/ln T, below 0.09 from 1e5 on.
+// P1, Table I: regret grows as T^(1 - alpha/2) up to logarithms, without privacy and, with a term of lower
+// order, in the central model. This is an upper bound, so the slope may be smaller. The test allows three
+// standard errors by the jackknife, and what a logarithm of T adds over these horizons: d ln ln T / d ln T is
+// 1/ln T, below 0.09 from 1e5 on.
 TEST(SlowFamilyTest, RegretGrowsNoFasterThanTableOne) {
   constexpr char kSpec[] = R"(horizon = 10_000
 seed = 8

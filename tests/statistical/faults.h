@@ -24,9 +24,9 @@
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
 
-/// Broken mechanisms, each beside its sound twin under the same claim: the mistakes that private systems are
-/// known for. The audit must refute every broken one and no sound one. Nothing of this is part of the
-/// product.
+/// Planted faults: mechanisms that are broken on purpose, each beside its sound twin under the same claim.
+/// They are mistakes that private systems are known for. The audit must refute every broken mechanism and no
+/// sound one. None of this is part of the product.
 namespace bandana::test {
 
 using audit::Neighbour;
@@ -53,13 +53,13 @@ Target SoundMean(const std::string& name, DpGuarantee guarantee, Count clients) 
                            audit::NoiseShape::kSpherical);
 }
 
-/// The same target, claiming something else.
+/// Returns the target with another claim.
 inline Target Claiming(Target target, DpGuarantee claim) {
   target.claim->guarantee = claim;
   return target;
 }
 
-/// The same target with its view changed.
+/// Returns the target with `change` applied to its view.
 inline Target Changed(Target target, std::function<void(Neighbour, std::span<double>)> change) {
   target.draw = [draw = std::move(target.draw), change = std::move(change)](
                     Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
@@ -70,7 +70,7 @@ inline Target Changed(Target target, std::function<void(Neighbour, std::span<dou
   return target;
 }
 
-/// What a mean target would show without noise.
+/// Returns the views of a mean target without noise, one for each neighbour.
 inline std::array<std::vector<double>, 2> WithoutNoise(const MeanQuery& query) {
   const Target bare =
       audit::MeanTarget("", NoPrivacyMean(Declassify("a test")), query, audit::NoiseShape::kUnknown);
@@ -84,7 +84,7 @@ inline std::array<std::vector<double>, 2> WithoutNoise(const MeanQuery& query) {
   return views;
 }
 
-/// Noise of `factor` times what it should be.
+/// Returns the target with its noise multiplied by `factor`.
 inline Target ScaledNoise(Target sound, const MeanQuery& query, double factor) {
   return Changed(std::move(sound),
                  [factor, bare = WithoutNoise(query)](Neighbour neighbour, std::span<double> view) {
@@ -102,7 +102,7 @@ inline std::vector<Fault> HalfTheNoise() {
           {"half the noise, local", local, ScaledNoise(local, audit::AuditQuery(1), 0.5)}};
 }
 
-/// What the central server lets out, as a sum, if `adder` adds the reports and `query` sets the noise.
+/// Writes the sum that the central server releases if `adder` adds the reports and `query` sets the noise.
 template <class P>
 absl::Status SealedSum(const CentralGaussianMean& mean, const P& adder, const MeanQuery& query,
                        const std::vector<Units>& reports, NoiseGen& noise, std::span<double> view) {
@@ -119,7 +119,7 @@ absl::Status SealedSum(const CentralGaussianMean& mean, const P& adder, const Me
   return absl::OkStatus();
 }
 
-/// One report in units, at the low or the high end of every interval stretched `by` so much.
+/// Returns one report in units of the grid: the low or the high end of each interval, multiplied by `by`.
 inline Units CornerUnits(const MeanQuery& query, Neighbour neighbour, double by = 1) {
   Units units;
   for (const Interval& bound : query.bounds) {
@@ -129,8 +129,8 @@ inline Units CornerUnits(const MeanQuery& query, Neighbour neighbour, double by 
   return units;
 }
 
-/// A server that takes reports as they are sent (as the local model's does, where they carry their own
-/// noise), with noise for `query`.
+/// A server that takes reports as they are sent, without clipping, and adds noise for `query`. The local
+/// model's server does so too, but there the reports carry their own noise.
 inline Target TrustingServer(const std::string& name, const MeanQuery& query, std::array<Units, 2> changed) {
   Target target = SoundMean<CentralGaussianMean>(name, kFaultClaim, 1);
   target.draw = [mean = MakeMean<CentralGaussianMean>(kFaultClaim),
@@ -141,7 +141,7 @@ inline Target TrustingServer(const std::string& name, const MeanQuery& query, st
   return target;
 }
 
-/// Noise for [-B/2, B/2], data in [-B, B].
+/// The noise is calibrated for data in [-B/2, B/2], and the data are in [-B, B].
 inline Fault SensitivityOffByTwo() {
   const MeanQuery query = audit::AuditQuery(1);
   MeanQuery halved = query;
@@ -151,7 +151,8 @@ inline Fault SensitivityOffByTwo() {
                          {CornerUnits(query, Neighbour::kFirst), CornerUnits(query, Neighbour::kSecond)})};
 }
 
-/// A report that no client of ours would send, three times the range: the server must clip what it gets.
+/// A client sends a report of three times the allowed range. The server must clip it, and the broken one does
+/// not.
 inline Fault MissingServerClip() {
   const MeanQuery query = audit::AuditQuery(1);
   const std::array<Units, 2> wild = {CornerUnits(query, Neighbour::kFirst, 3),
@@ -164,7 +165,7 @@ inline Fault MissingServerClip() {
   return {"missing clip, server", std::move(clips), TrustingServer("central", query, wild)};
 }
 
-/// Rewards far outside of the interval: the client must clip its averages.
+/// Rewards are far outside of the interval. The client must clip its averages, and the broken one does not.
 inline Fault MissingClientClip() {
   const MeanQuery query = audit::AuditQuery(1);
   Target sound = SoundMean<LocalGaussianMean>("local", kFaultClaim, 1);
@@ -185,7 +186,7 @@ inline Fault MissingClientClip() {
   return {"missing clip, client", std::move(sound), std::move(broken)};
 }
 
-/// The sensitivity of one coordinate for all three: the root of the summed squares forgotten.
+/// The noise for three coordinates is calibrated for the l2 sensitivity of one of them.
 inline Fault SensitivityOfOneCoordinate() {
   const MeanQuery three{{{-1, 1}, {-1, 1}, {-1, 1}}, 1};
   const MeanQuery one{{{-1, 1}}, 1};
@@ -204,7 +205,7 @@ inline Fault SensitivityOfOneCoordinate() {
 }
 
 /// Two releases in which a client's values have opposite signs, under twice the claim by basic composition.
-/// Noise that is the same in both cancels in their difference.
+/// The broken twin uses the same noise in both, which cancels in their difference.
 inline Fault ReusedNoise() {
   const MeanQuery query{{{-1, 1}}, 1};
   const Target once = audit::MeanTarget("two releases", MakeMean<CentralGaussianMean>(kFaultClaim), query,
@@ -226,9 +227,9 @@ inline Fault ReusedNoise() {
   return {"reused noise", twice(false), twice(true)};
 }
 
-/// Noise from a generator seeded with one of 4096 numbers, such as the second of the start. The adversary
-/// draws with every seed beforehand and looks for what it sees; the second coordinate is whether it was
-/// found.
+/// Noise from a generator that is seeded with one of 4096 numbers, such as the second of the start. The
+/// adversary draws with every seed beforehand and looks for the value that it sees. The view's second
+/// coordinate is whether it was found.
 inline Fault SeededGenerator() {
   constexpr std::uint64_t kSeeds = 4096;
   const MeanQuery query{{{-1, 1}}, 1};
@@ -267,7 +268,7 @@ inline double FloatingPointLaplace(double scale, NoiseGen& noise) {
   return (noise() >> 63) != 0 ? -magnitude : magnitude;
 }
 
-/// A number with Laplace noise, written to a grid or as the double that comes out.
+/// A number with Laplace noise. It is rounded to a grid, or released as the double that comes out.
 inline Target LaplaceNumber(const std::string& name, std::array<double, 2> values, double scale,
                             double epsilon, bool on_grid) {
   return {.name = name,
@@ -288,7 +289,7 @@ inline Target LaplaceNumber(const std::string& name, std::array<double, 2> value
           .log_ratio = audit::LaplaceLogRatio({values[0]}, {values[1]}, scale)};
 }
 
-/// P2's Lap(1/epsilon) for rewards in [-1, 1], whose range is 2, under P2's own claim.
+/// P2's Lap(1/epsilon) under P2's own claim, for rewards in [-1, 1], whose range is 2.
 inline Fault SensitivityOneForRangeTwo() {
   const auto made = [](Calibration calibration) {
     const auto mean = *CentralLaplaceMean::Create({1, calibration, Sampler::kExact});
@@ -299,7 +300,8 @@ inline Fault SensitivityOneForRangeTwo() {
   return {"sensitivity 1 for range 2", made(Calibration::kTight), made(Calibration::kPaper)};
 }
 
-/// Sums of shuffled bits of which only 2 of 10 clients add their noise, calibrated for that or for 10.
+/// A sum of shuffled bits in which only 2 of 10 clients add their noise. The sound twin is calibrated for 2
+/// honest clients, the broken one for 10.
 inline Fault UncountedDishonestClients() {
   const auto made = [](double honest_fraction) {
     const auto mean = *ShuffleSumMean::Create({.nominal = kFaultClaim,
@@ -327,8 +329,9 @@ inline Fault UncountedDishonestClients() {
   return {"uncounted dishonest clients", made(0.2), made(1)};
 }
 
-/// Eleven clients' draws in two sums of ten, the first client in the first sum alone: the same draws in both,
-/// so that the noise of nine cancels in the difference; or new ones, as for another cohort a client makes.
+/// Eleven clients and two sums of ten; the first client is in the first sum only. In the broken twin both
+/// sums use the same draws, so that the noise of nine clients cancels in the difference. In the sound twin
+/// each client draws anew, because the cohort is another one.
 inline Fault DrawsMixedTwice() {
   const auto made = [](bool again) {
     const auto mean = *ShuffleSumMean::Create({.nominal = kFaultClaim,
@@ -365,7 +368,8 @@ inline Fault DrawsMixedTwice() {
   return {"draws mixed twice", made(false), made(true)};
 }
 
-/// A stream's noise for one released value, where a record of the first of seven steps enters three.
+/// A stream of seven steps with the noise for one released value, although a record of the first step enters
+/// three.
 inline Fault StreamAsOneRelease() {
   Target sound = *audit::MakeTarget(**audit::FindEntry("silo-tree"), kFaultClaim.epsilon, kFaultClaim.delta);
   Target broken = Changed(sound, [centre = sound.direction](Neighbour neighbour, std::span<double> view) {
@@ -389,7 +393,7 @@ inline RegressionPrefixSum FaultRegression(PrefixSumMechanism mechanism) {
                                        .reward_weight = 1});
 }
 
-/// Sums for regression with the noise that x x' alone would need.
+/// Sums for regression with the noise that x x' alone needs: the part y x of the sensitivity is forgotten.
 inline Fault SensitivityWithoutTheReward() {
   const RegressionPrefixSum mechanism = FaultRegression(PrefixSumMechanism::kToeplitz);
   const auto records = audit::WorstRecords(mechanism.space());
@@ -405,8 +409,7 @@ inline Fault SensitivityWithoutTheReward() {
   return {"sensitivity without the reward", std::move(sound), std::move(broken)};
 }
 
-/// A stream whose steps all have the same draws: what is released at the second step less what was at the
-/// first has no noise.
+/// A stream whose steps all use the same draws. The second release minus the first has no noise.
 inline Fault NoiseReusedByEveryStep() {
   const RegressionPrefixSum mechanism = FaultRegression(PrefixSumMechanism::kToeplitz);
   const auto records = audit::WorstRecords(mechanism.space());
@@ -429,7 +432,7 @@ inline Fault NoiseReusedByEveryStep() {
   return {"noise reused by every step", std::move(sound), std::move(broken)};
 }
 
-/// Records twice as long as they may be, which nobody shortens.
+/// Records of twice the allowed length, which nobody clips.
 inline Fault MissingRecordClip() {
   const RegressionPrefixSum mechanism = FaultRegression(PrefixSumMechanism::kTree);
   RegressionSpace wide = mechanism.space();
@@ -448,8 +451,8 @@ inline Fault MissingRecordClip() {
   return {"missing clip, records", std::move(sound), std::move(broken)};
 }
 
-/// Totals over four silos' sums for regression of which only one adds its noise, calibrated for that or for
-/// all.
+/// Totals over four silos' sums for regression, of which only one silo adds its noise. The sound twin is
+/// calibrated for one honest silo, the broken one for four.
 inline Fault UncountedDishonestSilos() {
   const auto made = [](double honest_fraction) {
     const auto mechanism = *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,
@@ -468,7 +471,7 @@ inline Fault UncountedDishonestSilos() {
   return {"uncounted dishonest silos", made(0.25), made(1)};
 }
 
-/// Duchi et al.'s coin for twice the epsilon.
+/// Duchi et al.'s randomizer with the coin for twice the epsilon.
 inline Fault TooBoldACoin() {
   const auto made = [](double epsilon) {
     return *audit::MakeTarget(**audit::FindEntry("l2-ball-duchi"), epsilon, {});
@@ -476,7 +479,7 @@ inline Fault TooBoldACoin() {
   return {"too bold a coin", made(1), Claiming(made(2), made(1).claim->guarantee)};
 }
 
-/// A shuffler that keeps the reports in order: the adversary knows whose each one is.
+/// A shuffler that keeps the reports in order, so that the adversary knows whose report each one is.
 inline Fault MissingShuffle() {
   const auto made = [](const char* name) { return *audit::MakeTarget(**audit::FindEntry(name), {}, {}); };
   Target shuffled = made("shuffled-laplace");
@@ -484,7 +487,7 @@ inline Fault MissingShuffle() {
   return {"missing shuffle", std::move(shuffled), std::move(in_order)};
 }
 
-/// P2's Lap(1/epsilon) for one reward of range 2, in its local model, under P2's own claim.
+/// P2's Lap(1/epsilon) under P2's own claim in its local model, for one reward of range 2.
 inline Fault DealtRangeTwo() {
   const auto made = [](Calibration calibration) {
     const auto mean = *LocalLaplaceMean::Create({1, calibration, Sampler::kExact});
@@ -495,10 +498,10 @@ inline Fault DealtRangeTwo() {
   return {"sensitivity 1 for a dealt range 2", made(Calibration::kTight), made(Calibration::kPaper)};
 }
 
-/// Where 15 clients already allow for half as much noise again.
+/// A claim at which mixing 15 clients already amplifies the privacy of their reports.
 inline constexpr DpGuarantee kAmplifiedClaim{0.5, 0.01};
 
-/// Laplace noise that is to be mixed among 300 clients, mixed among 15.
+/// Laplace noise that is calibrated for a mix of 300 clients, in a mix of only 15.
 inline Fault MixedAmongFewer() {
   const auto made = [](std::vector<Count> made_for) {
     const auto mean =
@@ -509,8 +512,8 @@ inline Fault MixedAmongFewer() {
   return {"mixed among fewer clients", made({3, 8, 4}), made({60, 160, 80})};
 }
 
-/// Laplace noise that is to be mixed among 15 clients who answer three arms, and everyone knows which one was
-/// the client's: nobody else answers that one.
+/// Laplace noise that is calibrated for a mix of 15 clients who answer three arms. In the broken twin
+/// everyone knows which arm the client answered, and nobody else answers that arm.
 inline Fault DealKnown() {
   const auto made = [](audit::Deal deal) {
     const auto mean =
@@ -521,14 +524,15 @@ inline Fault DealKnown() {
   return {"a deal that is known", made(audit::Deal::kSecret), made(audit::Deal::kPublic)};
 }
 
-/// I. Mironov, CCS 2012: which doubles 1 + noise can be tells that it is not 0 + noise.
+/// I. Mironov, CCS 2012: some doubles can be 1 + noise but not 0 + noise, so they show the input.
 inline Fault FloatingPointNoise() {
   return {"floating-point Laplace", LaplaceNumber("grid", {0, 1}, 1, 1, true),
           LaplaceNumber("floating point", {0, 1}, 1, 1, false)};
 }
 
-/// A release whose time, seen by all, is when the raw sum of rewards passes a threshold, or a public one. One
-/// of two clients has reward 1 in every round, or 0; the other's rewards are fair coins, its own.
+/// A release whose time everyone sees. In the broken twin it comes when the raw sum of rewards passes a
+/// threshold; in the sound twin its time is public. One of two clients has reward 1 in every round, or 0; the
+/// other's rewards are independent fair coins.
 inline Fault DataDependentTrigger() {
   const MeanQuery query{{{0, 1}}, 1};
   const Target mean = audit::MeanTarget("trigger", MakeMean<CentralGaussianMean>(kFaultClaim), query,
@@ -560,13 +564,13 @@ inline SiloArmSums FaultArmSums(double epsilon, Interval rewards = {0, 1}) {
                                .reporting = 1});
 }
 
-/// An agent's sums by arm with half the noise.
+/// An agent's sums for each arm with half the noise.
 inline Fault HalfTheNoiseOfArms() {
   const auto made = [](double epsilon) { return audit::ArmSumsTarget("arms", FaultArmSums(epsilon)); };
   return {"half the noise, arms", made(1), Claiming(made(2), {1, 0})};
 }
 
-/// Rewards in [-1, 1] with the noise of those in [0, 1].
+/// Rewards in [-1, 1] with the noise for rewards in [0, 1].
 inline Fault ArmRangeTwo() {
   Target broken =
       Changed(audit::ArmSumsTarget("arms", FaultArmSums(1)), [](Neighbour neighbour, std::span<double> view) {
@@ -577,14 +581,14 @@ inline Fault ArmRangeTwo() {
           std::move(broken)};
 }
 
-/// A stream that is not emptied by its release.
+/// A stream that a release does not empty, so that a reward is released twice.
 inline Fault RewardReleasedTwice() {
   const SiloArmSums mechanism = FaultArmSums(1);
   return {"a reward in two releases", audit::ArmSumsTarget("arms", mechanism),
           audit::ArmSumsTarget("arms", mechanism, audit::ArmSumsFault::kRewardReleasedTwice)};
 }
 
-/// A waiting pull, of the arm that is best by raw means, in the stream.
+/// A waiting pull enters the stream; its arm is the best one by raw means.
 inline Fault WaitingPullRecorded() {
   const SiloArmSums mechanism = FaultArmSums(1);
   return {"a waiting pull recorded", audit::ArmSumsTarget("arms", mechanism),

@@ -9,6 +9,7 @@
 
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/spec.h"
+#include "tests/lab/worlds_of.h"
 
 namespace bandana::lab {
 namespace {
@@ -25,8 +26,9 @@ privacy = { epsilon = 2.0, delta = 1e-3 }
   return spec->points.front().settings;
 }
 
-// beta = 1/(k T), so a best action is lost in a run with probability at most about k L beta < 1e-3: in all
-// 4 x 25 of them below 0.05, and far below, since exact rates are a hundredth of the level.
+// beta = 1/(k T), so a run loses the best action with probability at most about k L beta < 1e-3. In all 4 x
+// 25 runs the probability is below 0.05, and in fact far below, since exact rates are a hundredth of the
+// level.
 TEST(GeneralizedLinearTest, TheBestActionSurvives) {
   constexpr int kRuns = 25;
   const std::atomic<bool> stop = false;

@@ -9,7 +9,7 @@
 #include "bandana/audit/local_target.h"
 #include "tests/statistical/faults.h"
 
-/// Broken local mechanisms, each beside its sound twin (faults.h).
+/// Planted faults in local mechanisms, each beside its sound twin (faults.h).
 namespace bandana::test {
 
 inline LocalRegression FaultStatistics(DpGuarantee nominal, double context_norm = 1) {
@@ -25,8 +25,8 @@ inline LocalRegression FaultStatistics(DpGuarantee nominal, double context_norm 
                                    .out_of_range = OutOfRange::kClip});
 }
 
-/// Statistics of contexts up to this length with this noise, and no more, whatever it delivers: the same
-/// mechanism at a larger epsilon, under the claim of the sound one.
+/// A user's statistics with exactly this noise, for contexts up to this length, under the sound mechanism's
+/// claim. The mechanism runs at the larger epsilon that gives this noise.
 inline Target StatisticsWithNoise(const std::string& name, double noise, double context_norm) {
   double low = kFaultClaim.epsilon;
   double high = 1000;
@@ -66,7 +66,7 @@ inline Fault HalfTheNoiseOfStatistics() {
           StatisticsWithNoise("statistics", mechanism.gram_noise() / 2, 1)};
 }
 
-/// Contexts twice as long as they may be, which nobody shortens: what published code for P5 does.
+/// Contexts of twice the allowed length, which nobody clips. Published code for P5 has this fault.
 inline Fault UnclippedContext() {
   const LocalRegression mechanism = FaultStatistics(kFaultClaim);
   LocalRegressionSpace wide = mechanism.space();
@@ -75,7 +75,7 @@ inline Fault UnclippedContext() {
           StatisticsWithNoise("statistics", mechanism.gram_noise(), 2)};
 }
 
-/// Slots of other arms are left empty: the arm shows.
+/// The slots of other arms are left empty, which shows the arm that was played.
 inline Fault NoSyntheticMessages() {
   const LocalGradient mechanism = FaultGradient(1, L2BallRandomizer::kPrivUnit, 2);
   Target sound = audit::LocalGradientTarget("slots", mechanism, audit::FarthestGradients(mechanism.space()));
@@ -86,8 +86,8 @@ inline Fault NoSyntheticMessages() {
   return {"no synthetic messages", std::move(sound), std::move(broken)};
 }
 
-/// PrivUnit's synthetic messages by a fair coin on a fixed axis, as a zero vector is often randomized, and
-/// not uniform (docs/proofs/synthetic-slots.md).
+/// PrivUnit's synthetic messages are drawn by a fair coin on a fixed axis, as a zero vector is often
+/// randomized. They should be uniform (docs/proofs/synthetic-slots.md).
 inline Fault SyntheticMessagesByACoin() {
   const LocalGradient mechanism = FaultGradient(2, L2BallRandomizer::kPrivUnit, 2);
   const LocalGradient one = FaultGradient(2, L2BallRandomizer::kPrivUnit, 1);
@@ -118,7 +118,7 @@ inline Fault SyntheticMessagesByACoin() {
   return {"synthetic messages by a coin", std::move(sound), std::move(broken)};
 }
 
-/// A user who answers twice, and is charged once.
+/// A user who answers twice and is charged once.
 inline Fault AnswersTwice() {
   const LocalGradient mechanism = FaultGradient(1, L2BallRandomizer::kDuchi, 1);
   Target sound = audit::LocalGradientTarget("twice", mechanism, audit::FarthestGradients(mechanism.space()));

@@ -8,9 +8,9 @@
 #include "bandana/privacy/local_regression.h"
 #include "tests/support.h"
 
-// Messages of the local mechanisms against what they estimate, within four standard errors an entry. Seeds
-// are fixed, and the first that were tried. By chance one entry in 16,000 is outside, and a test has 200 to
-// 1,100 of them.
+// Compares messages of the local mechanisms with what they estimate, within four standard errors per entry.
+// Seeds are fixed, and they are the first that were tried. By chance one entry in 16,000 is outside, and a
+// test has 200 to 1,100 entries.
 namespace bandana {
 namespace {
 
@@ -44,7 +44,7 @@ std::vector<double> ContextOf(Count dimension) {
   return context;
 }
 
-// Exact draws of many entries take their time.
+// Returns fewer draws for the exact sampler, which is slow in many dimensions.
 int DrawsOf(int draws, Count dimension, Sampler sampler) {
   constexpr int kFewer = 20;
   return sampler == Sampler::kExact && dimension > 2 ? draws / kFewer : draws;
@@ -79,7 +79,8 @@ void GradientsAreUnbiased(int draws, Sampler sampler) {
         ExpectMean(
             truth, DrawsOf(draws, d, sampler),
             [&] {
-              mechanism.Randomize(Raw(record), predict, noise.gen, message, nullptr);
+              const Raw raw(record);
+              mechanism.Answer(GradientQuestion{raw, predict}, noise.gen, message, nullptr);
               return message.entries();
             },
             "dimension " + std::to_string(d) + ", slots " + std::to_string(slots));
@@ -118,13 +119,13 @@ void StatisticsAreUnbiased(int draws, Sampler sampler) {
         for (const double x : context) truth.push_back(side * x);
       }
       test::Noise noise(++seed);
-      LocalCrowd crowd(mechanism);
+      SealedStatistics statistics(mechanism);
       LocalMessage message;
       ExpectMean(
           truth, DrawsOf(draws, d, sampler),
           [&] {
-            mechanism.Record(Raw(record), sides, crowd, nullptr);
-            mechanism.Release(crowd, noise.gen, message);
+            mechanism.Record(Raw(record), sides, statistics);
+            mechanism.Answer({statistics}, noise.gen, message, nullptr);
             return message.entries();
           },
           "dimension " + std::to_string(d) + ", slots " + std::to_string(slots));

@@ -5,15 +5,15 @@
 #include <memory>
 #include <vector>
 
-#include "bandana/algorithms/dp_dpe.h"
-#include "bandana/bandit/linear_population.h"
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/sim/simulator.h"
+#include "tests/algorithms/elimination_cases.h"
 #include "tests/support.h"
 
-// Simulation answers a plan with one draw a sum. That it is exact in distribution is shown here against
-// single pulls, for whole plans and for whole runs. Seeds are fixed; Kolmogorov and Smirnov at 1e-6,
-// correlations at five standard deviations, and deviations that must be seen.
+// The simulator answers a plan with one draw per sum. These tests show that it has the same distribution as
+// single pulls, for whole plans and for whole runs. Seeds are fixed. Kolmogorov-Smirnov tests are at 1e-6,
+// correlations at five standard deviations, and planted deviations must be seen.
 namespace bandana {
 namespace {
 
@@ -46,7 +46,7 @@ const std::vector<Law>& Laws() {
 const std::vector<Pull> kPlan = {{0, 1}, {1, 4}, {3, 25}, {6, 60}};
 constexpr std::uint32_t kClients = 20'000;
 
-// One sample a coordinate, a client an entry.
+// Returns one sample per coordinate, with one entry per client.
 std::vector<std::vector<double>> Answers(const Law& law, Path path, std::uint64_t seed) {
   auto population = LinearPopulation::Create({.problem = Problem(law.actions),
                                               .reward = law.reward,
@@ -80,7 +80,7 @@ TEST(PlanSumsTest, WholePlansHaveTheLawOfSinglePulls) {
     const auto pulls = Answers(law, Path::kPulls, ++seed);
     for (std::size_t i = 0; i < kPlan.size(); ++i) {
       EXPECT_TRUE(test::SameLaw(sums[i], pulls[i])) << law.name << " " << i;
-      // The client's own parameter ties its coordinates together, and equally so on both paths.
+      // The client's own parameter correlates its coordinates, equally on both paths.
       for (std::size_t j = 0; j < i; ++j) {
         EXPECT_NEAR(Correlation(sums[i], sums[j]), Correlation(pulls[i], pulls[j]),
                     5 * std::sqrt(2. / kClients))
@@ -113,7 +113,7 @@ std::vector<double> Regrets(const Law& law, Path path, std::uint64_t seed, int r
   const auto problem = Problem(law.actions);
   const NoPrivacyMean none(Declassify("test"));
   using Server = EliminationServer<NoPrivacyMean>;
-  const DpDpeParams params{
+  const DpDpeCase params{
       .horizon = 400,
       .alpha = 0.8,
       .beta = 0.2,

@@ -1,4 +1,4 @@
-#include "bandana/bandit/round_contexts.h"
+#include "bandana/bandit/worlds/round_contexts.h"
 
 #include <gtest/gtest.h>
 
@@ -12,17 +12,13 @@
 namespace bandana {
 namespace {
 
-// 40 million draws of a coordinate against the exact law, in cells from the centre to the tail: a
-// distribution function off by a few 1e-4 anywhere shows. Fails a right program with probability 4e-6.
+// Compares 40 million draws of a coordinate with the exact law, in cells from the centre to the tail. It
+// would see a distribution function that is off by a few 1e-4 anywhere. The false-alarm rate is 4e-6.
 TEST(SlowRoundContextsTest, CoordinatesOfTheSphere) {
   constexpr Count kArms = 1000, kRounds = 40'000;
   constexpr int kCells = 200;
   for (const Count d : {5, 20}) {
-    const auto contexts = RoundContexts::Create({.dimension = d,
-                                                 .arms = kArms,
-                                                 .law = RoundLaw::kSphere,
-                                                 .reward = RewardKind::kRademacher,
-                                                 .seed = 1});
+    const auto contexts = RoundContexts::Create({.dimension = d, .actions = kArms, .seed = 1});
     ASSERT_TRUE(contexts.ok());
     DecisionBlock<double> block(10, kArms, d);
     std::vector<double> first(kCells), last(kCells), masses(kCells);

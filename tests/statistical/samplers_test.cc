@@ -15,8 +15,9 @@
 #include "bandana/privacy/samplers/rounded_normal.h"
 #include "tests/support.h"
 
-// What the unit tests of the samplers check, with draws enough to see faults of a few tenths of a per cent,
-// which are planted. Fixed seeds, a false-alarm rate of 1e-6 for each of about 20 comparisons.
+// Repeats the checks of the samplers' unit tests with enough draws to see faults of a few tenths of a per
+// cent, and such faults are planted. Seeds are fixed; each of about 20 comparisons has a false-alarm rate of
+// 1e-6.
 namespace bandana {
 namespace {
 
@@ -24,7 +25,7 @@ using test::Noise;
 
 constexpr int kDraws = 4'000'000;
 
-/// Masses of {-reach, ..., reach}; draws beyond count at the ends.
+/// Returns whether draws fit the masses of {-reach, ..., reach}; draws beyond count at the ends.
 bool Fits(const std::vector<double>& masses, absl::FunctionRef<std::int64_t()> draw) {
   const auto reach = static_cast<std::int64_t>(masses.size() / 2);
   std::vector<double> counts(masses.size());
@@ -65,7 +66,7 @@ TEST(SlowSamplerTest, DiscreteLaplacesHaveTheLaw) {
   }
 }
 
-// The correction that makes a Gaussian binomial is small: leaving it out is seen.
+// The correction that turns a Gaussian into a binomial is small, and the test must see its absence.
 TEST(SlowSamplerTest, BinomialsHaveTheLaw) {
   constexpr int kTrials = 40;
   Noise noise(3);

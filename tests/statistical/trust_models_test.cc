@@ -11,8 +11,8 @@
 #include "fmt/format.h"
 #include "tests/support.h"
 
-// What trust is worth: DP-DPE under every model, at equal epsilon, on paired instances. Seeds are fixed and
-// nothing is retried; comparisons are of means over the replicates, with their standard errors.
+// Tests of what trust is worth: DP-DPE under every model, at equal epsilon, on paired instances. Seeds are
+// fixed and nothing is retried; comparisons are of means over the replicates, with their standard errors.
 namespace bandana::lab {
 namespace {
 
@@ -40,7 +40,7 @@ std::vector<double> Regrets(const std::vector<std::string>& set) {
 
 double Mean(const std::vector<double>& values) { return test::MomentsOf(values).mean; }
 
-// Mean of the paired differences in units of its standard error.
+// Returns the mean of the paired differences in units of its standard error.
 double PairedScore(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
@@ -48,7 +48,7 @@ double PairedScore(const std::vector<double>& a, const std::vector<double>& b) {
   return moments.mean / std::sqrt(moments.variance / static_cast<double>(a.size()));
 }
 
-// The point of exact calibration: a shuffler is as good as a trusted server.
+// With exact calibration a shuffler is about as good as a trusted server.
 TEST(TrustModelsTest, AShuffleSumIsAsGoodAsATrustedServer) {
   const std::vector<double> central = Regrets({"privacy.model=central"});
   const std::vector<double> shuffle = Regrets({"privacy.model=shuffle"});
@@ -56,7 +56,7 @@ TEST(TrustModelsTest, AShuffleSumIsAsGoodAsATrustedServer) {
   const std::vector<double> half = Regrets({"privacy.model=central", "privacy.epsilon=1"});
   RecordProperty("central", fmt::format("{}", Mean(central)));
   RecordProperty("shuffle", fmt::format("{}", Mean(shuffle)));
-  EXPECT_NEAR(Mean(shuffle) / Mean(central), 1, 0.2);  // of the default loss, 10 % of the noise
+  EXPECT_NEAR(Mean(shuffle) / Mean(central), 1, 0.2);  // the default loss is 10 % of the noise
   EXPECT_NEAR(Mean(more_bits) / Mean(central), 1, 0.1);
   RecordProperty("shuffle_more_bits", fmt::format("{}", Mean(more_bits)));
   EXPECT_GT(Mean(half) / Mean(central), 1.15) << "half the budget costs no more: the test sees nothing";
@@ -76,7 +76,7 @@ TEST(TrustModelsTest, TrustIsWorthSomething) {
   }
 }
 
-// Permuted reports with local noise lie between: much better than local, worse than the sum.
+// Permuted reports with local noise lie between the two: much better than local noise, worse than the sum.
 TEST(TrustModelsTest, AmplifiedNoiseLiesBetween) {
   const std::vector<double> sum = Regrets({"privacy.model=shuffle"});
   const std::vector<double> amplified = Regrets({"privacy.model=shuffle", "privacy.shuffle=amplified"});

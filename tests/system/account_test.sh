@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# bandana account: the figures of known lists, both output forms, and every bad file refused by name.
+# Tests of bandana account: the figures of known lists, both output forms, and every bad file refused by name.
 
 set -euo pipefail
 test_script=$(realpath "${BASH_SOURCE[0]}")
 # shellcheck source=tests/system/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# field FILE KEY LOW HIGH [ARGUMENT...]: the JSON's KEY lies in [LOW, HIGH].
+# field FILE KEY LOW HIGH [ARGUMENT...]: checks that the JSON's KEY lies in [LOW, HIGH].
 field() {
   local file=$1 key=$2 low=$3 high=$4
   shift 4
@@ -21,7 +21,8 @@ text() { python3 -c 'import json, sys; print(json.load(open("out.json"))[sys.arg
 
 common='"unit": "client", "neighbours": "replace-one"'
 
-# The calibrated Gaussian delivers what it was calibrated for; sixteen of a quarter's size are one of it.
+# The calibrated Gaussian delivers what it was calibrated for; sixteen releases of a quarter of its size cost the same
+# as one.
 echo "[{\"mechanism\": \"gaussian\", \"sigma\": 4.2248, \"sensitivity\": 1, $common, \"count\": 1}]" >one.json
 field one.json epsilon 0.9999 1.0001 --delta 1e-6
 [[ $(text proof) == gdp ]] || fail "one Gaussian is proved by $(text proof)"
@@ -29,7 +30,7 @@ echo "[{\"mechanism\": \"gaussian\", \"sigma\": 16.8992, \"sensitivity\": 1, $co
 field many.json epsilon 0.9999 1.0001 --delta 1e-6
 field many.json delta 0.99e-6 1.01e-6 --epsilon 1
 
-# Pure releases add, and many of them do better.
+# The epsilons of pure releases add; for many of them a better bound holds.
 echo "{\"delta\": 0, \"events\": [{\"mechanism\": \"pure-dp\", \"epsilon\": 0.25, $common, \"count\": 4}]}" >pure.json
 field pure.json epsilon 1 1
 field pure.json delta 0 0
@@ -53,14 +54,15 @@ for part in survey shuffle-sum 'privacy loss distribution' used 'basic compositi
   grep -qF -- "$part" table || fail "no '$part' in the table: $(<table)"
 done
 
-# The documentation's example prints what it says.
+# The documentation's example prints what the page says.
 page=$(dirname "$test_script")/../../docs/accounting.md
 awk '/^```json$/ {inside = 1; next} /^```$/ {inside = 0} inside' "$page" >releases.json
 awk '/^```$/ {fences++; next} /^```/ {fences++} fences == 3' "$page" >expected
 "$BANDANA" account releases.json >table
 diff expected table >difference || fail "docs/accounting.md is not what is printed: $(<difference)"
 
-# refused NAME FILE PART...: exit 2, one line that names the file and every PART; with --json the same in an object.
+# refused NAME FILE PART...: expects exit 2 and one line that names the file and every PART; with --json the same in an
+# object.
 refused() {
   local name=$1 file=$2 status=0
   shift 2
@@ -73,7 +75,7 @@ refused() {
   [[ $status == 2 && ! -s stderr ]] || fail "$name: --json: exit $status: $(<stderr)"
   python3 -c 'import json; assert list(json.load(open("stdout"))) == ["error"]' || fail "$name: --json: $(<stdout)"
 }
-# wrong NAME FIELD REPLACEMENT PART...: a good event with FIELD's pair replaced is refused.
+# wrong NAME FIELD REPLACEMENT PART...: expects that a good event with FIELD's pair replaced is refused.
 good='{"mechanism": "gaussian", "sigma": 4, "sensitivity": 1, "unit": "client", "neighbours": "replace-one", "count": 2}'
 wrong() {
   local name=$1 pair=$2 replacement=$3

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# bandana audit as a person uses it: the list, one target, an algorithm, JSON, the same findings for any number of threads.
+# Tests of bandana audit as a person uses it: the list, one target, an algorithm, JSON, the same findings for any number
+# of threads.
 
 set -euo pipefail
 # shellcheck source=tests/system/lib.sh
@@ -32,14 +33,14 @@ for t in everything["targets"]:
     assert t["confidence"] > everything["confidence"]
 PY
 
-# A claim that is known to be false is refuted on request, and only then.
+# A claim that is known to be false is audited, and refuted, only on request.
 status=0
 table=$("$BANDANA" audit fed-ucb-raw --draws 2000 --quiet) || status=$?
 [[ $status == 1 ]] || fail "fed-ucb-raw: exit $status"
 for part in REFUTED '1 of 1 refuted' 'fed-ucb-raw is known to fail: with local = raw'; do says "$table" "$part"; done
 says "$("$BANDANA" audit --list)" 'known to fail: with local = raw'
 
-# refused PART... -- ARGUMENT...: exit 2, and the message holds every PART.
+# refused PART... -- ARGUMENT...: expects exit 2 and a message that holds every PART.
 refused() {
   local parts=() status=0
   while [[ $1 != -- ]]; do parts+=("$1"); shift; done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every bad input is exit 2 with a message that says where and what, on stderr as text or on stdout as JSON, and
-# leaves everything as it was.
+# Every bad input gives exit 2 and a message that says where and what, on stderr as text or on stdout as JSON. It
+# changes no file.
 
 set -euo pipefail
 # shellcheck source=tests/system/lib.sh
@@ -9,8 +9,8 @@ mkdir "$scratch/work"
 cd "$scratch/work"
 snapshot() { find . -type f -exec sha256sum {} + -o -type d -print | sort; }
 
-# refused NAME PART... -- ARGUMENT...: exit 2, the message holds every PART and is one line, nothing is changed;
-# with --json the same in an error object.
+# refused NAME PART... -- ARGUMENT...: expects exit 2, a message of one line that holds every PART, and no change; with
+# --json the same in an error object.
 refused() {
   local name=$1 parts=() status=0 before
   shift
@@ -59,7 +59,7 @@ delta = 1e-6
 TOML
 }
 
-# wrong NAME LINE REPLACEMENT PART...: the base with LINE replaced is refused.
+# wrong NAME LINE REPLACEMENT PART...: expects that the base spec with LINE replaced is refused.
 wrong() {
   local name=$1 line=$2 replacement=$3
   shift 3
@@ -143,7 +143,7 @@ long=$(printf 'a%.0s' {1..300})
 refused 'a name too long' -- run spec.toml --out "$long"
 refused 'a name too long to resume' -- run spec.toml --out "$long" --resume
 
-# A half-written result that someone edited is left alone.
+# A result that is half written and that someone has edited is left alone.
 "$BANDANA" run spec.toml --out half --quiet >/dev/null
 sed -i '3s/^0/9/' half/results.csv
 refused 'an edited result' half/results.csv 'was altered' -- run spec.toml --out half --resume

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# bandana calibrate: the figures that the documentation promises, what the formulas of the papers really deliver, and
-# that no bad or missing number passes.
+# Tests of bandana calibrate: the figures that the documentation promises, what the papers' formulas really deliver, and
+# that every bad or missing number is refused.
 
 set -euo pipefail
 # shellcheck source=tests/system/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# holds NAME EXPRESSION -- ARGUMENT...: with --json, the Python expression over the document `x` is true.
+# holds NAME EXPRESSION -- ARGUMENT...: checks with --json that the Python expression over the document `x` is true.
 holds() {
   local name=$1 expression=$2
   shift 3
@@ -79,7 +79,7 @@ holds 'l2 ball, Duchi' 'near(x["stddev"] ** 2, 1.68, 2e-3) and x["gamma"] == 0' 
   l2-ball --dimension 100 --epsilon 4 --radius 1 --randomizer duchi
 holds 'l2 ball, P5' 'x["mechanism"] == "duchi"' -- l2-ball --dimension 100 --epsilon 4 --radius 1 --calibration paper
 
-# says TEXT -- ARGUMENT...: the table has the text.
+# says TEXT -- ARGUMENT...: checks that the table has the text.
 says() {
   local text=$1
   shift 2
@@ -90,12 +90,13 @@ box=(laplace --epsilon 1 --shape box --dimension 2 --bound 1)
 says 'l1: the range of one number' -- laplace --epsilon 1 --range 2
 says 'the l1 diameter of the shape' -- "${box[@]}" --neighbours replace-one
 says 'the largest l1 norm in the shape' -- "${box[@]}" --neighbours add-remove
-says "whether it is kept, dishonest clients' noise left aside" -- \
+says "whether the error is within loss, without dishonest clients' noise" -- \
   shuffle-sum --n 1000 --dimension 10 --epsilon 1 --delta 1e-6 --bound 1 --honest-fraction 0.5
 says 'The closed form does not apply: epsilon0 is above' -- amplification --n 100 --epsilon0 4 --delta 1e-6
 says '(1, 0.9999999999999999)-DP' -- gaussian --epsilon 1 --delta 0.9999999999999999 --sensitivity 1
 
-# refused NAME FLAG -- ARGUMENT...: exit 2, one line that names the flag; the same with --json, where it is the key.
+# refused NAME FLAG -- ARGUMENT...: expects exit 2 and one line that names the flag; the same with --json, where it is
+# the key.
 refused() {
   local name=$1 flag=$2 status=0
   shift 3
@@ -109,7 +110,7 @@ refused() {
   grep -qF "\"key\": \"$flag\"" out || fail "$name: --json has another key: $(tr -d '\n' <out)"
 }
 
-# Every flag of every mechanism, left out, and with each kind of bad value.
+# Every flag of every mechanism is left out, and given each kind of bad value.
 gaussian=(gaussian --epsilon 1 --delta 1e-6 --sensitivity 1)
 # shellcheck disable=SC2034  # read by name below
 laplace=(laplace --epsilon 1 --range 2)

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# bandana demo, as someone sees it who has just built it; and what a Ctrl-C leaves.
+# Tests of bandana demo as someone sees it who has just built it, and of what a Ctrl-C leaves.
 
 set -euo pipefail
 # shellcheck source=tests/system/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 says() { grep -qE -- "$2" "$1" || fail "$1 does not say '$2': $(<"$1")"; }
 
-# demo NAME ARGUMENT...: runs it in a minute at most, to NAME.out and NAME.err; its exit code in $status.
+# demo NAME ARGUMENT...: runs the demo for at most a minute, with output in NAME.out and NAME.err and its exit code in
+# $status.
 demo() {
   local name=$1
   shift
@@ -23,7 +24,7 @@ done
 for file in report.html summary.json; do [[ -s results/demo/$file ]] || fail "no $file"; done
 grep -q 'VOID\|void' first.out && fail 'a demo with secure noise says void'
 
-# The next one does not overwrite it; a folder that exists is refused and left alone.
+# The next demo does not overwrite the first; a folder that exists is refused and left alone.
 demo second
 [[ $status == 0 && -s results/demo-2/report.html ]] || fail 'the second demo has no folder of its own'
 mkdir mine
@@ -82,7 +83,8 @@ assert "--insecure-seed 5" in command("seeded/report.html")
 PY
 [[ ! -s json.err ]] || fail "--json writes to stderr: $(<json.err)"
 
-# Ctrl-C: the terminal signals the whole group. Many agents, so that there is a middle.
+# Ctrl-C: the terminal signals the whole process group. There are many agents, so that the run lasts long enough to be
+# interrupted.
 setsid "$BANDANA" demo --agents 64 --out stopped >stopped.out 2>stopped.err &
 pid=$!
 children+=("$pid")
@@ -97,7 +99,7 @@ left=$(pgrep -g "$pid" || true)
 [[ -z $left ]] || fail "Ctrl-C leaves processes: $left"
 (($(wc -l <stopped.err) <= 3)) || fail "Ctrl-C makes $(wc -l <stopped.err) lines of messages"
 
-# SIGTERM to the demo alone.
+# SIGTERM to the demo's own process only.
 setsid "$BANDANA" demo --agents 64 --out termed >termed.out 2>termed.err &
 pid=$!
 children+=("$pid")

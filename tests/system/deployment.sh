@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Roles of a deployment as processes of their own. Sourced, after lib.sh.
+# Runs the roles of a deployment as separate processes. To be sourced after lib.sh.
 
 says() { grep -qF -- "$2" "$1" || fail "$1 does not say '$2': $(<"$1")"; }
 
@@ -24,10 +24,10 @@ listen = "127.0.0.1:0"
 TOML
 }
 
-role_flags=() # of every server and agent
+role_flags=() # flags for every server and agent
 
-# listens NAME ROLE OUTPUT ARGUMENT...: a role in the background; its pid in $pid, its address in $listening, its files OUTPUT.events, .out
-# and .err.
+# listens NAME ROLE OUTPUT ARGUMENT...: starts a role in the background. Its pid is in $pid, its address in $listening,
+# its files are OUTPUT.events, .out and .err.
 listens() {
   local name=$1 role=$2 output=$3
   shift 3
@@ -41,7 +41,7 @@ listens() {
   done
 }
 
-# serve NAME ARGUMENT...: a server in the background; its pid in $server, its address in $address.
+# serve NAME ARGUMENT...: starts a server in the background; its pid is in $server, its address in $address.
 serve() {
   local name=$1
   shift
@@ -49,7 +49,8 @@ serve() {
   server=$pid address=$listening
 }
 
-# join NAME CLIENTS ARGUMENT...: an agent in the background; its pid in $agent. It finds the shuffler at $middle, if that is set.
+# join NAME CLIENTS ARGUMENT...: starts an agent in the background; its pid is in $agent. It uses the shuffler at
+# $middle if that is set.
 join() {
   local name=$1 clients=$2
   shift 2
@@ -59,14 +60,14 @@ join() {
   children+=("$agent")
 }
 
-# ends PID CODE WHAT
+# ends PID CODE WHAT: waits for PID and checks its exit code.
 ends() {
   local status=0
   wait "$1" || status=$?
   [[ $status == "$2" ]] || fail "$3: exit $status, not $2"
 }
 
-# A free port for each of so many nodes.
+# Prints a free port for each of $1 nodes.
 addresses() {
   python3 - "$1" <<'PY'
 import socket, sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# FedUCB with a controller: a server and two agent processes, with the decisions of the simulator, bit for bit.
+# FedUCB with a controller: a server and two agent processes make the decisions of the simulator, bit for bit.
 
 set -euo pipefail
 here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
@@ -62,7 +62,7 @@ assert (agent["spent"] and agent["spent"]["epsilon"]) == (4 if model == "silo" e
 PY
 done
 
-# What a server and its agents refuse, with the key.
+# A server and its agents refuse these settings and name the key.
 refuses() { # TEXT ROLE ARGUMENT...
   local text=$1
   shift

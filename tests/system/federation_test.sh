@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A server and two agents as processes of their own: the decisions of the simulator, bit for bit; and what goes wrong.
+# A server and two agents as separate processes make the decisions of the simulator, bit for bit; and tests of failures.
 
 set -euo pipefail
 here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
@@ -36,13 +36,13 @@ assert served[-1]["active"] == events[-1]["active"]
 assert "known seed" in events[-1]["void"]
 agent = json.load(open(model + ".2501-6000.out"))
 assert agent["role"] == "agent" and agent["shares"] > 0
-# Who adds the noise keeps the account.
+# The role that adds the noise keeps the account.
 spent = {role: one["spent"] and one["spent"]["epsilon"] for role, one in (("server", events[-1]), ("agent", agent))}
 assert spent == {"server": 8 if model == "central" else None, "agent": 8 if model == "local" else None}, spent
 PY
 done
 
-# Without a seed the noise is another one every time.
+# Without a seed the noise differs from run to run.
 spec central 20_000 6_000 >secure.toml
 for events in secure1 secure2; do
   serve secure
@@ -58,7 +58,7 @@ assert first[0] != second[0]
 assert json.loads(open("secure1").readlines()[-1])["void"] is None
 PY
 
-# An agent of another spec is refused; the server waits on for a right one.
+# An agent with another spec is refused; the server keeps waiting for a right one.
 cp central.toml other.toml
 sed -i 's/epsilon = 8/epsilon = 9/' other.toml
 serve central --insecure-seed
@@ -70,7 +70,7 @@ join central 1-6000 --insecure-seed
 ends "$agent" 0 'the right agent'
 ends "$server" 0 'the server'
 
-# A seed that only the agent uses voids the promise all the same: its noise is known.
+# A seed that only the agent uses voids the claim as well, because its noise is known.
 cp local.toml half.toml
 serve half
 join half 1-6000 --insecure-seed
@@ -84,7 +84,7 @@ else
   wait "$server" || true
 fi
 
-# An agent that dies takes the run with it: exit 4, and the server says so.
+# If an agent dies, the run ends: exit 4, and the server says so.
 spec local 2_000_000 200_000 >long.toml
 serve long
 join long 1-100000
@@ -99,7 +99,7 @@ ends "$first" 4 'agent of a server that gave up'
 says long.err 'agent'
 (($(grep -vc '^phase\|^listening' long.err) == 1)) || fail "not one message: $(<long.err)"
 
-# Ctrl-C ends each role, and nothing is left.
+# Ctrl-C ends each role, and no process is left.
 for who in server agent; do
   serve long
   join long 1-200000
@@ -110,7 +110,7 @@ for who in server agent; do
   [[ $who == agent ]] && ends "$server" 4 'server of a stopped agent'
 done
 
-# What no role takes.
+# No role accepts these arguments.
 refused() { # PART ARGUMENT...
   local part=$1 status=0
   shift

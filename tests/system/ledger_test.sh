@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ledgers of a deployment: what the roles write, what outlives them, what they refuse, and what the officer's
+# Tests of a deployment's ledgers: what the roles write, what outlives them, what they refuse, and what the officer's
 # commands find.
 
 set -euo pipefail
@@ -12,7 +12,7 @@ source "$here/deployment.sh"
 
 role_flags=(--insecure-seed)
 
-# ledger CODE ARGUMENT...: output in ledger.out, errors in ledger.err.
+# ledger CODE ARGUMENT...: expects exit CODE; the output is in ledger.out, errors are in ledger.err.
 ledger() {
   local code=$1 status=0
   shift
@@ -54,20 +54,20 @@ ledger 0 show server.ledger
 says ledger.out "spent by client $client, the most"
 says ledger.out "$head"
 ledger 0 show server.ledger --client "$client"
-says ledger.out "left to it"
+says ledger.out "left to this client"
 says ledger.out "charge "
 ledger 0 show server.ledger --client 4294967295 --json
 says ledger.out '"charges": []'
 says ledger.out 'no charge to client 4294967295 in this ledger'
 ledger 0 show server.ledger --client 4294967295
 says ledger.out 'no charge to client 4294967295 in this ledger'
-! grep -q 'left to it' ledger.out || fail "a client that was never charged has an account: $(<ledger.out)"
+! grep -q 'left to this client' ledger.out || fail "a client that was never charged has an account: $(<ledger.out)"
 
-# The recipe of the documentation agrees.
+# The recipe in the documentation finds the same head.
 sed -n '/^```python$/,/^```$/p' "$BANDANA_SOURCE/docs/ledger.md" | grep -v '^```' >recipe.py
 [[ $(python3 recipe.py server.ledger) == "$head" ]] || fail 'the recipe in docs/ledger.md finds another head'
 
-# Exports: every charge, no draw.
+# An export has every charge and no draw.
 ledger 0 export server.ledger --format csv --out charges.csv
 ledger 0 export server.ledger --format json --out charges.json --json
 says ledger.out charges.json
@@ -98,7 +98,7 @@ ends "$agent" 0 'its agent'
 cmp -s server.ledger before.ledger || fail 'a run that was paid for was charged again'
 diff <(grep '"phase"' first.events) <(grep '"phase"' central.events) >/dev/null || fail 'a retry saw other draws'
 
-# Another configuration, or none of ours, is refused.
+# A ledger of another configuration, or a file that is not a ledger, is refused.
 status=0
 "$BANDANA" server central.toml --insecure-seed --set privacy.epsilon=9 --set service.ledger=server.ledger >other.out 2>other.err || status=$?
 [[ $status == 2 ]] || fail "another configuration: exit $status, not 2"
@@ -112,9 +112,9 @@ status=0
 [[ $status == 2 && ! -e x ]] || fail "half a budget: exit $status, not 2"
 says other.err service.deployment_delta
 
-# A path at which there can be no ledger is the user's to mend.
+# A path that cannot hold a ledger is the user's mistake (exit 2).
 mkdir folder
-# /sys: even root cannot write there.
+# Even root cannot write to /sys.
 for path in '' folder folder/ nowhere/x.ledger central.toml/x.ledger /sys/x.ledger; do
   status=0
   "$BANDANA" server central.toml --set "service.ledger=$path" --json >other.out 2>other.err || status=$?
@@ -127,7 +127,7 @@ assert (error["value"] or "") == sys.argv[1], error
 PY
 done
 
-# A disk that is full, here a limit of 2 KiB a file: exit 4, and the file is named.
+# A full disk, here a limit of 2 KiB per file: exit 4, and the message names the file.
 (
   trap '' XFSZ
   ulimit -f 2
@@ -155,7 +155,7 @@ says ledger.out ' 2 releases'
 ledger 0 show small.ledger
 says ledger.out 'budget of all releases'
 
-# Local: agents pay. One is killed; with its ledger the run is done again and nobody pays twice.
+# In the local model agents pay. One is killed; with its ledger the run is repeated, and nobody pays twice.
 spec local 1_000_000 100_000 >local.toml
 serve local
 join local 1-50000 --set service.ledger=first.ledger
@@ -197,7 +197,7 @@ for shown, name in zip(both, ("first", "second")):
     assert shown["releases"] > int(open(name + ".lines").read()) > 5
 PY
 
-# What verify finds, and how it says so.
+# Tests of what verify finds, and of its messages.
 tampered() { # WHAT LINE
   ledger 1 verify server.ledger
   says ledger.err "server.ledger:$2:"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the system tests share: a scratch folder to work in, processes that do not outlive the test, and a count of failures.
-# Sourced, after `set -euo pipefail`.
+# Helpers of the system tests: a scratch folder to work in, processes that do not outlive the test, and a count of
+# failures. To be sourced after `set -euo pipefail`.
 
 : "${BANDANA:?path of the program}"
 BANDANA=$(realpath "$BANDANA")

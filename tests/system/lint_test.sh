@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plants violations in small trees and asserts that script/check_includes and script/check_text catch each,
-# and that they pass what is clean.
+# Plants violations in small trees, and checks that script/check_includes and script/check_text find each of them and
+# accept what is clean.
 
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../script" && pwd)
@@ -8,7 +8,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
 
-# plant FILE LINE...: a fresh clean tree, and in it FILE with these lines.
+# plant FILE LINE...: makes a fresh clean tree that has FILE with these lines.
 plant() {
   local file=$1
   shift
@@ -28,13 +28,13 @@ plant() {
 
 fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
 
-# passes CHECK NAME
+# passes CHECK NAME: expects that CHECK accepts the tree.
 passes() {
   local output
   if ! output=$("$scripts/$1" "$scratch/tree" 2>&1); then fail "$2: rejected:"$'\n'"$output"; fi
 }
 
-# catches CHECK NAME EXPECTED: fails with status 1, and says EXPECTED.
+# catches CHECK NAME EXPECTED: expects status 1 and EXPECTED in the output.
 catches() {
   local output status=0
   output=$("$scripts/$1" "$scratch/tree" 2>&1) || status=$?
@@ -68,6 +68,11 @@ for folder in algorithms lab; do
   catches check_includes "noise_door.h from $folder" "$folder must not make its own noise"
 done
 
+plant src/bandana/algorithms/users/bad.h 'int x;' 'void Report(NoiseGen& noise);'
+catches check_includes 'NoiseGen in algorithms' 'src/bandana/algorithms/users/bad.h:2: algorithms must not name NoiseGen'
+plant src/bandana/algorithms/good.h '// NoiseGen is for mechanisms.'
+passes check_includes 'NoiseGen in a comment'
+
 plant src/bandana/algorithms/bad.cc 'void F(const char* why) { Declassify(why); }'
 catches check_includes 'Declassify(variable)' 'needs its reason as a string literal'
 plant src/bandana/algorithms/bad.cc 'void F() {' '  Declassify(' '      std::string(kWhy) + "x");' '}'
@@ -76,7 +81,7 @@ plant src/bandana/algorithms/good.cc '// Declassify(why) and "quotes' '/*' '#inc
   'int n = 1'"'"'000;' 'void F() { Declassify(' '    "a reason, (with brackets)"); }' 'const char* s = "// not a comment";'
 passes check_includes 'comments and literals'
 
-# Spelled in pieces: this file is checked as well.
+# The text is spelled in pieces, because this file is checked as well.
 plant notes.md "see /""home/someone/x"
 catches check_text 'machine path' 'notes.md:1:'
 plant notes.md "see https://example.org/""home/page and a/""work/b"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Agents with arms as processes of their own, under a server, among themselves, and both: the pulls of the simulator, agent by agent; one
-# that dies; and what is refused.
+# Agents with arms as separate processes, under a server, among themselves, and both, make the pulls of the simulator,
+# agent by agent. Also tests of an agent that dies and of what is refused.
 
 set -euo pipefail
 here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
@@ -29,7 +29,8 @@ epsilon = 2
 TOML
 }
 
-# nodes NAME ROLE ARGUMENT...: agents in the background, their pids in $pids. They find a server at $address, if that is set.
+# nodes NAME ROLE ARGUMENT...: starts agents in the background, with their pids in $pids. They use a server at $address
+# if that is set.
 nodes() {
   local name=$1 role=$2 at
   shift 2
@@ -43,7 +44,7 @@ nodes() {
   done
 }
 
-# well NAME NODE: it ends well.
+# well NAME NODE: expects that the node ends with exit 0.
 well() { wait "${pids[$2 - 1]}" || fail "$1: node $2 ended with $?: $(<"$1.$2.err")"; }
 
 for run in "cdp-mab silo" "cdp-mab none" "ddp-mab peer ring" "ddp-mab none grid" "hdp-mab silo line"; do
@@ -93,7 +94,8 @@ for node in range(1, agents + 1):
 PY
 done
 
-# One that is killed: the others go on to the end, and its neighbours say so. With so much slack a run takes long enough for that.
+# One agent is killed: the others continue to the end, and its neighbours say so. The slack makes the run long enough
+# for that.
 mab_spec ddp-mab peer 20_000_000 'topology = "ring"' >dies.toml
 address=
 nodes dies peer --set algorithm.slack=200
@@ -116,7 +118,7 @@ for node in range(1, int(sys.argv[1]) + 1):
     assert sum(count for e in events if e["event"] == "pulls" for _, count in e["pulls"]) == 20_000_000, node
 PY
 
-# What is refused, with the key.
+# These settings are refused, and the message names the key.
 refuses() { # TEXT ROLE SPEC ARGUMENT...
   local text=$1
   shift

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Peers of FedUCB as processes of their own: the decisions of the simulator, bit for bit; one that dies; and what is refused.
+# Peers of FedUCB as separate processes make the decisions of the simulator, bit for bit; and tests of a peer that dies
+# and of what is refused.
 
 set -euo pipefail
 here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
@@ -31,7 +32,7 @@ delta = 1e-5
 TOML
 }
 
-# peers NAME COUNT ARGUMENT...: processes in the background, their pids in $pids.
+# peers NAME COUNT ARGUMENT...: starts processes in the background, with their pids in $pids.
 peers() {
   local name=$1 count=$2 at
   shift 2
@@ -45,7 +46,7 @@ peers() {
   done
 }
 
-# well NAME NODE: it ends well.
+# well NAME NODE: expects that the peer ends with exit 0.
 well() { wait "${pids[$2 - 1]}" || fail "$1: peer $2 ended with $?: $(<"$1.$2.err")"; }
 
 for run in "none complete 1" "peer ring 2" "peer grid 1"; do
@@ -70,7 +71,7 @@ for node in range(1, 5):
 PY
 done
 
-# One that is killed: the others go on to the end, and say so.
+# One peer is killed: the others continue to the end, and say so.
 peer_spec peer complete 1 6_000 3 >dies.toml
 peers dies 3
 sleep 0.5
@@ -81,7 +82,7 @@ for i in 1 3; do
   grep -q 'lost neighbour 2 in round' dies.$i.err || fail "dies: peer $i does not say so: $(<dies.$i.err)"
 done
 
-# What is refused, with the key.
+# These settings are refused, and the message names the key.
 peer_spec peer line 1 100 3 >bad.toml
 refuses() { # TEXT ARGUMENT...
   local text=$1

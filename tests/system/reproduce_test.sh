@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# bandana reproduce: every exhibit runs at smoke scale, and its folder, verdicts and exit codes are as promised.
+# Tests of bandana reproduce: every exhibit runs at smoke scale, and its folder, verdicts and exit codes are as
+# promised.
 
 set -euo pipefail
 # shellcheck source=tests/system/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# says TEXT PART: TEXT holds PART.
+# says TEXT PART: checks that TEXT holds PART.
 says() { [[ $1 == *"$2"* ]] || fail "no '$2' in: $1"; }
-# exits CODE COMMAND...: COMMAND ends with CODE.
+# exits CODE COMMAND...: expects that COMMAND ends with CODE.
 exits() {
   local want=$1 got=0
   shift
@@ -20,10 +21,10 @@ list=$("$BANDANA" reproduce --list)
 for exhibit in $exhibits; do says "$list" "$exhibit"; done
 says "$list" p1-fig2a
 
-# All of them; every claim is judged, whatever it comes to.
+# Runs all exhibits; every claim is judged, whatever the verdict.
 table=$("$BANDANA" reproduce --all --scale smoke --out all --quiet 2>stderr) || fail "--all: exit $? ($(<stderr))"
 [[ ! -s stderr ]] || fail "--quiet wrote: $(<stderr)"
-says "$table" 'so few runs settle none'
+says "$table" 'so few runs settle no claim'
 [[ $table != *unjudged* ]] || fail "claims that cannot be judged: $(grep unjudged <<<"$table")"
 for exhibit in $exhibits; do
   says "$table" "$exhibit  "
@@ -47,7 +48,7 @@ for name in sys.argv[1:]:
     assert data["command"] == f"bandana reproduce {name} --scale smoke", data["command"]
 PY
 
-# The default folder; again only with --resume, which gives the same verdicts.
+# The default folder is used again only with --resume, which gives the same verdicts.
 exits 0 "$BANDANA" reproduce p1-table2 --scale smoke --json
 python3 - <<'PY' || fail '--json'
 import json
@@ -62,7 +63,8 @@ sed -i '$d' results/p1-table2/results.csv
 exits 0 "$BANDANA" reproduce p1-table2 --scale smoke --resume
 cmp results/p1-table2/results.csv all/p1-table2/results.csv || fail '--resume leads elsewhere'
 
-# A claim that comes out other than expected is exit 1: with one user too many, or without the points it is about.
+# A claim with another verdict than expected gives exit 1: here with one user too many, or without the points that it is
+# about.
 exits 1 "$BANDANA" reproduce p1-table2 --scale quick --set environment.dimension=5 --set environment.actions=20 \
   --set replicates=2 --set horizon=200_000 --set environment.population=1_000_000 --out changed
 says "$(<stdout)" UNEXPECTED
@@ -70,7 +72,7 @@ exits 1 "$BANDANA" reproduce p1-table2 --scale quick --set environment.dimension
   --set algorithm.alpha=0.5 --out one
 says "$(<stdout)" unjudged
 
-# Ctrl-C leaves what --resume goes on from, and says how.
+# After Ctrl-C, --resume can continue, and the output says how.
 "$BANDANA" reproduce p1-fig2a --scale paper --out stopped --threads 1 >stdout 2>stderr &
 pid=$!
 children+=("$pid")
@@ -85,7 +87,7 @@ wait "$pid" || code=$?
 says "$(<stderr)" 'bandana reproduce p1-fig2a --scale paper --out stopped --resume'
 [[ ! -e stopped/verdict.json ]] || fail 'a verdict on an unfinished run'
 
-# Bad input names what is wrong.
+# The message about bad input names what is wrong.
 exits 2 "$BANDANA" reproduce
 exits 2 "$BANDANA" reproduce --all p1-fig2a
 exits 2 "$BANDANA" reproduce p1-fig2 --scale smoke

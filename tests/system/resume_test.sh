@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# A run that is stopped in the middle, by Ctrl-C or by kill -9, goes on to the very results of one that was not.
+# A run that is stopped in the middle, by Ctrl-C or by kill -9, continues to exactly the results of an uninterrupted
+# run.
 
 set -euo pipefail
 # shellcheck source=tests/system/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# Long enough to be stopped in the middle, short enough to be run often.
+# The run is long enough to be stopped in the middle, and short enough to be repeated often.
 cat >spec.toml <<'TOML'
 horizon = 200_000
 replicates = 10
@@ -25,7 +26,7 @@ TOML
 
 rows() { if [[ -f $1 ]]; then wc -l <"$1"; else echo 0; fi; }
 
-# stopped OUT ROWS SIGNAL: begins a run, sends SIGNAL once there are so many rows; its exit code in $status.
+# stopped OUT ROWS SIGNAL: starts a run and sends SIGNAL once there are so many rows; its exit code is in $status.
 stopped() {
   local pid
   "$BANDANA" run spec.toml --out "$1" --threads 2 >"$1.out" 2>"$1.err" &
@@ -36,7 +37,7 @@ stopped() {
   wait "$pid" 2>/dev/null || status=$?
 }
 
-# finishes OUT ARGUMENT...: --resume ends with exit 0 and the results of the uninterrupted run.
+# finishes OUT ARGUMENT...: expects that --resume ends with exit 0 and the results of the uninterrupted run.
 finishes() {
   local out=$1
   shift
@@ -60,7 +61,7 @@ for signal in INT TERM; do
   grep -qF -- "--out $out --resume" $out.err || fail "SIG$signal does not say how to go on: $(<$out.err)"
   (($(rows $out/results.csv) < total)) || fail "SIG$signal came too late"
   [[ ! -e $out/summary.json ]] || fail "SIG$signal: a summary of an unfinished run"
-  # The command that it prints is the command that goes on.
+  # The command that it prints continues the run.
   finishes $out --threads 1
 done
 
@@ -68,13 +69,13 @@ stopped killed $((total / 3)) KILL
 [[ $status == 137 ]] || fail "kill -9: exit $status"
 finishes killed
 
-# A kill -9 in the middle of a row.
+# A kill -9 in the middle of a row leaves a torn line.
 cp -r whole torn
 rm torn/summary.json torn/report.html
 truncate -s $(($(stat -c %s whole/results.csv) / 2 + 7)) torn/results.csv
 finishes torn
 
-# Stopped twice.
+# A run can be stopped twice.
 stopped twice $((total / 5)) INT
 "$BANDANA" run spec.toml --out twice --resume --threads 1 --quiet >/dev/null 2>&1 &
 pid=$!
@@ -83,7 +84,7 @@ kill -9 $pid 2>/dev/null || fail 'twice: done before it could be stopped'
 wait $pid 2>/dev/null || true
 finishes twice
 
-# Ctrl-C with --json: one document on stdout, and it is no summary.
+# Ctrl-C with --json: stdout has one document, and it is not a summary.
 "$BANDANA" run spec.toml --out json --json >json.out 2>json.err &
 pid=$!
 while kill -0 $pid 2>/dev/null && (($(rows json/results.csv) < total / 5)); do sleep 0.01; done
@@ -93,7 +94,7 @@ wait $pid || status=$?
 [[ $status == 130 ]] || fail "Ctrl-C with --json: exit $status"
 python3 -c 'import json; assert "error" in json.load(open("json.out"))' 2>/dev/null || fail "Ctrl-C with --json: no error object on stdout: $(<json.out)"
 
-# What must not go on is left alone.
+# A run that must not be continued is left alone.
 sum=$(sha256sum whole/* | sort)
 refused() {
   local status=0
@@ -105,7 +106,7 @@ refused spec.toml --out whole
 refused spec.toml --out whole --resume --set seed=8
 refused spec.toml --out whole --resume --set replicates=11
 
-# A finished run resumes to itself.
+# Resuming a finished run changes nothing.
 finishes whole
 
 if ((failures)); then echo "$failures failures"; exit 1; fi

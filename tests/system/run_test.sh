@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A small sweep from the command to its files, as a person runs it; and what every command says of itself.
+# Runs a small sweep from the command to its files, as a person does, and checks every command's help.
 
 set -euo pipefail
 # shellcheck source=tests/system/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# says TEXT PART: TEXT holds PART.
+# says TEXT PART: checks that TEXT holds PART.
 says() { [[ $1 == *"$2"* ]] || fail "no '$2' in: $1"; }
 
 cat >small.toml <<'TOML'
@@ -31,7 +31,7 @@ privacy = { model = "none" }
 "privacy.epsilon" = [1, 10]
 TOML
 
-# The default folder, the table, and nothing on stderr with --quiet.
+# The results are in the default folder, the table is printed, and --quiet leaves stderr empty.
 table=$("$BANDANA" run small.toml --quiet 2>stderr) || fail "run: exit $?"
 [[ ! -s stderr ]] || fail "--quiet wrote: $(<stderr)"
 out=results/a-small-sweep
@@ -45,18 +45,18 @@ done
 header='point,label,replicate,t,regret,clients,communication_reals,communication_bits,rounds,best_action_rate'
 [[ $(head -1 $out/results.csv) == "$header" ]] || fail "header: $(head -1 $out/results.csv)"
 
-# --json: one document and nothing else on stdout; it is summary.json.
+# With --json, stdout has one document and nothing else; it equals summary.json.
 "$BANDANA" run small.toml --json --out json >json.out 2>/dev/null || fail "--json: exit $?"
 cmp json.out json/summary.json || fail '--json prints another summary'
 cmp json/results.csv $out/results.csv || fail 'two runs differ'
 "$BANDANA" --quiet run small.toml --threads 1 --out one >/dev/null
 cmp one/results.csv $out/results.csv || fail 'threads change the results'
 
-# The resolved spec runs to the same results.
+# The resolved spec gives the same results.
 "$BANDANA" run $out/spec.toml --out again --quiet >/dev/null
 for file in results.csv spec.toml; do cmp again/$file $out/$file || fail "spec.toml leads to another $file"; done
 
-# --set over file, sweep and variants.
+# --set overrides file, sweep and variants.
 "$BANDANA" run small.toml --out set --quiet --set privacy.model=local --set privacy.epsilon=3 --set algorithm.width=exact >/dev/null
 [[ $(cut -d, -f1 set/results.csv | sort -u | wc -l) == 2 ]] || fail '--set leaves more than one point'
 
@@ -112,7 +112,7 @@ page = open(out + "/report.html").read()
 assert page.startswith("<!doctype html>") and "a small sweep" in page and "http-equiv" not in page
 PY
 
-# --trace: a line of JSON a phase.
+# --trace writes one line of JSON per phase.
 "$BANDANA" run small.toml --out traced --quiet --trace trace.jsonl >/dev/null
 python3 - <<'PY' || fail '--trace'
 import json
@@ -122,7 +122,7 @@ for line in lines:
     assert {"epoch", "rounds", "clients", "noise_stddev", "width", "pulls", "averages", "estimate", "active"} <= set(line)
 PY
 
-# A run whose claim is void says why, on the page too.
+# A run whose claim is void says why, also on the page.
 cat >void.toml <<'TOML'
 horizon = 300
 [environment]
@@ -148,14 +148,17 @@ for part in "$why (determinant)" VOID '(1, 1e-05)'; do says "$table" "$part"; do
 grep -q "\"void\": *\"$why\"" void/summary.json || fail 'summary.json does not say that the claim is void'
 grep -q "$why" void/report.html || fail 'the report does not say that the claim is void'
 
-# What there is.
+# Every list has entries.
 for what in algorithms environments privatizers exhibits; do
   [[ -n $("$BANDANA" list $what) ]] || fail "list $what says nothing"
   "$BANDANA" list $what --json | python3 -c 'import json, sys; assert isinstance(json.load(sys.stdin), list)' || fail "list $what --json"
 done
 says "$("$BANDANA" list algorithms)" dp-dpe
-says "$("$BANDANA" list environments)" environment.population
-says "$("$BANDANA" list privatizers)" privacy.epsilon
+says "$("$BANDANA" list environments)" contextual-linear
+says "$("$BANDANA" list environments linear)" environment.population
+[[ $("$BANDANA" list algorithms dp-dpe | wc -L) -le 100 ]] || fail "list algorithms dp-dpe is wider than 100 columns"
+says "$("$BANDANA" list algorithms dp-dqe 2>&1)" "nearest known name: dp-dpe"
+says "$("$BANDANA" list privatizers central)" privacy.epsilon
 
 [[ $("$BANDANA" --version) =~ ^bandana\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "--version: $("$BANDANA" --version)"
 help=$("$BANDANA" --help) || fail '--help'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The shuffle model with a server, a shuffler and two agents as processes of their own: the decisions of the
-# simulator, bit for bit, for both transports and for shuffled Laplace; and what goes wrong.
+# The shuffle model with a server, a shuffler and two agents as separate processes makes the decisions of the simulator,
+# bit for bit, for both transports and for shuffled Laplace; and tests of failures.
 
 set -euo pipefail
 here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
@@ -30,7 +30,7 @@ listen = "127.0.0.1:0"
 TOML
 }
 
-# serve NAME ARGUMENT...: server and shuffler; $server, $address, $shuffler, $middle.
+# serve NAME ARGUMENT...: starts a server and a shuffler; sets $server, $address, $shuffler and $middle.
 serve() {
   local name=$1
   shift
@@ -73,7 +73,8 @@ assert (events[-1]["spent"], agent["spent"]["epsilon"]) == (None, 20), (events[-
 PY
 done
 
-# A second shuffler, and one of another spec, are refused and change nothing; an agent without a shuffler is told.
+# A second shuffler, and a shuffler with another spec, are refused and change nothing. An agent without a shuffler is
+# told so.
 serve counts
 "$BANDANA" shuffler counts.toml --set "service.server=$address" 2>second.err && fail 'a second shuffler was let in' || ends_with=$?
 [[ ${ends_with:-0} == 2 ]] || fail "a second shuffler: exit ${ends_with:-0}"
@@ -87,7 +88,7 @@ ends "$server" 0 'the server after refusals'
 ends "$shuffler" 0 'the shuffler after refusals'
 ends "$agent" 0 'the agent after refusals'
 
-# A shuffler, or an agent, that dies in the run ends it: exit 4, with a reason, and nothing is left.
+# A shuffler or an agent that dies ends the run: exit 4 with a reason, and no process is left.
 spec 'transport = "bits"' 1_000_000 | sed 's/population = 2_000/population = 200_000/' >long.toml
 for who in shuffler agent; do
   serve long
@@ -117,7 +118,7 @@ ends "$shuffler" 130 'Ctrl-C to the shuffler'
 kill -INT "$server"
 ends "$server" 130 'Ctrl-C to the server'
 
-# What no role takes.
+# No role accepts these arguments.
 refused() { # PART ARGUMENT...
   local part=$1 status=0
   shift

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A new user every round: P5's algorithms in every world, logs by rejection and doubly robust, what is refused.
+# Tests of P5's algorithms, with a new user in every round: every environment, logs by rejection and doubly robust, and
+# what is refused.
 
 set -euo pipefail
 # shellcheck source=tests/system/lib.sh
@@ -34,7 +35,7 @@ privacy = { model = "none" }
 TOML
 }
 
-# Ten points each, with regret that is finite and a claim for the private ones alone.
+# Each run has ten points with finite regret, and a claim for the private points only.
 check_run() { # NAME PYTHON-CONDITION-ON-POINT
   "$BANDANA" run "$1.toml" --out "$1" --quiet >"$1.out" 2>"$1.err" || { fail "$1: $(head -c 300 "$1.err")"; return; }
   python3 - "$1/summary.json" "$2" <<'PY' || fail "$1: not as it should be"
@@ -67,7 +68,7 @@ actions = 4" >"world$i.toml"
   done
 done
 
-# Normal contexts leave their ball now and then, and are counted.
+# Normal contexts sometimes leave their ball, and the run counts them.
 users_spec 'kind = "glm"
 link = "identity"
 contexts = "gaussian"
@@ -75,7 +76,7 @@ dimension = 3
 actions = 4' >gaussian.toml
 check_run gaussian 'm["clipped_contexts"] > 0'
 
-# A log of a uniform policy: of two actions the second pays.
+# Writes a log of a uniform policy; of two actions the second one pays.
 python3 - <<'PY'
 import random
 random.seed(3)

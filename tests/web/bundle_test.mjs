@@ -1,4 +1,4 @@
-// The committed bundle is what the sources give.
+// The committed bundle must equal what the sources give.
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

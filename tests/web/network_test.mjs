@@ -1,4 +1,4 @@
-// The drawing of a network: where its nodes go, what is marked, and what can be asked of it.
+// Tests of a network's drawing: where its nodes are, what is marked, and what the user can ask.
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

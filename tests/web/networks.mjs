@@ -1,4 +1,4 @@
-// Networks for the tests: as summary.json has them, with counts that a formula gives.
+// Networks for the tests in the form of summary.json, with counts from a formula.
 const count = (a, b) => 4 + ((7 * a + 13 * b) % 23);
 const random = (seed) => () => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return seed / 2 ** 32; };
 
@@ -9,7 +9,7 @@ export const line = (n, from = 1) => ring(n, from).slice(0, -1);
 export const grid = (across, rows, from = 1) => Array.from({ length: across * rows }, (_, i) => [
   ...(i % across < across - 1 ? [[from + i, from + i + 1, count(i, 1)]] : []), ...(i + across < across * rows ? [[from + i, from + i + across, count(i, 2)]] : [])]).flat();
 
-/// A ring (so that it is connected) in a shuffled order, and links at random.
+/// A ring in a shuffled order, so that it is connected, and random links.
 export function tangled(n, links, seed = 5, from = 1) {
   const draw = random(seed);
   const order = Array.from({ length: n }, (_, i) => i).sort((a, b) => ((a * 7919) % n) - ((b * 7919) % n) || a - b);
@@ -26,7 +26,7 @@ export const alone = (nodes, edges, more = {}) => ({
 export const workers = (nodes, more = {}) => alone(nodes, [], {
   server: true, uplinks: Array.from({ length: nodes }, (_, i) => [i + 1, count(i, 5)]), components: Array.from({ length: nodes }, (_, i) => [i + 1]), ...more });
 
-/// Five components of unlike shapes, a sink each, one agent and one link lost.
+/// Five components of different shapes, each with a sink; one agent and one link are lost.
 export const hybrid = () => ({
   nodes: 40, server: true,
   edges: [...complete(6), ...star(8, 7), ...ring(9, 15), ...grid(4, 2, 24), ...tangled(9, 12, 3, 32)],
@@ -37,7 +37,7 @@ export const hybrid = () => ({
 
 const metric = (mean, se = 0) => ({ mean, sd: se * 2, se, n: 4, values: [mean, mean, mean, mean] });
 
-/// The fixture with one point a network; null is a point without one. `metrics` gives more of a point's metrics.
+/// The fixture with one point per network; null is a point without one. `metrics` gives additional metrics of a point.
 export function networked(doc, networks, metrics = () => ({})) {
   const base = doc.summary.points[0];
   doc.summary.name = 'who talks to whom';

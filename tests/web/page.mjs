@@ -1,4 +1,4 @@
-// What the tests share: a report made as the binary makes it, and a browser to open it in.
+// Helpers of the tests: a report as the binary makes it, and a browser to open it in.
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const { chromium } = createRequire(join(web, 'package.json'))('playwright-core')
 export const temporary = () => mkdtemp(join(tmpdir(), 'bandana-web-'));
 export const fixture = async () => JSON.parse(await readFile(join(here, 'fixture.json'), 'utf8'));
 
-/// The template of report.html, as the C++ side writes it.
+/// Writes the template of report.html, as the C++ side does.
 export async function writeReport(data, path) {
   const [css, js] = await Promise.all(['report.css', 'report.js'].map((name) => readFile(join(web, 'dist', name), 'utf8')));
   const json = JSON.stringify(data).replace(/</g, '\\u003c');
@@ -40,7 +40,7 @@ export async function open(browser, path, options = {}) {
   return { context, page, trouble };
 }
 
-/// Waits until the charts have drawn what they were last asked for.
+/// Waits until the charts have finished drawing.
 export const settle = (page) => page.evaluate(() => new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)));
 }));

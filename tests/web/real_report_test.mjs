@@ -1,4 +1,5 @@
-// Opens reports that the real binary ($BANDANA) has written: a sweep and a demo. Pictures go to the folder $BANDANA_SCREENSHOT.
+// Opens reports that the real binary ($BANDANA) has written: a sweep and a demo. Screenshots go to the folder
+// $BANDANA_SCREENSHOT.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -58,7 +59,7 @@ async function using(report, options, work) {
   }
 }
 
-/// How many pixels of each canvas something was drawn on, by chart.
+/// Returns, for each chart, how many pixels of its canvas were drawn on.
 const inked = (page) => page.$$eval('[data-chart] canvas', (list) => Object.fromEntries(list.map((canvas) => {
   const { data: rgba } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   let n = 0;

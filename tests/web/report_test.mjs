@@ -26,7 +26,7 @@ after(async () => {
 const points = () => data.summary.points;
 const epsilons = () => new Set(points().map((p) => (p.point || {})['privacy.epsilon']).filter((x) => typeof x === 'number'));
 
-/// How many pixels of each canvas something was drawn on, by chart.
+/// Returns, for each chart, how many pixels of its canvas were drawn on.
 const inked = (page) => page.$$eval('[data-chart] canvas', (list) => Object.fromEntries(list.map((canvas) => {
   const { data: rgba } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   let n = 0;
@@ -45,7 +45,7 @@ async function using(report, options, work) {
   }
 }
 
-/// A press must change the chart's picture.
+/// Checks that a press changes the chart's picture.
 async function changes(page, chart, what, press) {
   const old = await picture(page, chart);
   await press();
@@ -170,7 +170,7 @@ test('the command is copied', () => using(path, { permissions: ['clipboard-read'
   await page.waitForFunction(() => document.querySelector('[data-copy]').textContent === 'Copied');
 }));
 
-// What one report cannot show; these are always made here.
+// Reports for cases that the one report does not have; they are always made here.
 const made = (name, change) => (async () => {
   const doc = await fixture();
   change(doc);
@@ -221,7 +221,7 @@ for (const axes of ['log', 'lin']) {
       const frame = edges(svg.querySelector('clipPath rect'));
       const bars = [...svg.querySelectorAll('path[stroke-width="1.2"]')];
       const outside = bars.map(edges).filter((b) => b[0] < frame[0] || b[1] < frame[1] || b[2] > frame[2] || b[3] > frame[3]);
-      // A bar's box takes in its caps (3 pixels each side), so its box is what a label must keep off.
+      // A bar's box includes its caps (3 pixels on each side), so a label must stay out of the box.
       const marks = [...bars, ...svg.querySelectorAll('path[stroke="#ffffff"]')].map(edges);
       const labels = [...svg.querySelectorAll('text[paint-order]')];
       const covered = labels.filter((t) => {

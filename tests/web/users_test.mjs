@@ -1,4 +1,4 @@
-// Reports of P5's runs: one world at a time where there are many, and logs, which know no regret.
+// Tests of reports of P5's runs: with many environments one is shown at a time, and logs have no regret.
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

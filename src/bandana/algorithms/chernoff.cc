@@ -15,7 +15,7 @@
 namespace bandana {
 namespace {
 
-// The hazard rate of the standard normal, density over upper tail.
+// Returns the hazard rate of the standard normal: its density divided by its upper tail.
 double Hazard(double u) {
   if (u < 8) {
     const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
@@ -26,13 +26,13 @@ double Hazard(double u) {
   return fraction;
 }
 
-// ln of the least factor K with P(Z > u) <= K exp(-x u) for all u, Z standard normal; at least 0, so that it
-// serves as well for what is dominated by Z above 0 alone.
+// Returns ln of the least factor K >= 1 with P(Z > u) <= K exp(-x u) for all u, Z standard normal. K >= 1
+// makes it valid also for a variable that Z dominates only above 0.
 double ExactLogTilt(double x) {
   constexpr double kHazardAtZero = 0.7978845608028654;
-  if (x <= kHazardAtZero) return 0;  // the supremum is where u <= 0, so K is at most 1
+  if (x <= kHazardAtZero) return 0;  // the supremum is at u <= 0, so K = 1
   double u = x > 3 ? x - 1 / x : 1.25 * (x - kHazardAtZero);
-  for (int i = 0; i < 4; ++i) {  // the supremum is where the hazard rate is x
+  for (int i = 0; i < 4; ++i) {  // Newton's method: at the supremum the hazard rate is x
     const double hazard = Hazard(u);
     u -= (hazard - x) / (hazard * (hazard - u));
   }
@@ -40,7 +40,8 @@ double ExactLogTilt(double x) {
   return std::max(0.0, log_tail + x * u);
 }
 
-// From above: ln K is convex, a supremum of lines, so it is below its chords.
+// Returns an upper bound on ExactLogTilt from a table. ln K is a supremum of lines, so it is convex and lies
+// below its chords.
 double LogTilt(double x) {
   constexpr int kSize = 4000;
   constexpr double kPerUnit = 100;
@@ -55,7 +56,8 @@ double LogTilt(double x) {
   return table[i] + (place - static_cast<double>(i)) * (table[i + 1] - table[i]);
 }
 
-// ln of the moment of sum_i w_i Z_i, Z_i of Laplace terms: -sum_i n_i ln(1 - t^2 c_i^2), c_i = w_i scale_i.
+// ln E exp(t sum_i w_i Z_i), where Z_i is a sum of n_i Laplace variables. It is
+// -sum_i n_i ln(1 - t^2 c_i^2), c_i = w_i scale_i.
 class LaplaceMoment {
  public:
   explicit LaplaceMoment(const ErrorLaw& error) : error_(error) {
@@ -74,8 +76,8 @@ class LaplaceMoment {
   double variance() const { return 2 * sums_[0]; }
   double steepest() const { return std::sqrt(largest_); }
 
-  // From above and in a few operations: all but the first terms of the series of ln(1 - y) are at most what
-  // they are at the largest y, in proportion to the last power.
+  // Returns an upper bound in a few operations. The series of -ln(1 - y) is summed exactly up to its third
+  // term; the rest is at most c y^4, with c from the largest y.
   double FromAbove(double t) const {
     const double square = t * t;
     const double y = square * largest_;
@@ -109,7 +111,7 @@ class LaplaceMoment {
  private:
   static constexpr std::size_t kPowers = 4;
   const ErrorLaw& error_;
-  std::array<double, kPowers> sums_{};  // of n_i c_i^2, n_i c_i^4, ...
+  std::array<double, kPowers> sums_{};  // the sums over i of n_i c_i^2, n_i c_i^4, ...
   double largest_ = 0;
 };
 
@@ -137,8 +139,8 @@ double TailBound(const ErrorLaw& error, double level) {
         LogTilt(t * scale) + t * t * error.sub_gaussian / 2 + error.excess.LogMoment(t) + log_laplace;
     return (log_moment + log_inverse_level) / t;
   };
-  // The log moment is convex, so this is quasi-convex in t; the best exponent of a sub-Gaussian error of this
-  // variance is the largest that can be best.
+  // The log moment is convex, so the bound is quasi-convex in t. The best exponent for a sub-Gaussian error
+  // of this variance is the largest that can be best.
   const double variance = error.normal + error.sub_gaussian + laplace.variance();
   double high = variance > 0 ? std::sqrt(2 * log_inverse_level / variance)
                              : static_cast<double>(error.excess.clients) * 40 / error.excess.weight;

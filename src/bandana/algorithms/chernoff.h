@@ -7,33 +7,34 @@
 
 namespace bandana {
 
-/// What clients add whose own means lie beyond their clipping intervals (docs/proofs/clipping-width.md): in
-/// each of `clients` independent clients a sum of weights, `weight` in all, times max(0, Z_i - room), Z_i
-/// standard normal, however the Z_i of one client hang together, beside a normal part of this client along
-/// which Z_i has covariance at most `pull`.
+/// The error that clipping adds because some clients' own means lie beyond their clipping intervals (Claim 3
+/// of docs/proofs/clipping-width.md). For each client it is sum_i w_i max(0, Z_i - room), where the weights
+/// w_i add up to `weight` and each Z_i is standard normal. The Z_i of one client may depend on each other in
+/// any way; clients are independent. A client also has a normal part in the error, and the covariance of Z_i
+/// with that part is at most `pull`.
 struct ClientExcess {
   Count clients = 1;
   double weight = 0;
   double room = 0;
   double pull = 0;
 
-  /// A bound on ln E exp(t mean over the clients), beyond what the normal part has by itself.
+  /// Returns a bound on what the excess adds to ln E exp(t X), where X is the mean over the clients of the
+  /// excess and the normal part together.
   double LogMoment(double t) const;
 };
 
-/// An error: the sum of independent parts, all public.
+/// The law of an error that is a sum of independent parts. It is public.
 struct ErrorLaw {
-  double normal = 0;        ///< squared scale of a part that exceeds u >= 0 times it no more often than a
-                            ///< standard normal exceeds u
-  double sub_gaussian = 0;  ///< squared proxy of another part
+  double normal = 0;        ///< s^2 of a part Y with P(Y > u s) <= P(Z > u) for u >= 0, Z standard normal
+  double sub_gaussian = 0;  ///< the squared proxy of another part
   ClientExcess excess;
-  std::span<const double> weights;  ///< of Laplace terms
-  std::span<const NoiseLaw> laws;   ///< their scales and numbers; the proxies are not looked at
+  std::span<const double> weights;  ///< the factors of the Laplace terms
+  std::span<const NoiseLaw> laws;   ///< the scales and numbers of the Laplace terms; proxies are ignored
 };
 
-/// A bound that the error exceeds with probability at most `level`: the exact quantile of a normal error,
-/// else Chernoff's (for what is beside the normal part) at an exponent near the best; any exponent's is
-/// valid. Derived in docs/proofs/clipping-width.md.
+/// Returns a bound that the error exceeds with probability at most `level`. For a normal error it is the
+/// exact quantile. Otherwise it is Chernoff's bound, applied to the parts besides the normal one, at an
+/// exponent near the best; the bound is valid for every exponent. Derived in docs/proofs/clipping-width.md.
 double TailBound(const ErrorLaw& error, double level);
 
 }  // namespace bandana

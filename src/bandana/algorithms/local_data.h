@@ -2,11 +2,11 @@
 
 namespace bandana {
 
-/// What an agent decides by where nobody else's data are there yet.
+/// The data that an agent uses to decide while it waits for the next releases of the others.
 enum class LocalData {
-  kReleased,  ///< what everybody knows
-  kRaw,       ///< its own unreleased records too, as papers print it: claims then hold for less (see each
-              ///< algorithm)
+  kReleased,  ///< released sums only
+  kRaw,       ///< also its own unreleased records, as in the papers; the claims of the algorithm are then
+              ///< weaker (see each algorithm)
 };
 
 }  // namespace bandana

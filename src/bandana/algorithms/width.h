@@ -2,7 +2,10 @@
 
 namespace bandana {
 
-/// Of confidence bounds: the least that is proved here, or as printed.
-enum class Width { kExact, kPaper };
+/// Which confidence width to use.
+enum class Width {
+  kExact,  ///< the tightest that we can prove
+  kPaper   ///< the formula in the paper
+};
 
 }  // namespace bandana

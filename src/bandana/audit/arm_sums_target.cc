@@ -15,7 +15,7 @@ using Rewards = std::vector<RewardSum>;
 
 constexpr Count kFirstPulls = 3;
 constexpr Count kSecondPulls = 2;
-constexpr std::size_t kView = 6;  // three sums; the pulls, and two sums
+constexpr std::size_t kView = 6;  // first release: three sums; second: the pulls and two sums
 
 double EndOf(const Interval& rewards, Neighbour neighbour) {
   return neighbour == Neighbour::kSecond ? rewards.high : rewards.low;
@@ -32,12 +32,8 @@ absl::StatusOr<ArmSums> ReleaseArms(const SiloArmSums& privatizer, const ArmQuer
                                     NoiseGen& noise) {
   AuditContext agent(NodeId{1}, noise);
   const auto epoch = static_cast<Epoch>(query.release);
-  BANDANA_ASSIGN_OR_RETURN(const Report report,
-                           Release::FromClient(agent, privatizer, epoch, query, Raw<ArmStream*>(&stream)));
-  BasicReportSum<ArmQuery> sum;
-  BANDANA_RETURN_IF_ERROR(privatizer.Add(query, report, sum));
   BANDANA_ASSIGN_OR_RETURN(const Released<ArmSums> released,
-                           Release::FromAnalyzer(agent, privatizer, epoch, sum));
+                           Release::FromSilo(agent, privatizer, epoch, query, Raw<ArmStream*>(&stream)));
   return released.value();
 }
 
@@ -77,7 +73,7 @@ absl::Status Draw(const SiloArmSums& privatizer, ArmSumsFault fault, Neighbour n
 
 Target ArmSumsTarget(const std::string& name, const SiloArmSums& privatizer, ArmSumsFault fault) {
   Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = kView};
-  // Only what depends on the first reward matters to the ratio.
+  // The ratio depends only on entries that depend on the first reward.
   const Interval& one = privatizer.rewards();
   std::array<std::vector<double>, 2> centres;
   for (const Neighbour neighbour : {Neighbour::kFirst, Neighbour::kSecond}) {

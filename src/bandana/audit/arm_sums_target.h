@@ -7,15 +7,19 @@
 
 namespace bandana::audit {
 
-/// What an agent does that it should not.
+/// A planted error of the agent.
 enum class ArmSumsFault {
   kNone,
-  kRewardReleasedTwice,  ///< the stream still has it after its release
-  kWaitingPullRecorded,  ///< of the arm that is best by raw means: how often it was pulled tells which it is
+  /// After its release, the first reward stays in the stream and is released again.
+  kRewardReleasedTwice,
+  /// The agent also records a pull of the arm that is best by raw means. The number of pulls reveals whether
+  /// it is arm 0.
+  kWaitingPullRecorded,
 };
 
-/// An agent releases three arms, and then two of them: which, depends on what it has released. The adversary
-/// sees both releases, with the number of pulls, and knows all but the first reward, which is at either end.
+/// An agent releases three arms, and then two of them. The choice of the two depends on the first release.
+/// The adversary sees both releases, with the number of pulls, and knows everything except the first reward,
+/// which is at either end of its interval.
 Target ArmSumsTarget(const std::string& name, const SiloArmSums& privatizer,
                      ArmSumsFault fault = ArmSumsFault::kNone);
 

@@ -19,10 +19,10 @@
 namespace bandana::audit {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;  // draws that share a generator, and the unit of work of a thread
+constexpr std::int64_t kBlock = 1024;  // draws that share a generator; also a thread's unit of work
 constexpr Neighbour kBoth[2] = {Neighbour::kFirst, Neighbour::kSecond};
 
-/// Part of the address of a draw.
+/// A stage is part of the address of a draw.
 enum class Stage : std::uint32_t { kLearn = 1, kChoose = 2, kJudge = 3 };
 
 struct Split {
@@ -39,7 +39,8 @@ class Drawer {
  public:
   Drawer(const Target& target, const AuditOptions& options) : target_(target), options_(options) {}
 
-  // Calls `see(index, view)` for draws 0 .. count - 1 of a stage, those of a block on one thread, in order.
+  // Calls `see(index, view)` for draws 0 .. count - 1 of a stage. One thread makes the calls of a block, in
+  // order.
   absl::Status ForEach(Stage stage, Neighbour neighbour, std::int64_t count,
                        absl::FunctionRef<void(std::int64_t index, std::span<const double> view)> see) const {
     const std::int64_t blocks = (count + kBlock - 1) / kBlock;
@@ -104,12 +105,12 @@ absl::StatusOr<Training> DrawTraining(const Drawer& drawer, Stage stage, std::si
   return training;
 }
 
-/// Scores on one side of a threshold.
+/// The event that a score is on one side of a threshold.
 struct Event {
   const Distinguisher* by = nullptr;
   Neighbour speaks_for = Neighbour::kSecond;
   double threshold = 0;
-  double promise = 0;  ///< how good it looked when it was chosen
+  double promise = 0;  ///< how good the event looked when it was chosen
 
   bool Holds(std::span<const double> view) const {
     const double score = by->score(view);
@@ -117,13 +118,14 @@ struct Event {
   }
 };
 
-/// The events that a claim will be judged by: for each direction the best against epsilon and against delta.
+/// The events by which a claim is judged: for each direction, the best against epsilon and the best against
+/// delta.
 struct Chosen {
   std::array<Event, 2> for_epsilon;
   std::array<Event, 2> for_delta;
 };
 
-// Wilson's limits: near enough to choose by.
+// Wilson's limits are accurate enough for choosing.
 double Wilson(double successes, double trials, double z) {
   const double rate = successes / trials;
   const double shrink = 1 + z * z / trials;
@@ -153,7 +155,7 @@ class Chooser {
     }
     std::sort(thresholds.begin(), thresholds.end());
     thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
-    // at_least[side][k]: scores >= thresholds[k]; at_most: <=.
+    // at_least[side][k] counts scores >= thresholds[k]; at_most counts scores <= it.
     std::vector<double> at_least[2], at_most[2];
     for (const int side : {0, 1}) {
       at_least[side].assign(thresholds.size() + 1, 0);
@@ -179,7 +181,7 @@ class Chooser {
  private:
   static constexpr double kNone = -1e300;
 
-  // Quantiles, closer together towards both ends.
+  // Adds quantiles as thresholds, closer together towards both ends.
   static void AddThresholds(const std::vector<double>& scores, std::vector<double>& thresholds) {
     constexpr std::size_t kLook = 1 << 15;
     std::vector<double> some(scores.begin(),
@@ -266,7 +268,7 @@ absl::StatusOr<Finding> Audit(const Target& target, const AuditOptions& options)
     const int for_side = events[e]->speaks_for == Neighbour::kSecond ? 1 : 0;
     const EventCounts counts{
         .likely = seen[e][for_side], .unlikely = seen[e][1 - for_side], .trials = split.judge};
-    // Any of the four may serve for either bound: all eight limits hold together.
+    // Any of the four events may serve for either bound, because all eight limits hold together.
     const double epsilon = EpsilonLowerBound(counts, against.delta, level);
     if (epsilon > finding.epsilon_lower || finding.distinguisher.empty()) {
       finding.epsilon_lower = epsilon;

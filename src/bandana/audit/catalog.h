@@ -14,29 +14,30 @@
 
 namespace bandana::audit {
 
-/// A claim that can be attacked, and at what setting unless another is asked for: delta is large,
-/// since an attack of a million draws sees little of what happens once in a million.
+/// A claim that can be attacked, and its default setting. The default delta is large, because an attack of a
+/// million draws sees little of what happens once in a million.
 struct Entry {
   std::string name;
   std::string summary;
-  DpGuarantee nominal;  ///< delta 0: a pure claim, which takes no delta
+  /// The default setting. delta 0 means a pure claim, which accepts no delta.
+  DpGuarantee nominal;
   std::int64_t draws;
   std::function<absl::StatusOr<Target>(const std::string& name, DpGuarantee nominal)> make;
-  /// Why the claim is false: it is not ours, and is here to be refuted. Empty: it must hold.
+  /// Why the claim is false. Such a claim is not ours; it is here to be refuted. Empty: the claim must hold.
   std::string known_to_fail = {};
 };
 
-/// Every privatizer, then the algorithms.
+/// Returns every privatizer, then the algorithms.
 std::span<const Entry> Catalog();
 
-/// An error that lists the names, or the nearest, if there is no such target.
+/// Fails if there is no such target; the error lists the names, or the nearest.
 absl::StatusOr<const Entry*> FindEntry(std::string_view name);
 
-/// The entry's target at this setting; what is not given is the entry's own.
+/// Makes the entry's target at this setting. A parameter that is not given has the entry's default.
 absl::StatusOr<Target> MakeTarget(const Entry& entry, std::optional<double> epsilon,
                                   std::optional<double> delta);
 
-/// Entries of the catalog, a file a family. To add a target, add a line to one of them.
+/// The entries of the catalog, one file per family. To add a target, add a line to one of them.
 std::vector<Entry> MeanEntries();
 std::vector<Entry> ShuffleEntries();
 std::vector<Entry> DealtEntries();

@@ -12,8 +12,7 @@ void Check(std::int64_t successes, std::int64_t trials, double level) {
   BANDANA_CHECK(level > 0 && level < 1);
 }
 
-// The number of successes that a limit stands for is at least k for a probability p with P(Bin(n, p) >= k) =
-// P(Beta(k, n - k + 1) <= p).
+// P(Bin(n, p) >= k) = P(Beta(k, n - k + 1) <= p), so the limits are quantiles of beta distributions.
 boost::math::beta_distribution<> Law(std::int64_t successes, std::int64_t failures) {
   return {static_cast<double>(successes), static_cast<double>(failures)};
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr DpGuarantee kSharp{1, 0.01};
 constexpr DpGuarantee kPure{1, 0};
-constexpr DpGuarantee kAmplified{0.5, 0.01};  // where 15 clients are enough to hide among
+constexpr DpGuarantee kAmplified{0.5, 0.01};  // at this setting 15 clients are enough to hide among
 constexpr std::int64_t kDraws = 200'000;
 constexpr std::int64_t kShuffleDraws = 100'000;
 

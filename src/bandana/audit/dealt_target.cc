@@ -6,8 +6,8 @@
 namespace bandana::audit {
 namespace {
 
-// A shuffler takes the names off, and refuses reports that were made for more clients than it mixes. Here it
-// does not, so that the audit can see why it should.
+// Removes the clients' ids as a shuffler does. A shuffler also refuses reports that were made for more
+// clients than it mixes. This function does not, so that the audit can show why it should.
 absl::StatusOr<std::vector<Report>> MixAnyway(const ShuffledLaplaceMean& privatizer, const MeanQuery& query,
                                               std::vector<Report> reports) {
   std::uint32_t client = 0;
@@ -54,7 +54,8 @@ std::vector<double> SumOf(const MeanQuery& query, const std::vector<DealtClient>
 
 Target ShuffledDealTarget(const std::string& name, const ShuffledLaplaceMean& privatizer,
                           const MeanQuery& query, const MeanQuery& made_for, Deal deal) {
-  std::array<std::vector<std::vector<DealtClient>>, 2> populations;  // by neighbour and changed client's part
+  // By neighbour, then by the changed client's part.
+  std::array<std::vector<std::vector<DealtClient>>, 2> populations;
   for (const Neighbour neighbour : {Neighbour::kFirst, Neighbour::kSecond}) {
     for (int part = 0; part < static_cast<int>(query.dealt.size()); ++part) {
       populations[neighbour == Neighbour::kSecond].push_back(
@@ -66,7 +67,7 @@ Target ShuffledDealTarget(const std::string& name, const ShuffledLaplaceMean& pr
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
     BANDANA_ASSIGN_OR_RETURN(const double epsilon0, privatizer.LocalEpsilon(made_for.clients));
     std::size_t part = 0;
-    if (deal == Deal::kSecret) {  // that of a place drawn at random
+    if (deal == Deal::kSecret) {  // the part of a place drawn at random
       auto place = static_cast<Count>(UniformBelow(static_cast<std::uint64_t>(query.clients), noise));
       while (place >= query.dealt[part]) place -= query.dealt[part++];
     }

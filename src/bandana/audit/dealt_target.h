@@ -15,14 +15,14 @@
 #include "bandana/privacy/shuffle_means.h"
 #include "bandana/privacy/wire.h"
 
-/// Mechanisms under dealt queries: of one client, who answers one coordinate with one reward, the reward is
-/// at either end of its interval.
+/// Mechanisms under dealt queries. The neighbours differ in one client, which answers one coordinate with one
+/// reward; the reward is at either end of its interval.
 namespace bandana::audit {
 
-/// AuditQuery's three coordinates, dealt out.
+/// Returns AuditQuery's three coordinates as a dealt query.
 MeanQuery AuditDeal(std::vector<Count> dealt);
 
-/// A client: what it was dealt and its reward.
+/// A client: the part that it was assigned, and its reward.
 struct DealtClient {
   int part;
   double reward;
@@ -30,17 +30,17 @@ struct DealtClient {
 
 double EndOf(const MeanQuery& query, int part, Neighbour neighbour);
 
-/// All clients of a query, by parts. The first of `part` is at the neighbour's end of its interval; the
-/// others, whom the adversary knows, at either end, or all at the first one's, where it is lost best among
-/// them.
+/// Returns all clients of a query, by parts. The first client of `part` is at the neighbour's end of its
+/// interval. The adversary knows the others. They are at either end (kAtEither), or all at the end of the
+/// first neighbour (kAtTheFirst), where the client hides best among them.
 enum class Others { kAtEither, kAtTheFirst };
 std::vector<DealtClient> DealtPopulation(const MeanQuery& query, int part, Neighbour neighbour,
                                          Others others);
 
-/// Coordinate by coordinate, the sum of the clients' rewards.
+/// Returns the sum of the clients' rewards, for each coordinate.
 std::vector<double> SumOf(const MeanQuery& query, const std::vector<DealtClient>& clients);
 
-/// The reports of clients 1, 2, ..., as they leave the clients.
+/// Returns the reports of clients 1, 2, ..., as they leave the clients.
 template <DealingPrivatizer P>
 absl::StatusOr<std::vector<Report>> PartsOf(const P& privatizer, const MeanQuery& query,
                                             std::span<const DealtClient> clients, NoiseGen& noise) {
@@ -55,8 +55,8 @@ absl::StatusOr<std::vector<Report>> PartsOf(const P& privatizer, const MeanQuery
   return reports;
 }
 
-/// The release, as sums; the changed client is dealt the query's second coordinate. Where each coordinate has
-/// one client, it is their reports.
+/// Attacks the release, as sums. The changed client is assigned the query's second coordinate. If each
+/// coordinate has one client, the release consists of the clients' reports.
 template <DealingPrivatizer P>
 Target DealtTarget(const std::string& name, P privatizer, const MeanQuery& query, NoiseShape shape) {
   constexpr int kPart = 1;
@@ -66,7 +66,7 @@ Target DealtTarget(const std::string& name, P privatizer, const MeanQuery& query
   Target target{.name = name, .claim = claims.front(), .dimension = query.bounds.size()};
   target.direction = {0, 1, 0};
   if (shape == NoiseShape::kLaplace) {
-    // One coordinate alone differs, so that its scale does not matter.
+    // Only one coordinate differs, so its scale does not matter.
     target.log_ratio = LaplaceLogRatio(SumOf(query, populations[0]), SumOf(query, populations[1]), 1);
   }
   target.draw = [privatizer = std::move(privatizer), query, populations](
@@ -82,13 +82,13 @@ Target DealtTarget(const std::string& name, P privatizer, const MeanQuery& query
   return target;
 }
 
-/// Where the adversary may look for the changed client: in every coordinate, as the shuffler dealt it any of
-/// them; or in the first, which everyone knows it was dealt.
+/// Where the adversary looks for the changed client. kSecret: in every coordinate, as the shuffler may have
+/// assigned it any of them. kPublic: in the first, which everyone knows to be its coordinate.
 enum class Deal { kSecret, kPublic };
 
-/// Reports with Laplace noise for `made_for`, mixed as answers to `query`, whose clients are so many or
-/// fewer; against the server, through the ratio of likelihoods (as in shuffle_entries.cc, by coordinate) and
-/// the sums.
+/// Attacks reports with Laplace noise for `made_for` that are mixed as answers to `query`, which has at most
+/// as many clients. The adversary is the server. Its view is the likelihood ratio (as in shuffle_entries.cc,
+/// by coordinate) and the sums.
 Target ShuffledDealTarget(const std::string& name, const ShuffledLaplaceMean& privatizer,
                           const MeanQuery& query, const MeanQuery& made_for, Deal deal);
 

@@ -18,7 +18,8 @@ using Feature = std::function<double(std::span<const double>)>;
 constexpr std::size_t kCells = 128;
 constexpr std::size_t kMostCoordinates = 16;
 
-// Cells between quantiles of what was seen; where few values were seen, each has its own.
+// Divides the values seen into cells between quantiles. If there are few different values, each has its own
+// cell.
 class Histogram {
  public:
   Histogram(const Feature& feature, const Training& training) {
@@ -44,7 +45,7 @@ class Histogram {
     const auto n = static_cast<double>(training.first.size());
     const auto m = static_cast<double>(training.second.size());
     for (std::size_t cell = 0; cell <= edges_.size(); ++cell) {
-      // One more in each, so that a cell seen once does not seem to prove everything.
+      // Adds one to each count, so that a cell seen once does not seem to prove everything.
       scores_.push_back(std::log((counts[1][cell] + 1) / (m + 1)) -
                         std::log((counts[0][cell] + 1) / (n + 1)));
     }
@@ -67,8 +68,8 @@ double Along(std::span<const double> direction, std::span<const double> view) {
   return along;
 }
 
-// The difference of the means, each coordinate in units of its variance: the best direction if coordinates
-// are independent and normal (R. A. Fisher, 1936).
+// Returns the difference of the means, each coordinate divided by its variance. This is the best direction if
+// coordinates are independent and normal (R. A. Fisher, 1936).
 std::vector<double> LearnDirection(const Training& training) {
   const std::size_t dimension = training.first.dimension();
   std::vector<double> direction(dimension);

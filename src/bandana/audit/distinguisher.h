@@ -29,37 +29,39 @@ class Sample {
   std::vector<double> values_;
 };
 
-/// Views of both, drawn to learn from.
+/// Views of both neighbours, for learning.
 struct Training {
   Sample first;
   Sample second;
 };
 
-/// A way to look at a view: the larger the score, the more it speaks for the second neighbour. Events are
-/// scores above or below a threshold.
+/// A way to score a view: a larger score is more evidence for the second neighbour. Events are scores above
+/// or below a threshold.
 struct Distinguisher {
   std::string name;
   std::function<double(std::span<const double> view)> score;
 };
 
-/// Everything we know to try on the target:
-///   likelihood ratio  where its law is known;
-///   projection        on the direction between the neighbours, known or learned: optimal for spherical
-///                     noise;
-///   histogram         of the projection, of every coordinate, of the place of a coordinate's lowest bit, and
-///                     of all coordinates as if independent. Scores a cell by the ratio of its training
-///                     counts, so that thresholds pick the best sets of cells: for laws that nobody wrote
-///                     down. The lowest bit is what gives floating-point noise away (I. Mironov, "On
-///                     significance of the least significant bits for differential privacy", CCS 2012).
-/// Views of more than 16 coordinates are looked at coordinate by coordinate in their first 16 alone.
+/// Returns all distinguishers that we know for the target:
+///   likelihood ratio  if the distribution is known;
+///   projection        on the direction between the neighbours, known or learned. It is optimal for spherical
+///                     noise.
+///   histogram         of the projection, of every coordinate, of the position of a coordinate's lowest bit,
+///                     and of all coordinates as if independent. It scores a cell by the ratio of its
+///                     training counts, so that thresholds select the best sets of cells. It serves for
+///                     distributions without a known formula. The lowest bit reveals floating-point noise (I.
+///                     Mironov, "On significance of the least significant bits for differential privacy", CCS
+///                     2012).
+///
+/// If a view has more than 16 coordinates, the histograms of coordinates use only the first 16.
 std::vector<Distinguisher> LearnDistinguishers(const Target& target, const Training& training);
 
-/// The exponent of the lowest bit of x: x = odd * 2^LowestBit(x). For 0 and what is not finite, values that
-/// no other x has.
+/// Returns the exponent of the lowest bit of x: x = odd * 2^LowestBit(x). For 0 and for values that are not
+/// finite, returns values that no other x has.
 double LowestBit(double x);
 
-/// ln of the ratio of densities of b + noise and a + noise at a view, for independent Laplace noise of this
-/// scale on every coordinate.
+/// Returns the log-likelihood ratio: ln of the density of b + noise over that of a + noise at a view, for
+/// independent Laplace noise of this scale on every coordinate.
 std::function<double(std::span<const double>)> LaplaceLogRatio(std::vector<double> a, std::vector<double> b,
                                                                double scale);
 

@@ -6,29 +6,30 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/algorithms/fed_ucb.h"
+#include "bandana/algorithms/fed_ucb/fed_ucb.h"
 #include "bandana/audit/catalog.h"
 #include "bandana/audit/target.h"
 #include "bandana/bandit/decision_block.h"
 #include "bandana/privacy/calibration/prefix_sum.h"
 
-/// FedUCB with one agent, on an interactive stream: which records come depends on what the agent does. In the
-/// first round there is nothing to choose, and the reward is 1 or -1. From then on the agent chooses between
-/// e_1 and e_2, either of which gives 1. An agent that acts on its own records (LocalData::kRaw) stays with
-/// e_1 after the one and leaves it for good after the other (docs/proofs/fed-ucb-streams.md).
+/// FedUCB with one agent, on an interactive stream: the agent's actions determine which records come. In the
+/// first round there is nothing to choose, and the reward is 1 or -1. After that the agent chooses between
+/// e_1 and e_2, and either gives 1. An agent that acts on its own records (LocalData::kRaw) stays with e_1
+/// after a first reward of 1, and leaves it for good after -1 (docs/proofs/fed-ucb-streams.md).
 namespace bandana::audit {
 namespace {
 
-constexpr Count kRounds = 16;  // between two releases
+constexpr Count kRounds = 16;  // rounds between two releases
 constexpr std::int64_t kSteps = 3;
 constexpr Count kDimension = 2;
-constexpr std::size_t kEntries = 5;  // of a released value: x_1^2/sqrt2, x_1 x_2, x_2^2/sqrt2, y x_1, y x_2
+// The entries of a released value: x_1^2/sqrt2, x_1 x_2, x_2^2/sqrt2, y x_1, y x_2.
+constexpr std::size_t kEntries = 5;
 constexpr std::int64_t kDraws = 20'000;
 
 using Agent = FedUcbAgent<RegressionPrefixSum, double>;
 using Controller = FedUcbController<RegressionPrefixSum>;
 
-/// Keeps what its role sends.
+/// A context that keeps what its role sends.
 class Outbox final : public Context {
  public:
   Outbox(Links links, NoiseGen& noise) : links_(std::move(links)), noise_(noise) {}
@@ -39,7 +40,7 @@ class Outbox final : public Context {
   }
   void Play(std::span<const Pull>) override {}
   CoinGen& coin(Epoch) override {
-    BANDANA_CHECK(false);  // neither role tosses one
+    BANDANA_CHECK(false);  // neither role uses coins
     std::abort();
   }
   std::vector<Message> Take() { return std::exchange(sent_, {}); }
@@ -63,7 +64,8 @@ struct Setting {
   FedUcbWidth width;
   SyncSchedule schedule;
   double first_noise;
-  std::shared_ptr<const DecisionBlock<double>> sets;  // of the first round, and of all later ones
+  // The set of the first round, and that of all later ones.
+  std::shared_ptr<const DecisionBlock<double>> sets;
 };
 
 std::shared_ptr<const DecisionBlock<double>> Sets() {
@@ -98,7 +100,7 @@ absl::StatusOr<Setting> MakeSetting(LocalData local, DpGuarantee nominal) {
   return Setting{local, std::move(privatizer), width, std::move(schedule), first_noise, Sets()};
 }
 
-// How much of step k's sum is in each value that is released at `step`.
+// Calls `use` with the weight of step k's sum in each value that is released at `step`.
 template <class Use>
 void ForEachWeight(const PrefixSumStrategy& strategy, std::int64_t step, Use use) {
   for (std::int64_t j = 0; j < strategy.ReleasedBy(step) - strategy.ReleasedBy(step - 1); ++j) {
@@ -110,7 +112,7 @@ std::size_t SizeOf(const PrefixSumStrategy& strategy) {
   return static_cast<std::size_t>(strategy.ReleasedBy(kSteps)) * kEntries;
 }
 
-// How the first reward moves what is released, while all else stays as it was.
+// Returns how the first reward changes what is released, if everything else stays the same.
 std::vector<double> Direction(const PrefixSumStrategy& strategy) {
   std::vector<double> direction(SizeOf(strategy), 0);
   constexpr std::size_t kFirstMoment = 3;
@@ -124,8 +126,8 @@ std::vector<double> Direction(const PrefixSumStrategy& strategy) {
   return direction;
 }
 
-/// Sees all releases, knows the rule, and believes that agents act on releases alone: then it knows every
-/// action, and takes what they add away.
+/// Sees all releases, knows the rule, and assumes that agents act only on releases. Then it knows every
+/// action, and subtracts what the actions add.
 class Adversary {
  public:
   Adversary(const Setting& setting, std::span<double> view)
@@ -154,7 +156,7 @@ class Adversary {
   }
 
  private:
-  // So many records of the next step.
+  // Notes what this many records of the next step should add.
   void Expect(Count records) {
     const auto count = static_cast<double>(records);
     const double square = count / std::numbers::sqrt2;

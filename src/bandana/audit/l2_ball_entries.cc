@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kDimension = 5;
 constexpr double kRadius = 2;
 
-// A client's report, of a vector at one end of a diameter or the other.
+// Attacks a client's report of a vector at either end of a diameter.
 auto Ball(L2BallRandomizer randomizer) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const L2BallMean privatizer, L2BallMean::Create({.epsilon = nominal.epsilon,

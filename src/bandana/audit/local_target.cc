@@ -19,7 +19,7 @@ std::vector<double> EntriesOf(const LocalMessage& message) {
   return {message.entries().begin(), message.entries().end()};
 }
 
-// Noise of mechanisms that take none.
+// A generator for mechanisms that draw no noise.
 class NoNoise {
  public:
   NoiseGen& gen() { return gen_; }
@@ -35,7 +35,7 @@ double Square(std::span<const double> vector) {
   return squares;
 }
 
-// ln of a slot's density, up to a constant, if this is its gradient.
+// Returns ln of a slot's density, up to a constant, if this is its gradient.
 double LogDensity(const LocalGradient& mechanism, std::span<const double> gradient,
                   std::span<const double> view) {
   const double length = std::sqrt(Square(gradient));
@@ -51,7 +51,7 @@ double LogDensity(const LocalGradient& mechanism, std::span<const double> gradie
   return std::log(kept * density(height) + (1 - kept) * density(-height));
 }
 
-// Every entry over its noise.
+// Divides every entry by the standard deviation of its noise.
 void Whiten(const LocalRegression& mechanism, std::span<double> entries) {
   const auto d = static_cast<std::size_t>(mechanism.space().dimension);
   for (std::size_t first = 0; first < entries.size(); first += mechanism.slot_size()) {
@@ -78,19 +78,20 @@ LocalUser AtRadius(double norm, std::size_t dimension, double angle) {
 std::vector<double> GradientMessage(const LocalGradient& mechanism, const LocalUser& user, NoiseGen& noise) {
   LocalMessage message;
   const auto highest = [&](std::span<const double>) { return mechanism.space().means.high; };
-  mechanism.Randomize(RecordOf(user), highest, noise, message, nullptr);
+  const Raw record = RecordOf(user);
+  mechanism.Answer(GradientQuestion{record, highest}, noise, message, nullptr);
   return EntriesOf(message);
 }
 
 std::vector<double> RegressionMessage(const LocalRegression& mechanism, const LocalUser& user,
                                       NoiseGen& noise) {
-  LocalCrowd crowd(mechanism);
+  SealedStatistics statistics(mechanism);
   LocalMessage message;
   const auto rewards = [](std::span<const double>, double reward, std::span<double> sides) {
     std::fill(sides.begin(), sides.end(), reward);
   };
-  mechanism.Record(RecordOf(user), rewards, crowd, nullptr);
-  mechanism.Release(crowd, noise, message);
+  mechanism.Record(RecordOf(user), rewards, statistics);
+  mechanism.Answer({statistics}, noise, message, nullptr);
   return EntriesOf(message);
 }
 
@@ -125,7 +126,8 @@ Target LocalGradientTarget(const std::string& name, const LocalGradient& mechani
     }
     return ratio;
   };
-  if (mechanism.lifted()) target.log_ratio = nullptr;  // what is sent is a part, whose law has no simple form
+  // Only a part is sent, and its distribution has no simple form.
+  if (mechanism.lifted()) target.log_ratio = nullptr;
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
     const std::vector<double> entries =
         GradientMessage(mechanism, users[neighbour == Neighbour::kSecond], noise);

@@ -8,9 +8,10 @@ namespace {
 constexpr std::int64_t kDraws = 200'000;
 constexpr DpGuarantee kSharp{1, 0.01};
 constexpr DpGuarantee kPure{1, 0};
-constexpr DpGuarantee kOfP1{10, 0.1};  // the setting of P1's experiments, at which its formula does not hold
+constexpr DpGuarantee kOfP1{10, 0.1};  // the setting of P1's experiments, for which its formula fails
 
-// The adversary sees the sum of so many clients; of one, where each report is protected by itself.
+// The adversary sees the sum of `clients` clients. If each report is protected by itself, there is one
+// client.
 template <class P>
 auto Gaussian(Calibration calibration, Count clients) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {

@@ -12,36 +12,37 @@
 
 namespace bandana::audit {
 
-/// What the mean mechanisms are asked in an audit: three coordinates of different ranges, one of them not
-/// around 0.
+/// Returns the query for mean mechanisms in an audit: three coordinates with different ranges, one of them
+/// not centred at 0.
 MeanQuery AuditQuery(Count clients);
 
-/// A client's averages at the low or the high end of every interval: no two clients are further apart.
+/// Returns a client whose averages are at the low or the high end of every interval: no two clients are
+/// further apart.
 std::vector<RewardSum> CornerClient(const MeanQuery& query, Neighbour neighbour);
 
-/// Coordinate by coordinate, the sum of the clients' averages.
+/// Returns the sum of the clients' averages, for each coordinate.
 std::vector<double> SumOf(const std::vector<std::vector<RewardSum>>& clients);
 
-/// From the first corner to the second.
+/// Returns the direction from the first corner to the second.
 std::vector<double> CornerDirection(const MeanQuery& query);
 
-/// The clients of a query: the first at the neighbour's corner, the others, whom the adversary knows, at
-/// either.
+/// Returns the clients of a query. The first is at the neighbour's corner. The others are at either corner,
+/// and the adversary knows them.
 std::vector<std::vector<RewardSum>> Population(const MeanQuery& query, Neighbour neighbour);
 
-/// The claim against one of a mechanism's adversaries, none if it makes none.
+/// Returns the claim against one of a mechanism's adversaries; nothing if there is none.
 template <Privatizer P>
 std::optional<Claim> ClaimOf(const P& privatizer, std::size_t adversary = 0) {
   const std::vector<Claim> claims = privatizer.claims();
   return adversary < claims.size() ? std::optional(claims[adversary]) : std::nullopt;
 }
 
-/// What is known of a release: its noise has the same spread in every coordinate, and is spherical; or
-/// Laplace; or nothing, and the audit learns it.
+/// Which distribution of a release's noise is known. kSpherical: the noise is spherical, with the same spread
+/// in every coordinate. kLaplace: it is Laplace. kUnknown: nothing is known, and the audit learns it.
 enum class NoiseShape { kSpherical, kLaplace, kUnknown };
 
-/// The release of a population, as a sum over clients. With one client in the query it is that client's
-/// report.
+/// Attacks the release of a population, as a sum over clients. If the query has one client, the release is
+/// that client's report.
 template <Privatizer P>
 Target MeanTarget(const std::string& name, P privatizer, const MeanQuery& query, NoiseShape shape) {
   Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = query.bounds.size()};

@@ -11,14 +11,14 @@ constexpr double kRadius = 1;
 
 using Records = std::vector<std::vector<double>>;
 
-/// The record of the first step, which enters the most releases, is at one end of a diameter or the other;
-/// later ones are nothing, as the adversary knows.
+/// The record of the first step, which enters the most releases, is at either end of a diameter. Later
+/// records are zero, and the adversary knows this.
 Records FirstRecords(Neighbour neighbour) {
   const double end = neighbour == Neighbour::kSecond ? kRadius : -kRadius;
   return {{0.6 * end, -0.8 * end}};
 }
 
-/// How much of the first record is in each entry of what is released.
+/// Returns the weight of the first record in each released entry.
 std::vector<double> Direction(const PrefixSumStrategy& strategy) {
   std::vector<double> direction;
   for (std::int64_t step = 1; step <= kSteps; ++step) {
@@ -56,7 +56,7 @@ absl::Status Run(const SiloPrefixSum& privatizer, const Records& first, NoiseGen
   return absl::OkStatus();
 }
 
-// All releases of a whole stream.
+// Attacks all releases of a whole stream.
 auto Stream(PrefixSumMechanism mechanism, Calibration calibration) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const SiloPrefixSum privatizer,

@@ -21,7 +21,7 @@ auto Stream(PrefixSumMechanism mechanism, Calibration calibration, double reward
   };
 }
 
-// Four silos, two of which add no noise.
+// There are four silos, and two of them add no noise.
 absl::StatusOr<Target> Shuffled(const std::string& name, DpGuarantee nominal) {
   BANDANA_ASSIGN_OR_RETURN(const ShuffledRegressionSum privatizer,
                            ShuffledRegressionSum::Create({.sums = {.nominal = nominal,

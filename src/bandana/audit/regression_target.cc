@@ -33,7 +33,7 @@ void Show(const StepValues& values, std::span<double> view, std::size_t& seen) {
   }
 }
 
-// From the first record to the second, as they are seen without noise.
+// Returns the difference between the noiseless views of the second and the first record.
 std::vector<double> DirectionOf(const PrefixSumStrategy& strategy, const RegressionSpace& space,
                                 const std::array<RegressionRecord, 2>& records) {
   std::vector<double> direction = RegressionCentre(strategy, space, records[1]);

@@ -12,8 +12,8 @@
 
 namespace bandana::audit {
 
-/// Draws for one role, so that a target takes the path of a run (federation/release.h): nothing is charged
-/// and nothing sent.
+/// The context of one role in an audit. A target so takes the same path as a run (federation/release.h), but
+/// nothing is charged and nothing is sent.
 class AuditContext final : public Context {
  public:
   AuditContext(NodeId self, NoiseGen& noise) : links_(Topology::Star(0).LinksOf(self)), noise_(noise) {}
@@ -35,7 +35,7 @@ class AuditContext final : public Context {
   NoiseGen& noise_;
 };
 
-/// Randomize: the reports of clients 1, 2, ... with these averages, as they leave the clients.
+/// Runs Randomize: returns the reports of clients 1, 2, ... with these averages, as they leave the clients.
 template <Privatizer P>
 absl::StatusOr<std::vector<Report>> ReportsOf(const P& privatizer, const MeanQuery& query,
                                               std::span<const std::vector<RewardSum>> clients,
@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<Report>> ReportsOf(const P& privatizer, const MeanQue
   return reports;
 }
 
-/// Add (or Mix and AddMixed), Seal, Open: what is released of these reports.
+/// Runs Add (or Mix and AddMixed), Seal and Open: returns what is released about these reports.
 template <Privatizer P>
 absl::StatusOr<Mean> ReleaseMean(const P& privatizer, const MeanQuery& query,
                                  const std::vector<Report>& reports, NoiseGen& noise) {

@@ -32,7 +32,7 @@ auto ShuffleSum(Transport transport) {
   };
 }
 
-// Half of the clients work for the adversary: they add no noise.
+// Half of the clients collude with the adversary: they add no noise.
 absl::StatusOr<Target> HalfHonest(const std::string& name, DpGuarantee nominal) {
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumMean privatizer, SumPrivatizer(nominal, Transport::kBits, 0.5));
   const MeanQuery query = AuditQuery(kSumClients);
@@ -67,10 +67,10 @@ absl::StatusOr<ShuffledLaplaceMean> LaplacePrivatizer(DpGuarantee nominal) {
                                       .most_clients = kLaplaceClients});
 }
 
-// All clients but the first are at the first neighbour's end, where its report is lost best among theirs. The
-// server sees reports y_1 .. y_n in an order that says nothing, so that all it can know is in the ratio of
-// their likelihoods under the two neighbours, (1/n) sum_i f_second(y_i)/f_first(y_i): that, and their sum, is
-// the view.
+// All clients but the first are at the first neighbour's end, where the first client's report hides best
+// among theirs. The server sees reports y_1 .. y_n in an order that carries no information. So all it can
+// learn is in the ratio of their likelihoods under the two neighbours, (1/n) sum_i
+// f_second(y_i)/f_first(y_i). The view is this ratio and the sum of the reports.
 absl::StatusOr<Target> ShuffledLaplaceServer(const std::string& name, DpGuarantee nominal) {
   BANDANA_ASSIGN_OR_RETURN(const ShuffledLaplaceMean privatizer, LaplacePrivatizer(nominal));
   const MeanQuery query = OneCoordinate(kLaplaceClients);

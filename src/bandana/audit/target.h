@@ -13,24 +13,26 @@
 
 namespace bandana::audit {
 
-/// One of two inputs that the claim must hide from each other, as far apart as it allows.
+/// One of two neighbouring inputs, as far apart as the claim allows.
 enum class Neighbour { kFirst, kSecond };
 
-/// Something to attack: a mechanism with its input fixed up to a neighbour, and what its adversary sees.
+/// Something to attack: a mechanism whose input is fixed except for the neighbour, and the view of its
+/// adversary.
 struct Target {
   std::string name;
-  std::optional<Claim> claim;  ///< none: nothing can be refuted, the audit only measures
-  std::size_t dimension = 0;   ///< of the view
+  std::optional<Claim> claim;  ///< none: nothing can be refuted, and the audit only measures
+  std::size_t dimension = 0;   ///< the dimension of the view
 
-  /// One run: writes what the adversary sees, all of its randomness drawn from the generator. Called from
-  /// several threads at once.
+  /// Runs once: writes what the adversary sees. All randomness comes from the generator. Called from several
+  /// threads at once.
   std::function<absl::Status(Neighbour, NoiseGen&, std::span<double> view)> draw;
 
-  /// The direction from the first neighbour to the second in the view, if it is known; learned otherwise.
+  /// The direction in the view from the first neighbour to the second, if it is known; otherwise it is
+  /// learned.
   std::vector<double> direction = {};
 
-  /// ln of the second's density over the first's, up to a constant, if the law is known. Only a sharper way
-  /// to look: a wrong one makes the audit weak, never unsound.
+  /// ln of the second neighbour's density over the first's, up to a constant, if the distribution is known.
+  /// It only makes the audit sharper: a wrong one makes the audit weak, but never unsound.
   std::function<double(std::span<const double> view)> log_ratio = {};
 };
 

@@ -26,7 +26,7 @@ std::array<double, AutoLendingScale::kNumbers> NumbersOf(const Loan& loan) {
   return {loan.fico, loan.one_month, loan.term, loan.amount, loan.competitor_rate};
 }
 
-// A column of numbers, where it goes and which numbers are accepted.
+// A column of numbers: its name, its field, and the numbers that are accepted.
 struct NumberColumn {
   const std::string* name;
   double Loan::* field;
@@ -38,7 +38,7 @@ bool Positive(double value) { return value > 0; }
 bool NotNegative(double value) { return value >= 0; }
 bool WholeMonths(double value) { return value >= 1 && value <= 1200 && value == std::floor(value); }
 
-// Points into `columns`.
+// The result points into `columns`.
 std::vector<NumberColumn> NumberColumns(const AutoLendingColumns& columns) {
   return {{&columns.fico, &Loan::fico, Positive, "a finite number > 0"},
           {&columns.one_month, &Loan::one_month, NotNegative, "a finite number >= 0, per cent a year"},
@@ -49,7 +49,7 @@ std::vector<NumberColumn> NumberColumns(const AutoLendingColumns& columns) {
           {&columns.monthly_payment, &Loan::monthly_payment, Positive, "a finite number > 0"}};
 }
 
-double Annuity(double rate, double periods) {  // of 1 at the end of each
+double Annuity(double rate, double periods) {  // value of 1 paid at the end of each period
   return rate == 0 ? periods : -std::expm1(-periods * std::log1p(rate)) / rate;
 }
 
@@ -57,20 +57,20 @@ absl::Status CheckScale(const AutoLendingScale& scale) {
   for (int i = 0; i < AutoLendingScale::kNumbers; ++i) {
     const Interval range = scale.ranges[static_cast<std::size_t>(i)];
     if (!(std::isfinite(range.low) && std::isfinite(range.high) && range.low < range.high)) {
-      return InvalidOption(fmt::format("auto_lending.scale.{}", kNumberNames[static_cast<std::size_t>(i)]),
+      return InvalidOption(fmt::format("scale.{}", kNumberNames[static_cast<std::size_t>(i)]),
                            fmt::format("[{}, {}]", range.low, range.high), "finite numbers, low < high");
     }
   }
   for (const auto& [name, value] : {std::pair("price", scale.price), {"radius", scale.radius}}) {
     if (!(value > 0 && std::isfinite(value))) {
-      return InvalidOption(fmt::format("auto_lending.scale.{}", name), value, "a finite number > 0");
+      return InvalidOption(fmt::format("scale.{}", name), value, "a finite number > 0");
     }
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckLoans(const std::vector<Loan>& loans) {
-  if (loans.empty()) return InvalidOption("auto_lending.loans", "none", "at least one");
+  if (loans.empty()) return InvalidOption("loans", "none", "at least one");
   const AutoLendingColumns columns;
   const std::vector<NumberColumn> numbers = NumberColumns(columns);
   for (const Loan& loan : loans) {
@@ -83,7 +83,7 @@ absl::Status CheckLoans(const std::vector<Loan>& loans) {
   return absl::OkStatus();
 }
 
-// Smallest and largest values; a column with one value is 0 throughout.
+// Returns the smallest and largest value of each column. A column with a single value becomes 0 throughout.
 std::array<Interval, AutoLendingScale::kNumbers> DataRanges(const std::vector<Loan>& loans) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::array<Interval, AutoLendingScale::kNumbers> ranges;
@@ -102,8 +102,7 @@ std::array<Interval, AutoLendingScale::kNumbers> DataRanges(const std::vector<Lo
 
 absl::StatusOr<Vector> PriceGrid(const std::vector<double>& logged, const AutoLendingOptions& options) {
   if (!(options.prices >= 1 && options.prices <= (1 << 20))) {
-    return InvalidOption("auto_lending.prices", static_cast<double>(options.prices),
-                         "a whole number from 1 to 2^20");
+    return InvalidOption("prices", static_cast<double>(options.prices), "a whole number from 1 to 2^20");
   }
   const bool revenue = options.reward == LendingReward::kRevenue;
   Interval range;
@@ -119,7 +118,7 @@ absl::StatusOr<Vector> PriceGrid(const std::vector<double>& logged, const AutoLe
   }
   if (!(std::isfinite(range.low) && std::isfinite(range.high) && range.low <= range.high) ||
       (revenue && !(range.low >= 0 && range.high > 0))) {
-    return InvalidOption("auto_lending.price_range", fmt::format("[{}, {}]", range.low, range.high),
+    return InvalidOption("price_range", fmt::format("[{}, {}]", range.low, range.high),
                          revenue ? "0 <= low <= high, high > 0, where the reward is the revenue"
                                  : "finite numbers, low <= high");
   }
@@ -150,22 +149,22 @@ absl::Status CheckWithin(const AutoLendingScale& scale, const std::vector<Loan>&
       const Interval& range = scale.ranges[i];
       if (numbers[i] >= range.low && numbers[i] <= range.high) continue;
       return InvalidOption(kNumberNames[i], numbers[i],
-                           fmt::format("[{}, {}], by auto_lending.scale", range.low, range.high));
+                           fmt::format("[{}, {}], by `scale`", range.low, range.high));
     }
   }
   const double largest = std::max(std::abs(*std::max_element(logged.begin(), logged.end())),
                                   std::abs(*std::min_element(logged.begin(), logged.end())));
   if (const double price = std::max(largest, grid.cwiseAbs().maxCoeff()); !(price <= scale.price)) {
-    return InvalidOption("price", price, fmt::format("at most {}, by auto_lending.scale", scale.price));
+    return InvalidOption("price", price, fmt::format("at most {}, by `scale`", scale.price));
   }
   if (!(scale.radius >= AutoLendingScale::WorstRadius())) {
-    return InvalidOption("auto_lending.scale.radius", scale.radius,
+    return InvalidOption("scale.radius", scale.radius,
                          fmt::format("at least {}", AutoLendingScale::WorstRadius()));
   }
   return absl::OkStatus();
 }
 
-// log(1 + exp(s)).
+// Returns log(1 + exp(s)).
 double Softplus(double s) { return s > 0 ? s + std::log1p(std::exp(-s)) : std::log1p(std::exp(s)); }
 
 double PenalisedLoss(const ActionMatrix& features, const std::vector<bool>& outcomes, double penalty,
@@ -184,7 +183,7 @@ absl::StatusOr<std::vector<Loan>> ReadAutoLending(const std::string& path,
                                                   const AutoLendingColumns& columns) {
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
-      CsvReader::Open(path, {.key = "environment.file",
+      CsvReader::Open(path, {.key = "file",
                              .lines = "one application a line under a header",
                              .accepted = fmt::format(
                                  "columns {}, {}, {}, {}, {}, {}, {}, {} and any others", columns.fico,
@@ -256,7 +255,7 @@ double PriceOf(const Loan& loan) {
 }
 
 double AutoLendingScale::WorstRadius() {
-  // Five numbers, the constant and one dummy of at most 1 each, twice.
+  // There are five numbers, the constant and one indicator, each at most 1, and all of them twice.
   return std::sqrt(2.0 * (kNumbers + 2)) * (1 + 1e-12);
 }
 
@@ -298,14 +297,16 @@ absl::StatusOr<LogisticFit> FitLogistic(const ActionMatrix& features, const std:
     if (factor.info() != Eigen::Success)
       return absl::InternalError("a logistic regression's matrix is singular");
     const Vector direction = -factor.solve(gradient);
-    const double decrement = -gradient.dot(direction);  // twice what is to be gained, to second order
-    if (decrement <= 1e-16 * (1 + loss)) {              // the last step squares what is left
+    // Twice the expected decrease of the loss, to second order.
+    const double decrement = -gradient.dot(direction);
+    if (decrement <= 1e-16 * (1 + loss)) {  // the last step squares the remaining error
       fit.theta += direction;
       const Matrix inverse = factor.solve(Matrix::Identity(size, size));
       fit.covariance = inverse * information * inverse;
       return fit;
     }
-    const double slack = 1e-11 * (1 + loss);  // the loss's own rounding, or steps get short near the minimum
+    // The rounding of the loss. Without it, steps would get short near the minimum.
+    const double slack = 1e-11 * (1 + loss);
     double step = 1;
     double next = PenalisedLoss(features, outcomes, penalty, fit.theta + direction);
     while (!(next <= loss - 1e-4 * step * decrement + slack) && step > 0x1p-40) {
@@ -399,8 +400,8 @@ AutoLendingScale TwinScale() {
 
 Vector TwinTheta() {
   Vector theta(AutoLendingScale::kDimension);
-  // FICO score, one-month rate, term, amount, competitor's rate, constant, new, refinanced, used; by the
-  // price.
+  // FICO score, one-month rate, term, amount, competitor's rate, constant, new, refinanced, used; the second
+  // line holds their products with the price.
   theta << -1.2, -0.4, 0.6, -1.5, 3, -0.2, -0.3, 0.3, -0.2,  //
       -1, -0.3, 0.5, 2, 1, -3.6, -1.2, -1, -1.4;
   return theta * TwinScale().radius;
@@ -408,7 +409,7 @@ Vector TwinTheta() {
 
 absl::StatusOr<std::vector<Loan>> SyntheticTwin(std::uint64_t seed, Count rows) {
   if (!(rows >= 1 && rows <= 100'000'000)) {
-    return InvalidOption("auto_lending.rows", fmt::format("{}", rows), "a whole number from 1 to 10^8");
+    return InvalidOption("rows", fmt::format("{}", rows), "a whole number from 1 to 10^8");
   }
   PhiloxSource bits({.seed = seed, .stream = Stream::kInstance});
   CoinGen coin(bits);
@@ -424,7 +425,7 @@ absl::StatusOr<std::vector<Loan>> SyntheticTwin(std::uint64_t seed, Count rows) 
     loan.one_month = 1 + 0.9 * UniformUnit(coin);
     loan.term = kTerms[std::min<std::size_t>(4, static_cast<std::size_t>(7 * UniformUnit(coin)))];
     loan.amount = std::round(22'000 * std::exp(0.45 * StandardNormal(coin)));
-    // A worse score costs more, everywhere.
+    // A worse score costs more, at every lender.
     const double risk = 0.02 * (760 - loan.fico);
     loan.competitor_rate = 4.5 + risk + 0.5 * StandardNormal(coin);
     const double u = UniformUnit(coin);

@@ -8,7 +8,8 @@
 #include <complex>
 #include <numbers>
 
-// Gauss rules on fixed panels: an adaptive rule that is asked for more than rounding allows never ends.
+// The integrals use Gauss rules on fixed panels. An adaptive rule never ends if it is asked for more than
+// rounding allows.
 namespace bandana {
 namespace {
 
@@ -31,7 +32,8 @@ double MeanLargestTerm(Count copies, double q, double angle) {
 
 constexpr int kPanels = 256;
 
-// Z_1 = sqrt(d) sin(b) with the rest of Z inside the ball: d cos^2(b) is left for the other squares.
+// The density of b where Z_1 = sqrt(d) sin(b) and Z is inside the ball. The other squares may sum to at most
+// d cos^2(b).
 class InsideDensity {
  public:
   explicit InsideDensity(Count dimension)
@@ -49,12 +51,12 @@ class InsideDensity {
   double scale_;
 };
 
-// P(0 < U_1 < t), by parts: with n = d - 2, it is the integral of cos^n from 0 to asin(t) over twice that to
-// pi/2.
+// Returns P(0 < U_1 < t), by parts. With n = d - 2, it is the integral of cos^n from 0 to asin(t), divided by
+// twice the integral from 0 to pi/2.
 double FewDimensionsBelow(int dimension, double t) {
   const double square = (1 - t) * (1 + t);
   const bool even = dimension % 2 == 0;
-  double whole = even ? kHalfPi : 1;  // cos^n from 0 to pi/2, for n = 0 or 1
+  double whole = even ? kHalfPi : 1;  // the integral of cos^n from 0 to pi/2, for n = 0 or 1
   double below = even ? std::asin(t) / std::numbers::pi : t / 2;
   double power = even ? std::sqrt(square) : square;  // cos^(n - 1), for n = 2 or 3
   for (int n = even ? 2 : 3; n <= dimension - 2; n += 2, power *= square) {
@@ -83,7 +85,7 @@ double SphereCoordinateTail(Count dimension, double t) {
   return 0.5 - FewDimensionsBelow(static_cast<int>(dimension), t);
 }
 
-// Length and direction of Z are independent.
+// Uses that the length and the direction of Z are independent.
 double GaussianCoordinateTail(Count dimension, double t) {
   double tail = OutsideBall(dimension) * SphereCoordinateTail(dimension, t);
   const InsideDensity density(dimension);
@@ -107,14 +109,14 @@ double MeanLargestSphereCoordinate(Count dimension, Count copies) {
   return mean;
 }
 
-// From the top down, so that the tail at a panel's upper end is known.
+// Goes from the top down, so that the tail at a panel's upper end is known.
 double MeanLargestGaussianCoordinate(Count dimension, Count copies) {
   const double outside = OutsideBall(dimension);
   const InsideDensity density(dimension);
   const double top = TopAngle(dimension);
   const double width = top / kPanels;
   double mean = 0;
-  double above = 0;  // P(inside, and beyond the panel)
+  double above = 0;  // P(inside the ball, and above the panel)
   for (int i = 0; i < kPanels; ++i) {
     const double high = top - i * width;
     const double low = top - (i + 1) * width;
@@ -136,7 +138,7 @@ WinningCluster WinOfCluster(Count dimension, Count copies, const Vector& heights
   // U_1 = sin(a) has the density cos(a)^(d - 2) / B(1/2, (d - 1)/2) in a.
   const double norm = static_cast<double>(copies) * weights[static_cast<std::size_t>(cluster)] /
                       boost::math::beta(0.5, (d - 1) / 2);
-  // Both integrals at once.
+  // Computes both integrals at once, as the real and the imaginary part.
   const auto win = [&](double a) -> std::complex<double> {
     const double t = std::sin(a);
     double above = 0;  // P(one score > this one)
@@ -148,7 +150,7 @@ WinningCluster WinOfCluster(Count dimension, Count copies, const Vector& heights
         norm * std::pow(std::cos(a), d - 2) * std::exp(rivals * std::log1p(-std::min(above, 1.0)));
     return {density, density * t};
   };
-  // Rivals' laws have edges inside: no rule may step over one.
+  // The rivals' distributions have edges inside the interval. No rule may step over one.
   std::vector<double> edges = {-kHalfPi, kHalfPi};
   for (Eigen::Index other = 0; other < heights.size(); ++other) {
     for (const double side : {-1.0, 1.0}) {
@@ -157,13 +159,14 @@ WinningCluster WinOfCluster(Count dimension, Count copies, const Vector& heights
     }
   }
   std::sort(edges.begin(), edges.end());
-  // The probability to beat all rivals rises within about 1/K of an edge: panels shrink towards both.
+  // The probability of beating all rivals rises within about 1/K of an edge, so panels shrink towards both
+  // ends.
   const int halvings = 4 + static_cast<int>(std::ceil(std::log2(static_cast<double>(copies))));
   WinningCluster total;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     const double middle = (edges[i] + edges[i + 1]) / 2;
     const double half = (edges[i + 1] - edges[i]) / 2;
-    // A tail goes as a power (d - 1)/2 of the distance to an edge, which is a whole power of this s.
+    // A tail is a power (d - 1)/2 of the distance to an edge, which is a whole power of this s.
     const auto smooth = [&](double s) { return half * std::cos(s) * win(middle + half * std::sin(s)); };
     std::complex<double> part = 0;
     for (int panel = 0; panel <= halvings; ++panel) {

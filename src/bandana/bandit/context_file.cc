@@ -27,17 +27,16 @@ absl::Status CheckNorms(const CsvReader& reader, const double* context, Count ac
 
 absl::StatusOr<std::shared_ptr<const SampledContexts>> ReadContexts(const std::string& path, Count actions,
                                                                     Count dimension) {
-  for (const auto& [key, value] :
-       {std::pair("environment.actions", actions), {"environment.dimension", dimension}}) {
+  for (const auto& [key, value] : {std::pair("actions", actions), {"dimension", dimension}}) {
     constexpr Count kMost = 1 << 24;
     if (!(value >= 1 && value <= kMost)) {
-      return InvalidOption(key, static_cast<double>(value), "a whole number from 1 to 2^24");
+      return InvalidField(Part::kParams, key, static_cast<double>(value), "a whole number from 1 to 2^24");
     }
   }
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
       CsvReader::Open(
-          path, {.key = "environment.file",
+          path, {.key = "file",
                  .lines = "one context a line",
                  .accepted =
                      "one context a line: actions x dimension finite numbers separated by commas, action by "

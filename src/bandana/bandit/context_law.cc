@@ -19,21 +19,20 @@ constexpr double kNormSlack = 1 + 1e-9;
 absl::Status CheckSize(Count actions, Count dimension, Count least_dimension) {
   constexpr Count kMostEntries = Count{1} << 24;
   if (!(dimension >= least_dimension && dimension <= kMostEntries / 2)) {
-    return InvalidOption("environment.dimension", static_cast<double>(dimension),
-                         fmt::format("a whole number from {} to 2^23", least_dimension));
+    return InvalidField(Part::kParams, "dimension", static_cast<double>(dimension),
+                        fmt::format("a whole number from {} to 2^23", least_dimension));
   }
   if (!(actions >= 2 && actions <= kMostEntries / dimension)) {
-    return InvalidOption(
-        "environment.actions", static_cast<double>(actions),
-        "a whole number from 2, so that there is a choice in a context, to 2^24 / dimension");
+    return InvalidField(Part::kParams, "actions", static_cast<double>(actions),
+                        "a whole number from 2, so that there is a choice in a context, to 2^24 / dimension");
   }
   return absl::OkStatus();
 }
 
 absl::Status BadContext(Count context, const std::string& message) {
-  return InvalidInput({.message = fmt::format("context {}: {}", context, message),
-                       .key = "environment.contexts",
-                       .accepted = "actions that are finite and of norm at most 1"});
+  return InvalidField(Part::kParams, {.message = fmt::format("context {}: {}", context, message),
+                                      .key = "contexts",
+                                      .accepted = "actions that are finite and of norm at most 1"});
 }
 
 // Rows are contiguous: an action is a plain array.
@@ -54,8 +53,8 @@ void FillDirection(CoinGen& coin, double* row, Eigen::Index size) {
 
 double* RowOf(ActionMatrix& matrix, Eigen::Index row) { return matrix.data() + row * matrix.cols(); }
 
-/// Adds up what every policy picks in one context after the other. Scores come from one matrix product; where
-/// the two best are too near each other for its rounding, PickAction decides, as it will for the client.
+/// Sums the actions that every policy picks, over contexts. Scores come from one matrix product. If the two
+/// best scores are too close for its rounding, PickAction decides, as it does for the client.
 class PickSums {
  public:
   explicit PickSums(const ActionMatrix& thetas)
@@ -188,7 +187,7 @@ ClusterContexts::ClusterContexts(Params params)
 
 absl::StatusOr<std::shared_ptr<const ClusterContexts>> ClusterContexts::Create(Params params) {
   const auto refuse = [](const std::string& message, const std::string& accepted) {
-    return InvalidInput({.message = message, .key = "environment.contexts", .accepted = accepted});
+    return InvalidField(Part::kParams, {.message = message, .key = "contexts", .accepted = accepted});
   };
   BANDANA_RETURN_IF_ERROR(CheckSize(params.actions, params.centres.cols(), 2));
   if (!(params.radius > 0 && params.radius <= 1 && std::isnormal(params.radius))) {
@@ -249,8 +248,9 @@ std::optional<ActionMatrix> ClusterContexts::Responses(const ActionMatrix& theta
   return responses;
 }
 
-// An action m_b + radius xi wins with xi's coordinate t along the direction u at the density
-// K F(<m_b, u> + radius t)^(K - 1), F the law of one action's score; given t, xi averages to t u.
+// An action m_b + radius xi wins, with xi's coordinate t along the direction u, at the density K F(<m_b, u> +
+// radius t)^(K - 1), where F is the distribution function of one action's score. Given t, the mean of xi is t
+// u.
 Vector ClusterContexts::Response(const Vector& direction) const {
   const Vector heights = params_.centres * direction;
   Vector response = Vector::Zero(direction.size());
@@ -272,7 +272,8 @@ Interval ClusterContexts::Means(const Vector& theta) const {
 absl::StatusOr<SampledResponses> SampleResponses(const ContextLaw& law, const ActionMatrix& thetas,
                                                  Count samples, double level, CoinGen& coin) {
   if (!(samples >= 1)) {
-    return InvalidOption("environment.context_samples", static_cast<double>(samples), "a whole number >= 1");
+    return InvalidField(Part::kParams, "context_samples", static_cast<double>(samples),
+                        "a whole number >= 1");
   }
   BANDANA_CHECK(level > 0 && level < 1);
   PickSums sums(thetas);

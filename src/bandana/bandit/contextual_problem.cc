@@ -15,14 +15,14 @@
 namespace bandana {
 namespace {
 
-constexpr NodeId kDirectionsNode{1};  // streams of the instance that node 0, theta's, does not use
+constexpr NodeId kDirectionsNode{1};  // streams of the instance that differ from theta's, which has node 0
 constexpr NodeId kSamplesNode{2};
 
 PhiloxSource InstanceBits(std::uint64_t seed, NodeId node) {
   return PhiloxSource({.seed = seed, .node = node, .stream = Stream::kInstance});
 }
 
-// The first of equal rows, in ascending order.
+// Returns the first of each group of equal rows, in ascending order.
 std::vector<Eigen::Index> DistinctRows(const ActionMatrix& matrix) {
   const auto row = [&](Eigen::Index i) { return matrix.data() + i * matrix.cols(); };
   const auto compare = [&](Eigen::Index a, Eigen::Index b) {
@@ -47,8 +47,8 @@ absl::StatusOr<ActionMatrix> PolicyDirections(Count dimension, Count policies, s
   BANDANA_CHECK(dimension >= 1);
   constexpr Count kMostEntries = Count{1} << 27;
   if (!(policies >= 1 && policies <= kMostEntries / dimension)) {
-    return InvalidOption("environment.policies", static_cast<double>(policies),
-                         "a whole number from 1 to 2^27 / dimension");
+    return InvalidField(Part::kParams, "policies", static_cast<double>(policies),
+                        "a whole number from 1 to 2^27 / dimension");
   }
   if (dimension == 1) return ActionMatrix((ActionMatrix(2, 1) << 1, -1).finished());
   ActionMatrix thetas(policies, dimension);
@@ -75,8 +75,8 @@ absl::StatusOr<std::shared_ptr<const PolicySet>> PolicySet::Create(Params params
   BANDANA_CHECK(params.thetas.cols() == params.law->dimension());
   BANDANA_CHECK((params.thetas.rowwise().squaredNorm().array() > 0).all());
   if (!(params.samples >= 0)) {
-    return InvalidOption("environment.context_samples", static_cast<double>(params.samples),
-                         "a whole number >= 0");
+    return InvalidField(Part::kParams, "context_samples", static_cast<double>(params.samples),
+                        "a whole number >= 0");
   }
   std::shared_ptr<PolicySet> set(new PolicySet);
   set->law_ = std::move(params.law);
@@ -87,8 +87,8 @@ absl::StatusOr<std::shared_ptr<const PolicySet>> PolicySet::Create(Params params
   set->exact_ = exact.has_value();
   if (params.samples == 0) {
     if (!exact.has_value()) {
-      return InvalidOption("environment.context_samples", 0.0,
-                           "a whole number >= 1: this context law has no closed form");
+      return InvalidField(Part::kParams, "context_samples", 0.0,
+                          "a whole number >= 1: this context law has no closed form");
     }
     const std::vector<Eigen::Index> kept = DistinctRows(*exact);
     set->responses_ = (*exact)(kept, Eigen::all);
@@ -104,7 +104,7 @@ absl::StatusOr<std::shared_ptr<const PolicySet>> PolicySet::Create(Params params
   return set;
 }
 
-// From the same contexts every time: in each of them theta's own pick is the best, so that no estimate beats
+// Uses the same contexts in every call. In each of them theta's own pick is the best, so no estimate exceeds
 // BestValue.
 absl::StatusOr<SampledResponses> PolicySet::Sample(const ActionMatrix& thetas) const {
   PhiloxSource bits = InstanceBits(seed_, kSamplesNode);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <new>
 #include <span>
 #include <vector>
@@ -12,10 +13,10 @@
 
 namespace bandana {
 
-/// The decision sets of consecutive rounds of one agent, in memory of its own that is filled again and again,
-/// with what the environment knows of them and the agent does not: each arm's mean reward, the round's best,
-/// and a uniform number from which the reward of whatever arm is pulled follows. Rounds are counted from 0
-/// here, wherever the block starts.
+/// The decision sets of consecutive rounds of one agent, in memory that is reused. It also holds what the
+/// world knows and the agent does not: each arm's mean reward, the best mean of the round, and a uniform
+/// number that determines the reward of any arm. A world that does not know the means leaves them out in all
+/// rounds: gaps are then NaN. Rounds count from 0 within a block.
 template <class Scalar>
 class DecisionBlock {
  public:
@@ -40,7 +41,7 @@ class DecisionBlock {
   Eigen::Index dimension() const { return dimension_; }
   Eigen::Index stride() const { return stride_; }
 
-  /// For the last block of a run. Allocates nothing.
+  /// Shortens the block, for the end of a run. Allocates nothing.
   void SetRounds(Count rounds) {
     BANDANA_CHECK(rounds >= 1 && rounds <= most_rounds_);
     rounds_ = rounds;
@@ -59,8 +60,8 @@ class DecisionBlock {
   double uniform(Count round) const { return truths_[Offset(round)].uniform; }
   double Gap(Count round, ArmId arm) const { return best_mean(round) - means(round)[arm]; }
 
-  /// For those who fill it: a round's entries as DecisionSet lays them out, of which those beyond the last
-  /// arm must stay 0, and its means, with room for a multiple of 8.
+  /// Write access, for the code that fills the block. `entries` is laid out as in DecisionSet; entries beyond
+  /// the last arm must stay 0. `means_of` has room for a multiple of 8 means.
   Scalar* entries(Count round) { return entries_.data() + Offset(round) * dimension_ * stride_; }
   double* means_of(Count round) { return means_.data() + Offset(round) * means_stride_; }
   void SetTruth(Count round, double best_mean, double uniform) {
@@ -69,7 +70,7 @@ class DecisionBlock {
 
  private:
   struct Truth {
-    double best_mean = 0;
+    double best_mean = std::numeric_limits<double>::quiet_NaN();
     double uniform = 0;
   };
 
@@ -88,7 +89,8 @@ class DecisionBlock {
 
   static constexpr Eigen::Index kMeansTile = 8;
 
-  /// An odd number of cache lines: coordinates of an arm do not fall into a few sets of the cache.
+  /// The stride is an odd number of cache lines, so that the coordinates of an arm do not fall into a few
+  /// sets of the cache.
   static Eigen::Index Stride(Eigen::Index arms) {
     constexpr Eigen::Index kLine = kAlignment / sizeof(Scalar);
     return ((arms + kLine - 1) / kLine | 1) * kLine;

@@ -15,22 +15,21 @@ constexpr double kMostTheta = 100;
 constexpr Count kMostEntries = Count{1} << 24;
 constexpr double kNormSlack = 1 + 1e-9;
 
-absl::Status BadCount(const char* key, Count value, std::string accepted) {
-  return InvalidOption(key, fmt::format("{}", value), std::move(accepted));
+absl::Status BadCount(const char* field, Count value, std::string accepted) {
+  return InvalidField(Part::kParams, field, fmt::format("{}", value), std::move(accepted));
 }
 
 absl::Status CheckSize(const GlmProblemParams& params) {
   const bool margin = params.contexts == UserContexts::kMargin;
   const Count least = margin ? 2 : 1;
   if (!(params.dimension >= least && params.dimension <= kMostEntries / 2)) {
-    return BadCount("environment.dimension", params.dimension,
-                    fmt::format("a whole number from {} to 2^23", least));
+    return BadCount("dimension", params.dimension, fmt::format("a whole number from {} to 2^23", least));
   }
   if (margin && params.arms != 2) {
-    return BadCount("environment.actions", params.arms, "2 with environment.contexts = \"margin\"");
+    return BadCount("actions", params.arms, "2 with environment.contexts = \"margin\"");
   }
   if (!(params.arms >= 2 && params.arms <= kMostEntries / params.dimension)) {
-    return BadCount("environment.actions", params.arms,
+    return BadCount("actions", params.arms,
                     "a whole number from 2, so that there is a choice, to 2^24 / dimension");
   }
   return absl::OkStatus();
@@ -39,47 +38,48 @@ absl::Status CheckSize(const GlmProblemParams& params) {
 absl::Status CheckMargin(const GlmProblemParams& params) {
   if (params.contexts != UserContexts::kMargin) {
     if (params.margin == 0) return absl::OkStatus();
-    return InvalidOption("environment.margin", params.margin,
-                         "nothing unless environment.contexts = \"margin\"");
+    return InvalidField(Part::kParams, "margin", params.margin,
+                        "nothing unless environment.contexts = \"margin\"");
   }
   if (!(params.margin >= 0.01 && params.margin <= 100)) {
-    return InvalidOption("environment.margin", params.margin, "a number in [0.01, 100]");
+    return InvalidField(Part::kParams, "margin", params.margin, "a number in [0.01, 100]");
   }
   if (params.parameters != ParameterKind::kSingle) {
-    return InvalidOption("environment.parameters", "multi", "single with environment.contexts = \"margin\"");
+    return InvalidField(Part::kParams, "parameters", "multi",
+                        "single with environment.contexts = \"margin\"");
   }
   if (params.mean.link() != Link::kIdentity) {
-    return InvalidOption("environment.link", "another", "identity with environment.contexts = \"margin\"");
+    return InvalidField(Part::kParams, "link", "another", "identity with environment.contexts = \"margin\"");
   }
   return absl::OkStatus();
 }
 
-/// With the identity.
+/// Checks the reward for the identity link.
 absl::Status CheckLinearReward(const GlmProblemParams& params) {
   switch (params.reward.kind) {
     case RewardKind::kGaussian:
       if (params.reward.sd >= 0 && std::isfinite(params.reward.sd)) return absl::OkStatus();
-      return InvalidOption("environment.reward_sd", params.reward.sd, "a finite number >= 0");
+      return InvalidField(Part::kParams, "reward_sd", params.reward.sd, "a finite number >= 0");
     case RewardKind::kBernoulli:
-      return InvalidOption("environment.reward", "bernoulli",
-                           "gaussian, rademacher or uniform with environment.link = \"identity\": means may "
-                           "be negative");
+      return InvalidField(Part::kParams, "reward", "bernoulli",
+                          "gaussian, rademacher or uniform with environment.link = \"identity\": means may "
+                          "be negative");
     case RewardKind::kRademacher:
     case RewardKind::kUniform:
       break;
   }
   if (params.contexts == UserContexts::kGaussian) {
-    return InvalidOption("environment.reward", "a bounded law",
-                         "gaussian with environment.contexts = \"gaussian\": means have no bound");
+    return InvalidField(Part::kParams, "reward", "a bounded law",
+                        "gaussian with environment.contexts = \"gaussian\": means have no bound");
   }
   if (params.theta_norm <= 1) return absl::OkStatus();
-  return InvalidOption("environment.theta_norm", params.theta_norm,
-                       "at most 1 with rewards in [-1, 1]: means must be there, too");
+  return InvalidField(Part::kParams, "theta_norm", params.theta_norm,
+                      "at most 1 with rewards in [-1, 1]: means must be there, too");
 }
 
 absl::Status CheckReward(const GlmProblemParams& params) {
   if (params.reward.mean_varies) {
-    return InvalidOption("environment.reward", "means that vary", "means that follow from the context");
+    return InvalidField(Part::kParams, "reward", "means that vary", "means that follow from the context");
   }
   switch (params.mean.link()) {
     case Link::kIdentity:
@@ -87,7 +87,7 @@ absl::Status CheckReward(const GlmProblemParams& params) {
     case Link::kLogistic:
     case Link::kProbit:
       if (params.reward.kind == RewardKind::kBernoulli) return absl::OkStatus();
-      return InvalidOption("environment.reward", "another law", "bernoulli with this environment.link");
+      return InvalidField(Part::kParams, "reward", "another law", "bernoulli with this environment.link");
     case Link::kPoisson:
       break;
   }
@@ -98,8 +98,8 @@ absl::Status Check(const GlmProblemParams& params) {
   BANDANA_RETURN_IF_ERROR(CheckSize(params));
   BANDANA_RETURN_IF_ERROR(CheckMargin(params));
   if (!(params.theta_norm > 0 && params.theta_norm <= kMostTheta && std::isnormal(params.theta_norm))) {
-    return InvalidOption("environment.theta_norm", params.theta_norm,
-                         fmt::format("a number in (0, {}]", kMostTheta));
+    return InvalidField(Part::kParams, "theta_norm", params.theta_norm,
+                        fmt::format("a number in (0, {}]", kMostTheta));
   }
   return CheckReward(params);
 }
@@ -159,7 +159,7 @@ std::optional<Interval> GlmProblem::support() const {
   return Interval{-params_.theta_norm, params_.theta_norm};
 }
 
-// The first n with U < P(N <= n), up to the bound. Where exp(-l) is 0 that is the bound.
+// Returns the first n with U < P(N <= n), at most the bound. If exp(-l) is 0, this is the bound.
 double GlmProblem::DrawCount(double predictor, CoinGen& coin) const {
   const double l = std::exp(std::min(predictor, 700.0));
   const auto bound = static_cast<int>(params_.mean.bound());

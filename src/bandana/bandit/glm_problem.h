@@ -14,49 +14,56 @@
 namespace bandana {
 
 enum class ParameterKind {
-  kSingle,  ///< one theta; every round has a context x_a for each arm: mean mu(<x_a, theta>)
-  kMulti,   ///< a theta_a for each arm; every round has one context x: mean mu(<x, theta_a>)
+  /// One theta. Every round has a context x_a for each arm; the mean is mu(<x_a, theta>).
+  kSingle,
+  /// One theta_a for each arm. Every round has one context x; the mean is mu(<x, theta_a>).
+  kMulti,
 };
 
-/// What contexts of a round are; with kSingle those of its arms are independent unless said otherwise.
+/// The distribution of the contexts of a round. With kSingle, the contexts of the arms are independent,
+/// except in kMargin.
 enum class UserContexts {
-  kSphere,    ///< uniform on the unit sphere
-  kGaussian,  ///< N(0, I/d), not pulled back into the unit ball: the hard instance of P5, Theorem 3.2
-  /// Two arms with a margin of exponent beta (P5, Assumption 4): with t = theta*/|theta*|,
-  ///   x_1 = -x_2 = (s g t + kMarginAcross w) / 2,  P(g <= h) = (h / kMarginGap)^beta for h in [0,
-  ///   kMarginGap],
-  /// s = +-1 a fair sign and w uniform on the unit vectors across theta*. |x| <= 1, and the gap of the means
-  /// is g |theta*|.
+  kSphere,  ///< uniform on the unit sphere
+  /// N(0, I/d), not projected into the unit ball: the hard instance of P5, Theorem 3.2.
+  kGaussian,
+  /// Two arms with a margin of exponent beta (P5, Assumption 4). With t = theta*/|theta*|,
+  ///   x_1 = -x_2 = (s g t + kMarginAcross w) / 2,
+  ///   P(g <= h) = (h / kMarginGap)^beta for h in [0, kMarginGap],
+  ///
+  /// where s = +-1 is a fair sign and w is uniform on the unit vectors orthogonal to theta*. |x| <= 1, and
+  /// the gap of the means is g |theta*|.
   kMargin,
 };
 
-/// Half of |x_1 - x_2|^2 <= 4 each, so that theta* and what is across it are seen at about the same rate.
+/// |x_1 - x_2|^2 <= 4. Each of the two constants has half of it, so theta* and the directions orthogonal to
+/// it are observed at about the same rate.
 inline constexpr double kMarginGap = 1.4142135623730950;
 inline constexpr double kMarginAcross = 1.4142135623730950;
 
 struct GlmProblemParams {
   Count dimension = 0;  ///< d >= 1; 2 with kMargin
-  Count arms = 0;       ///< K >= 2; just 2 with kMargin
+  Count arms = 0;       ///< K >= 2; exactly 2 with kMargin
   ParameterKind parameters = ParameterKind::kSingle;
   MeanFunction mean;
   UserContexts contexts = UserContexts::kSphere;
-  double margin = 0;      ///< beta, with kMargin alone: in [0.01, 100]
-  double theta_norm = 1;  ///< of every theta; in (0, 100]
-  /// With the identity: gaussian of sd >= 0, or rademacher or uniform where means are certain to be in
-  /// [-1, 1]. logistic and probit: bernoulli. poisson has a law of its own: kind and sd are not looked at.
+  double margin = 0;      ///< beta, only with kMargin: in [0.01, 100]
+  double theta_norm = 1;  ///< the norm of every theta; in (0, 100]
+  /// The identity link takes gaussian with sd >= 0, or rademacher or uniform if all means are certainly in
+  /// [-1, 1]. logistic and probit take bernoulli. poisson has its own law and ignores kind and sd.
   RewardModel reward;
 };
 
 /// A generalized linear bandit with a new user in every round (P5: Y. Han, Z. Liang, Y. Wang, J. Zhang,
-/// "Generalized Linear Bandits with Local Differential Privacy", NeurIPS 2021). Rounds of it: user_rounds.h.
+/// "Generalized Linear Bandits with Local Differential Privacy", NeurIPS 2021). user_rounds.h plays its
+/// rounds.
 class GlmProblem {
  public:
-  /// Thetas uniform on the sphere of radius theta_norm: the instance of a replicate, the same for everything
-  /// that is compared on it.
+  /// Draws thetas uniformly on the sphere of radius theta_norm. The instance depends on the seed and the
+  /// replicate, so all learners that are compared meet the same one.
   static absl::StatusOr<GlmProblem> Draw(const GlmProblemParams& params, std::uint64_t seed,
                                          std::uint32_t replicate);
 
-  /// One theta a row: one of them, or K. Their norms are at most params.theta_norm, and not all 0.
+  /// Takes one theta per row: 1 or K rows. Their norms are at most params.theta_norm, and not all 0.
   static absl::StatusOr<GlmProblem> Create(const GlmProblemParams& params, ActionMatrix thetas);
 
   const GlmProblemParams& params() const { return params_; }
@@ -66,13 +73,14 @@ class GlmProblem {
   const MeanFunction& mean() const { return params_.mean; }
   const ActionMatrix& thetas() const { return thetas_; }  ///< 1 x d or K x d
 
-  /// Where rewards are for certain: nothing for Gaussian noise or contexts without a bound.
+  /// Returns the interval that certainly contains all rewards. Returns nothing for Gaussian noise or
+  /// unbounded contexts.
   std::optional<Interval> support() const;
 
-  /// Contexts' norms are at most 1 (all but kGaussian).
+  /// Returns whether contexts' norms are at most 1 (true for all but kGaussian).
   bool bounded_contexts() const { return params_.contexts != UserContexts::kGaussian; }
 
-  /// A reward of mean mu(predictor).
+  /// Draws a reward of mean mu(predictor).
   double DrawReward(double predictor, CoinGen& coin) const {
     switch (params_.mean.link()) {
       case Link::kLogistic:

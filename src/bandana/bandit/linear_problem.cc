@@ -17,7 +17,7 @@ namespace bandana {
 namespace {
 
 constexpr double kNormSlack = 1 + 1e-9;
-constexpr double kMeanSlack = 1e-9;  // of a mean that was computed in another order
+constexpr double kMeanSlack = 1e-9;  // for a mean that was computed in another order
 
 void FillNormal(Eigen::Ref<Vector> vector, CoinGen& coin) {
   for (double& entry : vector) entry = StandardNormal(coin);
@@ -35,7 +35,7 @@ Vector DrawDirection(Count dimension, double norm, bool non_negative, CoinGen& c
 
 absl::Status CheckThetaNorm(double norm) {
   if (norm > 0 && norm <= 1) return absl::OkStatus();
-  return InvalidOption("environment.theta_norm", norm, "a number in (0, 1]");
+  return InvalidField(Part::kParams, "theta_norm", norm, "a number in (0, 1]");
 }
 
 PhiloxSource InstanceBits(std::uint64_t seed, std::uint32_t replicate) {
@@ -44,8 +44,9 @@ PhiloxSource InstanceBits(std::uint64_t seed, std::uint32_t replicate) {
 }
 
 absl::Status BadActions(const std::string& message) {
-  return InvalidInput({.message = message,
-                       .key = "environment.actions",
+  return InvalidField(Part::kParams,
+                      {.message = message,
+                       .key = "actions",
                        .accepted = "at least one action, finite, of norm at most 1, not all zero"});
 }
 
@@ -98,15 +99,15 @@ LinearProblem LinearProblem::Through(Link link) && {
 absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& params, std::uint64_t seed,
                                                   std::uint32_t replicate) {
   if (!(params.dimension >= 1 && params.dimension <= 1'000'000)) {
-    return InvalidOption("environment.dimension", static_cast<double>(params.dimension),
-                         "a whole number from 1 to 1000000");
+    return InvalidField(Part::kParams, "dimension", static_cast<double>(params.dimension),
+                        "a whole number from 1 to 1000000");
   }
   constexpr Count kMostEntries = Count{1} << 29;  // 4 GiB
   const Count most_actions =
       std::min<Count>(kMostEntries / params.dimension, std::numeric_limits<ArmId>::max());
   if (!(params.actions >= 1 && params.actions <= most_actions)) {
-    return InvalidOption(
-        "environment.actions", fmt::format("{}", params.actions),
+    return InvalidField(
+        Part::kParams, "actions", fmt::format("{}", params.actions),
         fmt::format("a whole number from 1 to {}: there are 2^29 / dimension at most", most_actions));
   }
   BANDANA_RETURN_IF_ERROR(CheckThetaNorm(params.theta_norm));
@@ -141,7 +142,7 @@ absl::StatusOr<LinearProblem> LinearProblem::DrawTheta(ActionMatrix actions, dou
 absl::StatusOr<ActionMatrix> ReadActions(const std::string& path) {
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
-      CsvReader::Open(path, {.key = "environment.file",
+      CsvReader::Open(path, {.key = "file",
                              .lines = "one action a line",
                              .accepted = "finite numbers separated by commas, as many on every line"}));
   std::vector<double> entries;

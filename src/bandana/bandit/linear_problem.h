@@ -12,46 +12,47 @@
 namespace bandana {
 
 enum class ActionLaw {
-  kSphere,    ///< uniform on the unit sphere
-  kOrthant,   ///< its non-negative part, and theta too: all means are in [0, 1]
-  kGaussian,  ///< normal, scaled so that the longest has norm 1: lengths differ
+  kSphere,  ///< uniform on the unit sphere
+  /// The non-negative part of the sphere, for theta too: all means are in [0, 1].
+  kOrthant,
+  kGaussian,  ///< normal, scaled so that the longest action has norm 1
 };
 
 struct LinearProblemParams {
   Count dimension = 0;
   Count actions = 0;
   ActionLaw law = ActionLaw::kSphere;
-  double theta_norm = 1;  ///< in (0, 1]
+  double theta_norm = 1;  ///< the norm of theta, in (0, 1]
 };
 
-/// Finitely many actions x, |x| <= 1, with mean reward mu(<theta, x>), |theta| <= 1; mu is the identity
-/// unless asked otherwise. It knows its own optimum.
+/// Finitely many actions x, |x| <= 1, with mean reward mu(<theta, x>), |theta| <= 1. The link mu is the
+/// identity unless Through sets another. The problem knows its own optimum.
 class LinearProblem {
  public:
-  /// Checks that actions are finite, non-empty, not all zero, and of norm at most 1, theta too.
+  /// Fails unless the actions are finite, non-empty, not all zero, and of norm at most 1; theta too.
   static absl::StatusOr<LinearProblem> Create(ActionMatrix actions, Vector theta);
 
-  /// The same for actions that stand for a larger set (a net, a class of policies): regret is against
-  /// `optimum`, the set's largest mean, which must not be below that of an action.
+  /// Takes actions that represent a larger set (a net, a class of policies). Regret is measured against
+  /// `optimum`, the largest mean of that set, which must not be below the mean of any action.
   static absl::StatusOr<LinearProblem> Create(ActionMatrix actions, Vector theta, double optimum);
 
-  /// The instance of a replicate: the same for everything that is compared on it.
+  /// Draws the instance of a replicate: all learners that are compared on it meet the same one.
   static absl::StatusOr<LinearProblem> Draw(const LinearProblemParams& params, std::uint64_t seed,
                                             std::uint32_t replicate);
 
-  /// The actions as given, and theta drawn for the replicate.
+  /// Takes the actions as given, and draws theta for the replicate.
   static absl::StatusOr<LinearProblem> DrawTheta(ActionMatrix actions, double theta_norm, std::uint64_t seed,
                                                  std::uint32_t replicate);
 
-  /// The same actions and theta with mean rewards mu(<theta, x>), the optimum too: a generalized linear
-  /// problem. Only of a problem whose link is the identity, which it may also stay.
+  /// Returns the problem with mean rewards mu(<theta, x>), for the optimum too: a generalized linear problem.
+  /// The link of this problem must be the identity; `link` may be the identity.
   LinearProblem Through(Link link) &&;
 
   const ActionMatrix& actions() const { return actions_; }
   const Vector& theta() const { return theta_; }
   Link link() const { return link_; }
   const Vector& means() const { return means_; }
-  ArmId best() const { return best_; }  ///< of the actions
+  ArmId best() const { return best_; }  ///< the best of the actions
   double optimum() const { return optimum_; }
   double Gap(ArmId arm) const { return optimum_ - means_[arm]; }
 
@@ -65,7 +66,8 @@ class LinearProblem {
   double optimum_;
 };
 
-/// One action a line, numbers separated by commas; empty lines and lines that start with # are skipped.
+/// Reads one action per line, numbers separated by commas. Empty lines and lines that start with # are
+/// skipped.
 absl::StatusOr<ActionMatrix> ReadActions(const std::string& path);
 
 }  // namespace bandana

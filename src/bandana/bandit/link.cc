@@ -16,7 +16,7 @@ namespace {
   std::abort();
 }
 
-// Phi^-1(mean).
+// Returns Phi^-1(mean).
 double NormalQuantile(double mean) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * mean); }
 
 double NormalDensity(double z) {
@@ -61,7 +61,7 @@ double PredictorSlope(Link link, double mean) {
     case Link::kLogistic:
       return 1 / (mean * (1 - mean));
     case Link::kProbit:
-      return 1 / NormalDensity(NormalQuantile(mean));  // larger with |z|
+      return 1 / NormalDensity(NormalQuantile(mean));  // increases with |z|
     case Link::kPoisson:
       break;
   }
@@ -79,7 +79,7 @@ double PredictorCurvature(Link link, double mean) {
     case Link::kProbit: {
       const double z = NormalQuantile(mean);
       const double slope = 1 / NormalDensity(z);
-      return z * slope * slope;  // its absolute value is larger with |z|
+      return z * slope * slope;  // its absolute value increases with |z|
     }
     case Link::kPoisson:
       break;

@@ -25,7 +25,7 @@ std::string AcceptedActions(Count actions) { return fmt::format("a whole number 
 
 absl::Status CheckCount(const std::string& key, Count value) {
   if (value >= 1 && value <= kMostActions) return absl::OkStatus();
-  return InvalidOption(key, fmt::format("{}", value), "a whole number from 1 to 2^24");
+  return InvalidField(Part::kParams, key, fmt::format("{}", value), "a whole number from 1 to 2^24");
 }
 
 absl::Status CheckFinite(const std::string& key, std::span<const double> values) {
@@ -40,7 +40,7 @@ absl::Status CheckSize(const std::string& key, std::size_t size, Count wanted) {
   return InvalidOption(key, fmt::format("{} entries", size), fmt::format("{}, one a round", wanted));
 }
 
-// i, if the name is PREFIXi in decimal without needless zeros.
+// Returns i if the name is PREFIXi, with i in decimal without leading zeros.
 std::optional<Count> NumberAfter(std::string_view prefix, std::string_view name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
@@ -51,7 +51,7 @@ std::optional<Count> NumberAfter(std::string_view prefix, std::string_view name)
   return number;
 }
 
-// Where PREFIX0, PREFIX1, ... are; empty if there is none.
+// Returns the columns PREFIX0, PREFIX1, ...; empty if there are none.
 absl::StatusOr<std::vector<std::size_t>> Numbered(const CsvReader& reader, const CsvHeader& header,
                                                   const std::string& prefix, std::set<std::string>& known) {
   Count largest = -1;
@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<std::size_t>> Numbered(const CsvReader& reader, const
   return places;
 }
 
-// The columns of a vector under either of its names.
+// Returns the columns of a vector under either of its names.
 absl::StatusOr<std::vector<std::size_t>> VectorColumns(const CsvReader& reader, const CsvHeader& header,
                                                        const std::string& prefix,
                                                        std::set<std::string>& known) {
@@ -84,7 +84,7 @@ absl::Status CheckNoOthers(const CsvReader& reader, const CsvHeader& header,
                            const std::set<std::string>& known, const std::vector<std::string>& ignored) {
   for (const std::string& name : header.names()) {
     if (known.contains(name) || std::find(ignored.begin(), ignored.end(), name) != ignored.end()) continue;
-    return reader.Error({.message = "a column that is neither known nor to be ignored (environment.ignore)",
+    return reader.Error({.message = "a column that is neither known nor to be ignored (`ignore`)",
                          .value = name.empty() ? "a column without a name" : name});
   }
   return absl::OkStatus();
@@ -112,12 +112,12 @@ absl::Status ReadVector(const CsvReader& reader, const CsvHeader& header,
   return absl::OkStatus();
 }
 
-// K rows; `actions` is K, or 0 if the file is to say.
+// Reads K rows. `actions` is K; if it is 0, the file determines K.
 absl::StatusOr<ActionMatrix> ReadActionContexts(const std::string& path, Count actions,
                                                 const std::vector<std::string>& ignored) {
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
-      CsvReader::Open(path, {.key = "environment.action_context",
+      CsvReader::Open(path, {.key = "action_context",
                              .lines = "one action a line under a header",
                              .accepted = "action_context_0, ... (or x0, ...) and maybe action"}));
   BANDANA_ASSIGN_OR_RETURN(const CsvHeader header, CsvHeader::Read(reader));
@@ -165,7 +165,7 @@ absl::StatusOr<ActionMatrix> ReadActionContexts(const std::string& path, Count a
   return table;
 }
 
-// Columns of a log.
+// The columns of a log.
 struct LogColumns {
   std::vector<std::size_t> context;
   std::size_t action = 0, reward = 0, pscore = 0;
@@ -241,7 +241,7 @@ absl::StatusOr<LoggedData> LoggedData::Create(Params params) {
 absl::StatusOr<LoggedData> ReadLoggedData(const std::string& path, const LoggedDataOptions& options) {
   LoggedData::Params log{.num_actions = options.num_actions};
   if (options.num_actions != 0 || options.action_context.empty()) {
-    BANDANA_RETURN_IF_ERROR(CheckCount("environment.actions", options.num_actions));
+    BANDANA_RETURN_IF_ERROR(CheckCount("actions", options.num_actions));
   }
   if (!options.action_context.empty()) {
     BANDANA_ASSIGN_OR_RETURN(log.action_contexts,
@@ -250,7 +250,7 @@ absl::StatusOr<LoggedData> ReadLoggedData(const std::string& path, const LoggedD
   }
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
-      CsvReader::Open(path, {.key = "environment.file",
+      CsvReader::Open(path, {.key = "file",
                              .lines = "one round a line under a header",
                              .accepted = "columns context_0, ... (or x0, ...), action, reward, pscore and "
                                          "maybe position; one round a line"}));

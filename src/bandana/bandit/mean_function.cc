@@ -18,7 +18,7 @@ constexpr auto kInverses = [] {
   return inverses;
 }();
 
-/// N Poisson of mean l. P(N <= 99) < 1e-160 where exp(-l) is 0.
+/// N is Poisson of mean l. If exp(-l) is 0, then P(N <= 99) < 1e-160.
 struct PoissonBelow {
   double less;  // P(N <= B - 2)
   double most;  // P(N <= B - 1)
@@ -43,14 +43,14 @@ MeanFunction::MeanFunction(Link link) : link_(link) { BANDANA_CHECK(link != Link
 absl::StatusOr<MeanFunction> MeanFunction::Create(Link link, Count bound) {
   if (link != Link::kPoisson) {
     if (bound != 0) {
-      return InvalidOption("environment.reward_bound", fmt::format("{}", bound),
-                           "nothing with this environment.link: its rewards have their own bounds");
+      return InvalidField(Part::kParams, "reward_bound", fmt::format("{}", bound),
+                          "nothing with this environment.link: its rewards have their own bounds");
     }
     return MeanFunction(link);
   }
   if (!(bound >= 1 && bound <= kMostBound)) {
-    return InvalidOption("environment.reward_bound", fmt::format("{}", bound),
-                         fmt::format("a whole number from 1 to {} with poisson", kMostBound));
+    return InvalidField(Part::kParams, "reward_bound", fmt::format("{}", bound),
+                        fmt::format("a whole number from 1 to {} with poisson", kMostBound));
   }
   MeanFunction mean;
   mean.link_ = link;
@@ -63,7 +63,7 @@ double MeanFunction::Probit(double predictor) { return MeanOf(Link::kProbit, pre
 double MeanFunction::Poisson(double predictor) const {
   const double l = std::exp(std::min(predictor, 700.0));
   const PoissonBelow below = BelowBound(l, bound_);
-  // exp(-l) is 0 above 745, and so is its product with any l.
+  // exp(-l) is 0 for l above 745, and so is its product with l.
   return below.less * l + bound_ * (1 - below.most);
 }
 

@@ -9,22 +9,24 @@
 
 namespace bandana {
 
-/// mu of a generalized linear bandit: mean reward = mu(<theta, x>), increasing, at a few nanoseconds a call.
+/// The link mu of a generalized linear bandit: mean reward = mu(<theta, x>), increasing. A call takes a few
+/// nanoseconds.
 ///   identity, logistic, probit   as in link.h
 ///   poisson                      rewards are min(N, B), N Poisson of mean l = exp(s), and
 ///                                mu(s) = E min(N, B) = l P(N <= B - 2) + B P(N >= B),
 ///                                mu'(s) = l P(N <= B - 1)
-/// so that the bound is part of the law, and clipping to it biases nothing.
+///
+/// For poisson the bound B is part of the reward's distribution, so clipping to it causes no bias.
 class MeanFunction {
  public:
   static constexpr Count kMostBound = 100;
 
   MeanFunction() = default;  ///< the identity
-  /// A link without a parameter.
+  /// Takes a link without a parameter.
   explicit MeanFunction(Link link);
 
-  /// Any link; `bound` is B, from 1 to kMostBound with kPoisson, and must be 0 otherwise. An error names
-  /// environment.reward_bound.
+  /// Takes any link. `bound` is B: from 1 to kMostBound with kPoisson, and 0 otherwise. An error names
+  /// `reward_bound`.
   static absl::StatusOr<MeanFunction> Create(Link link, Count bound);
 
   Link link() const { return link_; }
@@ -36,15 +38,15 @@ class MeanFunction {
     return link_ == Link::kProbit ? Probit(predictor) : Poisson(predictor);
   }
 
-  /// mu'(predictor) > 0.
+  /// Returns mu'(predictor) > 0.
   double Slope(double predictor) const;
 
-  /// zeta: the smallest slope over [-radius, radius]. Slopes are quasi-concave (for poisson, ln mu' is
-  /// concave: s is linear, and (ln P(N <= B - 1))' = -l E with Erlang's loss E, which increases with l), so
-  /// it is at an end. radius >= 0.
+  /// Returns zeta, the smallest slope over [-radius, radius]; radius >= 0. Slopes are quasi-concave, so the
+  /// smallest is at an end. (For poisson, ln mu' is concave: s is linear, and (ln P(N <= B - 1))' = -l E with
+  /// Erlang's loss E, which increases with l.)
   double SmallestSlope(double radius) const;
 
-  /// Means for predictors in [-radius, radius].
+  /// Returns the interval of the means for predictors in [-radius, radius].
   Interval Range(double radius) const { return {(*this)(-radius), (*this)(radius)}; }
 
   bool operator==(const MeanFunction&) const = default;

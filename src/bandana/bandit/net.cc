@@ -25,27 +25,28 @@ using internal::SphereNetPlan;
 
 constexpr Count kMostDimension = 1'000'000;
 
-/// How to make a net, and how many actions it has at most.
+/// How to make a net, and an upper bound on its number of actions.
 struct Plan {
   ActionSet set;
   int dimension;
   double radius;
   std::optional<SphereNetPlan> sphere;
-  double inside = 0;  // ball: actions that are not on the sphere
-  double steps = 0;   // box: between ends of an axis
+  double inside = 0;  // ball: the number of actions that are not on the sphere
+  double steps = 0;   // box: the number of steps along an axis
   double most = 0;
 };
 
-/// Of the ball, the sphere's net covers all beyond this.
+/// The sphere's net covers all of the ball beyond this radius.
 double InnerRadius(double radius) { return std::max(0.0, 1 - radius * radius); }
 
-/// A lattice point that is nearest to a point of the inner ball is no farther than this: 0 is a point too.
+/// Returns a bound on the norm of the lattice point nearest to a point of the inner ball; 0 is a lattice
+/// point, too.
 double InnerReach(double radius) {
   const double inner = InnerRadius(radius);
   return std::min(inner + radius, 2 * inner * (1 + 1e-9));
 }
 
-/// The cheapest plan with at most `most` actions, or one with more.
+/// Returns the cheapest plan with at most `most` actions. If there is none, returns a plan with more.
 Plan MakePlan(ActionSet set, int dimension, double radius, double most) {
   Plan plan{.set = set, .dimension = dimension, .radius = radius};
   if (set == ActionSet::kBox || (set == ActionSet::kBall && dimension == 1)) {
@@ -63,7 +64,7 @@ Plan MakePlan(ActionSet set, int dimension, double radius, double most) {
     most -= plan.inside;
   }
   plan.sphere = internal::PlanSphereNet(dimension, radius, most);
-  plan.most = plan.sphere->most + plan.inside + dimension;  // d that complete the span
+  plan.most = plan.sphere->most + plan.inside + dimension;  // up to d vectors complete the span
   return plan;
 }
 
@@ -84,7 +85,8 @@ void MakeInside(int dimension, double radius, ActionSink sink) {
       .ForEach(0, InnerReach(radius), [&](const std::vector<double>& x, long multiple) {
         const double norm = std::sqrt(Dot(x.data(), x.data(), dimension));
         if (norm <= inner) return sink(x.data());
-        // The next shorter multiple of the same vector, if it ends on the inner sphere too, stands for both.
+        // If the next shorter multiple of the same vector is also projected to the inner sphere, it gives the
+        // same action.
         if (multiple > 1 && norm * (1 - 1.0 / static_cast<double>(multiple)) > inner) return;
         std::transform(x.begin(), x.end(), row.begin(), [&](double entry) { return entry * inner / norm; });
         sink(row.data());
@@ -102,7 +104,7 @@ void MakeActions(const Plan& plan, ActionSink sink) {
   if (plan.set == ActionSet::kBall) MakeInside(plan.dimension, plan.radius, sink);
 }
 
-/// Unit vectors, in the set, that complete a net's span.
+/// Returns unit vectors, in the set, that complete the span of a net.
 ActionMatrix Missing(const Plan& plan) {
   constexpr double kIndependent = 0.01;
   Span span(plan.dimension);
@@ -126,11 +128,11 @@ double MostActions(Count dimension, Count most_entries) {
 
 absl::Status CheckDimension(Count dimension) {
   if (dimension >= 1 && dimension <= kMostDimension) return absl::OkStatus();
-  return InvalidOption("environment.dimension", static_cast<double>(dimension),
-                       fmt::format("a whole number from 1 to {}", kMostDimension));
+  return InvalidField(Part::kParams, "dimension", static_cast<double>(dimension),
+                      fmt::format("a whole number from 1 to {}", kMostDimension));
 }
 
-/// The least radius, to 1 %, that the limit allows.
+/// Returns the smallest radius, to 1 %, that the limit allows.
 std::optional<double> LeastRadius(ActionSet set, int dimension, double most) {
   const auto fits = [&](double radius) { return MakePlan(set, dimension, radius, most).most <= most; };
   double high = kMostNetRadius;
@@ -148,13 +150,14 @@ std::optional<double> LeastRadius(ActionSet set, int dimension, double most) {
 }
 
 absl::Status NoNet(ActionSet set, Count dimension) {
-  return InvalidInput({.message = fmt::format("no net of the {} in so many dimensions fits", NameOf(set)),
-                       .key = "environment.dimension",
+  return InvalidField(Part::kParams,
+                      {.message = fmt::format("no net of the {} in so many dimensions fits", NameOf(set)),
+                       .key = "dimension",
                        .value = fmt::format("{}", dimension),
                        .accepted = "a dimension in which a net has at most 2^29 numbers"});
 }
 
-/// A radius of three digits that the limit allows, little above the least.
+/// Returns a radius with three digits that the limit allows, slightly above the smallest.
 double Readable(ActionSet set, int dimension, double most, double least) {
   for (double radius = least; radius < kMostNetRadius; radius *= 1.01) {
     const double unit = std::pow(10, std::floor(std::log10(radius)) - 2);
@@ -167,7 +170,7 @@ double Readable(ActionSet set, int dimension, double most, double least) {
 absl::StatusOr<Plan> CheckedPlan(const NetParams& params) {
   BANDANA_RETURN_IF_ERROR(CheckDimension(params.dimension));
   if (!(params.radius > 0 && params.radius <= kMostNetRadius)) {
-    return InvalidOption("algorithm.net_radius", params.radius, "a number in (0, sqrt(2)]");
+    return InvalidField(Part::kParams, "net_radius", params.radius, "a number in (0, sqrt(2)]");
   }
   const int dimension = static_cast<int>(params.dimension);
   const double most = MostActions(params.dimension, params.most_entries);
@@ -175,11 +178,12 @@ absl::StatusOr<Plan> CheckedPlan(const NetParams& params) {
   if (plan.most <= most) return plan;
   const std::optional<double> least = LeastRadius(params.set, dimension, most);
   if (!least.has_value()) return NoNet(params.set, params.dimension);
-  return InvalidInput(
+  return InvalidField(
+      Part::kParams,
       {.message = fmt::format("a net of the {} of dimension {} would have about {:.2g} "
                               "actions; there is room for {:.0f}",
                               NameOf(params.set), dimension, plan.most, most),
-       .key = "algorithm.net_radius",
+       .key = "net_radius",
        .value = fmt::format("{:g}", params.radius),
        .accepted = fmt::format("for instance {:.4g}", Readable(params.set, dimension, most, *least))});
 }

@@ -12,7 +12,7 @@ constexpr double kSlack = 1e-12;
 
 double LogUnitBall(int n) { return 0.5 * n * std::log(std::numbers::pi) - std::lgamma(0.5 * n + 1); }
 
-/// Depth first over the coefficients, from the last coordinate (Fincke & Pohst, 1985).
+/// Enumerates the coefficients depth first, from the last coordinate (Fincke & Pohst, 1985).
 class Enumeration {
  public:
   Enumeration(const Matrix& basis, double inner, double outer,

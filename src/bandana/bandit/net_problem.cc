@@ -11,8 +11,8 @@ namespace {
 
 absl::StatusOr<Vector> DrawTheta(Count dimension, double norm, std::uint64_t seed, std::uint32_t replicate) {
   if (!(dimension >= 1 && dimension <= 1'000'000)) {
-    return InvalidOption("environment.dimension", static_cast<double>(dimension),
-                         "a whole number from 1 to 1000000");
+    return InvalidField(Part::kParams, "dimension", static_cast<double>(dimension),
+                        "a whole number from 1 to 1000000");
   }
   BANDANA_ASSIGN_OR_RETURN(
       const LinearProblem problem,
@@ -41,13 +41,13 @@ absl::StatusOr<LinearProblem> SampledNetProblem(const NetParams& net, Count samp
   BANDANA_ASSIGN_OR_RETURN(Vector theta, DrawTheta(net.dimension, theta_norm, seed, replicate));
   const Count most = kMostNetEntries / net.dimension;
   if (!(samples >= 1 && samples <= most)) {
-    return InvalidOption("environment.actions", fmt::format("{}", samples),
-                         fmt::format("a whole number from 1 to {}", most));
+    return InvalidField(Part::kParams, "actions", fmt::format("{}", samples),
+                        fmt::format("a whole number from 1 to {}", most));
   }
   PhiloxSource bits({.seed = seed,
                      .replicate = replicate,
                      .node = kServerNode,
-                     .epoch = 1,  // 0 is theta's
+                     .epoch = 1,  // theta has epoch 0
                      .stream = Stream::kInstance});
   CoinGen coin(bits);
   const ActionMatrix sample = DrawActions(net.set, net.dimension, samples, coin);

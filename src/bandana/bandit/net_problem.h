@@ -6,21 +6,22 @@
 #include "bandana/bandit/linear_problem.h"
 #include "bandana/bandit/net.h"
 
-/// Linear problems on infinite (or very large) action sets: what is played is a net, what regret is measured
-/// against is the whole set. theta has the law of LinearProblem::Draw and depends on dimension, norm, seed
-/// and replicate alone, so that nets of different kinds and radii are compared on paired instances.
+/// Linear problems on infinite (or very large) action sets. The learner plays a net; regret is measured
+/// against the whole set. theta has the distribution of LinearProblem::Draw and depends only on dimension,
+/// norm, seed and replicate, so nets of different kinds and radii are compared on paired instances.
 namespace bandana {
 
-/// A net of the set, against the set's optimum.
+/// Returns a problem on a net of the set, with the set's optimum.
 absl::StatusOr<LinearProblem> NetProblem(const NetParams& net, double theta_norm, std::uint64_t seed,
                                          std::uint32_t replicate);
 
-/// `samples` uniform draws from the set, thinned out to a net of them, against the whole set's optimum: the
-/// radius holds between draws alone.
+/// Draws `samples` actions uniformly from the set and thins them out to a net of the sample. The optimum is
+/// that of the whole set. The radius holds only for the drawn actions.
 absl::StatusOr<LinearProblem> SampledNetProblem(const NetParams& net, Count samples, double theta_norm,
                                                 std::uint64_t seed, std::uint32_t replicate);
 
-/// The problem with its actions thinned out to a net of them, against its own optimum.
+/// Returns the problem with its actions thinned out to a net of them. The optimum is that of the given
+/// problem.
 absl::StatusOr<LinearProblem> ThinnedProblem(const LinearProblem& problem, double radius);
 
 }  // namespace bandana

@@ -18,12 +18,12 @@ namespace {
 absl::Status BadSample(std::string message) {
   InputError error;
   error.message = std::move(message);
-  error.key = "environment.actions";
-  return InvalidInput(error);
+  error.key = "actions";
+  return InvalidField(Part::kParams, error);
 }
 
-/// The kept rows by the cell they are in: cells have sides of the radius along the three axes on which the
-/// sample is widest, so that whatever is within the radius of a row is in one of 27.
+/// The kept rows by cell. The sides of a cell equal the radius, along the three axes on which the sample is
+/// widest. So everything within the radius of a row is in one of 27 cells.
 class Cells {
  public:
   Cells(const ActionMatrix& sample, double radius) : sample_(sample), radius_(radius) {
@@ -75,7 +75,7 @@ class Cells {
   absl::flat_hash_map<Cell, std::vector<Eigen::Index>> kept_;
 };
 
-/// Adds the rows farthest from the span until none is farther than rounding.
+/// Adds the row farthest from the span until no row is farther than the tolerance.
 void CompleteSpan(const ActionMatrix& sample, double longest, std::vector<ArmId>& net) {
   const auto row = [&](Eigen::Index i) { return sample.data() + i * sample.cols(); };
   const double tolerance = kDesignRankTolerance * longest;
@@ -102,7 +102,7 @@ void CompleteSpan(const ActionMatrix& sample, double longest, std::vector<ArmId>
 
 absl::StatusOr<std::vector<ArmId>> SampledNet(const ActionMatrix& sample, double radius) {
   if (!(radius > 0 && std::isfinite(radius))) {
-    return InvalidOption("algorithm.net_radius", radius, "a finite number > 0");
+    return InvalidField(Part::kParams, "net_radius", radius, "a finite number > 0");
   }
   if (sample.size() == 0) return BadSample("the sample is empty");
   double longest = 0;

@@ -7,7 +7,7 @@
 
 namespace bandana::internal {
 
-/// Orthonormal vectors, one for each new direction that is shown.
+/// An orthonormal basis of the span of the vectors that were added.
 class Span {
  public:
   explicit Span(Eigen::Index dimension) : residual_(dimension) {}
@@ -22,7 +22,7 @@ class Span {
     return std::sqrt(Dot(residual_.data(), residual_.data(), residual_.size()));
   }
 
-  /// Takes x if it is farther from the span than this.
+  /// Adds x if its distance from the span exceeds `farther_than`. Returns whether it did.
   bool Add(const double* x, double farther_than) {
     const double distance = Distance(x);
     if (!(distance > farther_than)) return false;

@@ -13,18 +13,18 @@ namespace bandana::internal {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-/// Above it the lattice has always far fewer, and counting bands takes long.
+/// In higher dimensions the lattice always has far fewer actions, and counting bands takes long.
 constexpr int kMostBandDimensions = 5;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The angle between unit vectors at this chord.
+/// Returns the angle between unit vectors at this chord.
 double AngleOf(double chord) { return 2 * std::asin(std::min(1.0, chord / 2)); }
 
-/// So many that dividing `length` by it gives at most `part`.
+/// Returns into how many parts `length` must be divided so that each is at most `part`.
 double Parts(double length, double part) { return std::max(1.0, std::ceil(length / part * (1 - 1e-12))); }
 
-/// A sphere of R^d at this chord is covered by its two poles, and by bands about latitudes, each with a net
-/// of the sphere of R^(d-1).
+/// A sphere of R^d is covered at this chord by its two poles and by bands of latitude, each with a net of the
+/// sphere of R^(d-1).
 struct Bands {
   Bands(int dimension, double chord)
       : height(std::max(0.0, kPi - 2 * AngleOf(chord))),
@@ -34,18 +34,19 @@ struct Bands {
 
   double Latitude(double band) const { return -height / 2 + (2 * band + 1) * half; }
 
-  /// Chord between equators at which the band is covered.
+  /// Returns the chord on the equator at which a net covers the band.
   double Chord(double latitude) const {
     return std::sqrt(left / (std::cos(latitude) * std::cos(std::max(0.0, std::abs(latitude) - half))));
   }
 
-  double height;  // of latitudes that the poles do not cover
+  double height;  // the range of latitudes that the poles do not cover
   double count;
   double half;  // half a band's height
-  double left;  // of the squared chord
+  double left;  // the rest of the squared chord
 };
 
-/// A number above `most` stands for any number above it.
+/// Counts the actions. The count is exact up to `most`; a larger result only says that there are more than
+/// `most`.
 double CountBands(int dimension, double chord, double most) {
   if (chord >= 2) return 1;
   if (dimension == 1) return 2;
@@ -60,7 +61,7 @@ double CountBands(int dimension, double chord, double most) {
   return count;
 }
 
-/// Puts a net of the sphere of R^dimension, times `scale`, into the first entries of x.
+/// Writes a net of the sphere of R^dimension, times `scale`, to the first entries of x.
 void FillBands(int dimension, double chord, double scale, std::vector<double>& x, ActionSink sink) {
   const auto put = [&](double last) {
     std::fill(x.begin(), x.begin() + dimension - 1, 0.0);
@@ -92,7 +93,8 @@ void FillBands(int dimension, double chord, double scale, std::vector<double>& x
   }
 }
 
-/// The least cosine between a unit vector and the nearest of the sign vectors with up to `nonzeros` entries.
+/// Returns the smallest cosine between any unit vector and the nearest sign vector with up to `nonzeros`
+/// entries.
 double SignCosine(int dimension, int nonzeros) {
   const double root = std::sqrt(nonzeros);
   double most = 0;
@@ -106,7 +108,7 @@ double SignCosine(int dimension, int nonzeros) {
   return 1 / std::sqrt(most);
 }
 
-/// Entries that sign vectors need at this chord; 0 if no number does.
+/// Returns how many entries sign vectors need at this chord; 0 if no number is enough.
 int SignEntries(int dimension, double chord) {
   const double cosine = 1 - chord * chord / 2;
   for (int m = 1; m <= dimension; ++m) {
@@ -138,10 +140,10 @@ void FillSigns(int from, int left, std::vector<double>& x, double value, ActionS
   }
 }
 
-/// Points within sin(angle) of a point of the sphere are within that angle of it.
+/// Returns a distance: points within sin(angle) of a point of the sphere are within that angle of it.
 double LatticeRadius(double chord) { return std::sin(std::min(AngleOf(chord), kPi / 2)); }
 
-/// So near the origin a point may be (the whole ball where the radius is 1).
+/// Returns the smallest norm of the points that are needed (0, for the whole ball, if the radius is 1).
 double LatticeInner(double radius) { return std::max(0.0, 1 - radius * (1 + 1e-9)); }
 
 SphereNetPlan PlanLattice(int dimension, double chord) {
@@ -159,7 +161,7 @@ void FillLattice(int dimension, double chord, ActionSink sink) {
   std::vector<double> unit(dimension);
   CoveringLattice(dimension, radius).ForEach(inner, 1 + radius, [&](const std::vector<double>& x, long m) {
     const double norm = std::sqrt(Dot(x.data(), x.data(), dimension));
-    // The next shorter multiple of the same vector, if there, stands for this one.
+    // If the next shorter multiple of the same vector is present, it gives the same action.
     if (m == 0 || (m > 1 && norm * (1 - 1.0 / static_cast<double>(m)) >= inner)) return;
     std::transform(x.begin(), x.end(), unit.begin(), [&](double entry) { return entry / norm; });
     sink(unit.data());

@@ -22,19 +22,17 @@ double Length(Interval interval) { return interval.high - interval.low; }
 absl::Status CheckOptions(const LoggedData& log, const OffPolicyOptions& options, Count fewest) {
   const auto& [low, high] = options.rewards;
   if (!(std::isfinite(low) && std::isfinite(high) && low < high && std::isfinite(high - low))) {
-    return InvalidOption("off_policy.rewards", fmt::format("[{}, {}]", low, high),
-                         "finite numbers, low < high");
+    return InvalidOption("rewards", fmt::format("[{}, {}]", low, high), "finite numbers, low < high");
   }
   if (!(options.level > 0 && options.level < 1)) {
-    return InvalidOption("off_policy.level", options.level, "a number in (0, 1)");
+    return InvalidOption("level", options.level, "a number in (0, 1)");
   }
   if (options.weight_bound.has_value() &&
       !(*options.weight_bound >= 1 && std::isfinite(*options.weight_bound))) {
-    return InvalidOption("off_policy.weight_bound", *options.weight_bound, "a finite number >= 1");
+    return InvalidOption("weight_bound", *options.weight_bound, "a finite number >= 1");
   }
   if (log.rounds() < fewest) {
-    return InvalidOption("off_policy.log", fmt::format("{} rounds", log.rounds()),
-                         fmt::format("{} at least", fewest));
+    return InvalidOption("log", fmt::format("{} rounds", log.rounds()), fmt::format("{} at least", fewest));
   }
   for (Count t = 0; t < log.rounds(); ++t) {
     if (log.reward(t) >= low && log.reward(t) <= high) continue;
@@ -53,12 +51,12 @@ absl::Status CheckProbabilities(const Vector& probabilities, Count round) {
   }
   return InvalidInput(
       {.message = fmt::format("in round {} the policy's probabilities are none", round),
-       .key = "off_policy.policy",
+       .key = "policy",
        .value = fmt::format("smallest {}, sum {}", probabilities.minCoeff(), probabilities.sum()),
        .accepted = "numbers >= 0 of sum 1"});
 }
 
-// Goes through the log: use(round, pi(. | x), weight) for each round, which may fail.
+// Calls use(round, pi(. | x), weight) for each round of the log. `use` may fail.
 template <class Use>
 absl::StatusOr<ValueEstimate> ForRounds(const LoggedData& log, const StochasticPolicy& policy,
                                         const OffPolicyOptions& options, Use use) {
@@ -71,7 +69,7 @@ absl::StatusOr<ValueEstimate> ForRounds(const LoggedData& log, const StochasticP
     BANDANA_RETURN_IF_ERROR(CheckProbabilities(probabilities, t));
     const double weight = probabilities[log.action(t)] / log.pscore(t);
     if (options.weight_bound.has_value() && !(weight <= *options.weight_bound * (1 + kProbabilitySlack))) {
-      return InvalidOption("off_policy.weight_bound", *options.weight_bound,
+      return InvalidOption("weight_bound", *options.weight_bound,
                            fmt::format("at least {}, the weight of round {}", weight, t));
     }
     sum += weight;
@@ -83,7 +81,7 @@ absl::StatusOr<ValueEstimate> ForRounds(const LoggedData& log, const StochasticP
   return estimate;
 }
 
-// Mean and unbiased sample variance, by Welford.
+// Computes the mean and the unbiased sample variance, by Welford's method.
 struct Sample {
   Count count = 0;
   double mean = 0;
@@ -98,7 +96,7 @@ struct Sample {
   double variance() const { return squares / static_cast<double>(count - 1); }
 };
 
-// Maurer and Pontil, Theorem 4: one side, ln(2/a) given.
+// Maurer and Pontil, Theorem 4: the width on one side, given ln(2/a).
 double BernsteinWidth(double variance, double range, Count count, double log_two_by_level) {
   const auto n = static_cast<double>(count);
   return std::sqrt(2 * variance * log_two_by_level / n) + 7 * range * log_two_by_level / (3 * (n - 1));
@@ -113,7 +111,8 @@ Interval Around(double value, double width, Interval bounds) {
           std::clamp(value + width, bounds.low, bounds.high)};
 }
 
-// From independent samples of one mean; `range` of their values, nothing if it is not known.
+// Computes the estimate from independent samples of one mean. `range` is the length of the interval of their
+// values; nothing if it is not known.
 void Conclude(std::span<const Sample> samples, std::optional<double> range, const OffPolicyOptions& options,
               ValueEstimate& estimate) {
   double total = 0;
@@ -141,14 +140,14 @@ absl::StatusOr<double> ModelValue(const RewardEstimate& model, const ContextView
   if (value >= rewards.low && value <= rewards.high) return value;
   return InvalidInput(
       {.message = fmt::format("the reward model of action {} in round {}", action, round),
-       .key = "off_policy.model",
+       .key = "model",
        .value = fmt::format("{}", value),
        .accepted = fmt::format("[{}, {}], by off_policy.rewards", rewards.low, rewards.high)});
 }
 
 enum class ModelUse { kDirect, kDoublyRobust };
 
-// Round t is judged by models[t % models.size()].
+// models[t % models.size()] evaluates round t.
 absl::StatusOr<ValueEstimate> ByModels(const LoggedData& log, const StochasticPolicy& policy,
                                        std::span<const RewardEstimate> models, ModelUse use,
                                        const OffPolicyOptions& options) {
@@ -162,7 +161,7 @@ absl::StatusOr<ValueEstimate> ByModels(const LoggedData& log, const StochasticPo
                   double term = 0;
                   for (ArmId a = 0; a < log.num_actions(); ++a) {
                     const bool corrected = use == ModelUse::kDoublyRobust && a == log.action(t);
-                    if (probabilities[a] == 0) continue;  // then the weight is 0, too
+                    if (probabilities[a] == 0) continue;  // the weight is then 0, too
                     BANDANA_ASSIGN_OR_RETURN(const double value,
                                              ModelValue(models[fold], context, a, t, options.rewards));
                     term += probabilities[a] * value;
@@ -193,8 +192,8 @@ absl::StatusOr<ValueEstimate> CrossFitted(const LoggedData& log, const Stochasti
   return ByModels(log, policy, models, use, options);
 }
 
-// The ends of {v: |mean of w (r - v)| <= width of w (r - v)} in the rewards' interval, from moments of (w r,
-// w).
+// Computes the ends of {v: |mean of w (r - v)| <= width of w (r - v)} in the interval of rewards, from the
+// moments of (w r, w).
 class RatioBounds {
  public:
   RatioBounds(const std::vector<double>& weighted, const std::vector<double>& weights, double range,
@@ -214,9 +213,9 @@ class RatioBounds {
     }
   }
 
-  // How far the mean is from 0 beyond the width, to the side on which v = end lies. A norm is convex in v, so
-  // this is concave on the way from `end` to `inside`, where it is < 0: if positive at the end, it has one
-  // zero between.
+  // Returns the end of the set between `inside`, which belongs to it, and `end`. The excess is how far the
+  // mean is from 0 beyond the width. The width is a convex function of v, so the excess is concave between
+  // `inside`, where it is < 0, and `end`. If it is positive at `end`, it has one zero between.
   double Bound(double inside, double end) const {
     if (Excess(end) <= 0) return end;
     double in = inside;
@@ -277,10 +276,11 @@ absl::StatusOr<ValueEstimate> SelfNormalised(const LoggedData& log, const Stocha
                            }));
   if (!(sum > 0)) {
     return InvalidInput({.message = "no round of the log has an action that the policy plays",
-                         .key = "off_policy.policy",
+                         .key = "policy",
                          .accepted = "a policy that the log overlaps"});
   }
-  estimate.value = std::clamp(sum_weighted / sum, options.rewards.low, options.rewards.high);  // rounding
+  // Against rounding.
+  estimate.value = std::clamp(sum_weighted / sum, options.rewards.low, options.rewards.high);
   double squares = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double residual = weighted[i] - weights[i] * estimate.value;
@@ -313,7 +313,7 @@ absl::StatusOr<ValueEstimate> DoublyRobust(const LoggedData& log, const Stochast
 absl::StatusOr<RidgeRewards> RidgeRewards::Fit(const LoggedData& log, std::span<const Count> rounds,
                                                double penalty, Interval rewards) {
   if (!(penalty > 0 && std::isfinite(penalty))) {
-    return InvalidOption("off_policy.penalty", penalty, "a finite number > 0");
+    return InvalidOption("penalty", penalty, "a finite number > 0");
   }
   BANDANA_CHECK(!rounds.empty());
   const Eigen::Index size = log.dimension() + 1;

@@ -21,14 +21,15 @@ using Index = Eigen::Index;
 using Lanes = Eigen::Array4d;
 
 constexpr Index kLanes = 4;
-/// Upper bounds are kept in floating point: no action within this of the maximum is passed over.
+/// Upper bounds are kept in floating point. An action within this factor of the maximum is never skipped.
 constexpr double kBoundSlack = 1 + 1e-9;
 
 Index Padded(Index n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 Lanes Load(const double* x) { return Eigen::Map<const Lanes>(x); }
 
-/// (x' t) in columns j to j + 3, over the first `depth` rows of t, whose width is a multiple of four.
+/// Computes x' t in columns j to j + 3, over the first `depth` rows of t. The width of t is a multiple of
+/// four.
 Lanes Product(const double* x, Index depth, const ActionMatrix& t, Index j) {
   Lanes sum = Lanes::Zero();
   const double* block = t.data() + j;
@@ -36,8 +37,8 @@ Lanes Product(const double* x, Index depth, const ActionMatrix& t, Index j) {
   return sum;
 }
 
-/// The row with the greatest value, the first of equals. bound[i] * inflate is at least row i's value;
-/// value(i) computes it and may lower bound[i].
+/// Returns the row with the largest value, the first if several are equal. bound[i] * inflate is at least row
+/// i's value. value(i) computes it and may lower bound[i].
 template <class Value>
 Index LazyArgMax(const std::vector<double>& bound, double inflate, Value value) {
   Index best = std::max_element(bound.begin(), bound.end()) - bound.begin();
@@ -56,7 +57,7 @@ Index LazyArgMax(const std::vector<double>& bound, double inflate, Value value) 
   return best;
 }
 
-/// The active rows, seen at a scale (a power of two) at which squares neither overflow nor vanish.
+/// The active rows, scaled by a power of two so that squares neither overflow nor vanish.
 struct ActiveRows {
   const ActionMatrix& actions;
   std::vector<ArmId> arms;  // ascending
@@ -75,7 +76,7 @@ absl::Status BadActions(std::string message) {
   return InvalidInput(error);
 }
 
-/// The greatest |entry|, NaN if one is not finite.
+/// Returns the largest |entry|, or NaN if an entry is not finite.
 double GreatestEntry(const double* x, Index n) {
   double greatest = 0;
   double poison = 0;
@@ -105,9 +106,8 @@ absl::StatusOr<ActiveRows> CheckedRows(const ActionMatrix& actions, std::span<co
   return rows;
 }
 
-/// Gram-Schmidt with row pivoting: each pivot is the row farthest from the span of those before it.
-/// Distances only shrink, so a row's is brought up to date only when its last value could still be the
-/// greatest.
+/// Gram-Schmidt with row pivoting: each pivot is the row farthest from the span of the pivots before it.
+/// Distances only shrink, so a row's distance is updated only if its last value could still be the largest.
 class GreedyVolume {
  public:
   explicit GreedyVolume(const ActiveRows& rows)
@@ -132,8 +132,9 @@ class GreedyVolume {
   const std::vector<Index>& pivots() const { return pivots_; }
   const Matrix& basis() const { return basis_; }
 
-  /// Every row as a combination of the pivot rows, zero-padded to a multiple of four columns. The pivots
-  /// become unit vectors, whatever the scales of the actions; leverages are the same in any coordinates.
+  /// Returns every row as a combination of the pivot rows, zero-padded to a multiple of four columns. The
+  /// pivots become unit vectors, whatever the scales of the actions. Leverages are the same in any
+  /// coordinates.
   ActionMatrix Coordinates() const {
     const Index r = rank();
     Matrix upper = Matrix::Zero(r, r);
@@ -157,7 +158,7 @@ class GreedyVolume {
   }
 
  private:
-  /// Downdated until cancellation would show, then computed anew from the row.
+  /// Downdates the square until cancellation would show, then computes it again from the row.
   double Square(Index i) {
     for (Index j = stage_[i] / kLanes * kLanes; j < rank(); j += kLanes) {
       const Lanes along = Product(rows_.row(i), rows_.dim(), scaled_basis_, j);
@@ -195,7 +196,7 @@ class GreedyVolume {
 
   const ActiveRows& rows_;
   std::vector<double> square_;  // squared distance to the span of the first stage_[i] pivots
-  std::vector<double> exact_;   // its last value that was not downdated
+  std::vector<double> exact_;   // the last value that was not downdated
   std::vector<std::int32_t> stage_;
   std::vector<Index> pivots_;
   Matrix basis_;
@@ -210,8 +211,8 @@ struct Atom {
 };
 
 /// tau_i = z_i' V^-1 z_i for all rows under a changing V = sum of weight z z'. A change is a rank-one update
-/// of V^-1 and of every tau; a row's updates wait until its bound could reach the maximum, and are then
-/// applied in order, so that the values are those of updating all rows at once.
+/// of V^-1 and of every tau. A row's updates are postponed until its bound could reach the maximum. They are
+/// then applied in order, so that the values are the same as if all rows were updated at once.
 class Leverages {
  public:
   Leverages(ActionMatrix z, Index rank)
@@ -225,11 +226,11 @@ class Leverages {
 
   Index rank() const { return rank_; }
   Vector Coordinates(Index i) const { return z_.row(i).head(rank_).transpose(); }
-  /// True if every value comes from the weights alone.
+  /// Returns whether every value comes from the weights alone.
   bool fresh() const { return changes_.empty(); }
   bool full() const { return std::ssize(changes_) == max_pending_; }
 
-  /// From scratch: O(k r^2).
+  /// Computes all values from the weights: O(k r^2).
   void Reset(std::span<const Atom> atoms) {
     Matrix v = Matrix::Zero(rank_, rank_);
     for (const Atom& a : atoms) {
@@ -275,17 +276,17 @@ class Leverages {
     return top_;
   }
 
-  /// z_i' V^-1 z_j, where `direction` is InverseTimes(j).
+  /// Returns z_i' V^-1 z_j, where `direction` is InverseTimes(j).
   double Between(Index i, const Vector& direction) const { return Dot(Row(i), direction.data(), z_.cols()); }
 
-  /// V^-1 z_i.
+  /// Returns V^-1 z_i.
   Vector InverseTimes(Index i) const {
     Vector u(z_.cols());
     for (Index c = 0; c < z_.cols(); ++c) u[c] = Dot(inverse_.col(c).data(), Row(i), z_.cols());
     return u;
   }
 
-  /// V <- (1 - alpha) V + alpha z z' for row i; alpha < 0 takes weight away. The new V must be regular.
+  /// Applies V <- (1 - alpha) V + alpha z z' for row i; alpha < 0 removes weight. The new V must be regular.
   void Shift(Index i, double alpha) {
     BANDANA_CHECK(!full());
     const Vector u = InverseTimes(i);
@@ -311,13 +312,13 @@ class Leverages {
   ActionMatrix z_;
   Index rank_;
   Index max_pending_;
-  std::vector<double> tau_;    // after the first stage_[i] changes
+  std::vector<double> tau_;    // the value after the first stage_[i] changes
   std::vector<double> bound_;  // tau_[i] / growth_[stage_[i]]
   std::vector<std::int32_t> stage_;
   Matrix inverse_;
-  ActionMatrix directions_;  // V^-1 z of each change, before it
+  ActionMatrix directions_;  // V^-1 z of each change, with V before the change
   std::vector<Change> changes_;
-  std::vector<double> growth_;  // no tau has grown by more since the last Reset
+  std::vector<double> growth_;  // an upper bound on the growth of any tau since the last Reset
   Index top_ = -1;              // ArgMax(), if known
 };
 
@@ -333,7 +334,7 @@ class WorkingDesign {
   Index support() const { return std::ssize(atoms_); }
   bool Supports(Index row) const { return Position(row) < support(); }
 
-  /// True if g <= goal, by leverages computed from the weights alone.
+  /// Returns whether g <= goal, by leverages computed from the weights alone.
   bool Reaches(double goal) {
     if (!(Greatest() <= goal)) return false;
     if (!leverages_.fresh()) leverages_.Reset(atoms_);
@@ -345,7 +346,7 @@ class WorkingDesign {
     return Greatest();
   }
 
-  /// V <- (1 - alpha) V + alpha z z'. An atom left with nothing but rounding goes.
+  /// Applies V <- (1 - alpha) V + alpha z z'. Removes an atom if only rounding is left of its weight.
   void Shift(Index row, double alpha) {
     if (leverages_.full() || (!leverages_.fresh() && Drifted())) leverages_.Reset(atoms_);
     leverages_.Shift(row, alpha);
@@ -356,7 +357,7 @@ class WorkingDesign {
     if (atoms_[at].weight < 1e-12) atoms_.erase(atoms_.begin() + at);
   }
 
-  /// The atom of least leverage, the first row of equals.
+  /// Returns the atom with the smallest leverage, the first row if several are equal.
   Atom Least() {
     return *std::min_element(atoms_.begin(), atoms_.end(), [&](const Atom& a, const Atom& b) {
       return std::pair(leverages_.At(a.row), a.row) < std::pair(leverages_.At(b.row), b.row);
@@ -366,7 +367,7 @@ class WorkingDesign {
  private:
   double Greatest() { return leverages_.At(leverages_.ArgMax()); }
 
-  /// The weighted sum of the leverages is the rank.
+  /// Returns whether rounding has accumulated: the weighted sum of the leverages should be the rank.
   bool Drifted() {
     double sum = 0;
     for (const Atom& a : atoms_) sum += a.weight * leverages_.At(a.row);
@@ -389,15 +390,17 @@ struct Result {
   int steps;
 };
 
-/// Maximizes log det V along V <- (1 - alpha) V + alpha z z'; `weight` is what row z has to give.
+/// Returns the alpha that maximizes log det V along V <- (1 - alpha) V + alpha z z'. `weight` is the weight
+/// that row z can lose.
 double LineSearch(double tau, double r, double weight) {
   const double all = -weight / (1 - weight);
   if (tau <= 1) return all;
   return std::max(all, (tau / r - 1) / (tau - 1));  // Eq. Khachiyan (1996): the step
 }
 
-/// One step towards the row of greatest leverage or away from the atom of least, whichever is farther from
-/// optimality: tau = r on the support, tau <= r off it. False if the support would outgrow its bound.
+/// Takes one step, towards the row with the largest leverage or away from the atom with the smallest,
+/// whichever is farther from optimality: tau = r on the support, tau <= r off it. Returns false if the
+/// support would exceed its bound.
 bool FrankWolfeStep(Leverages& leverages, WorkingDesign& design, Index max_support) {
   const double r = static_cast<double>(leverages.rank());
   const Index top = leverages.ArgMax();
@@ -419,7 +422,7 @@ std::vector<Atom> UniformOn(const std::vector<Index>& rows) {
   return atoms;
 }
 
-/// From this design to the goal, or to where the support or the steps run out.
+/// Runs steps from this design until it reaches the goal, or the bound on the support or on the steps.
 Result FrankWolfe(Leverages& leverages, std::vector<Atom> start, double goal) {
   const double r = static_cast<double>(leverages.rank());
   const Index max_support = DesignSupportBound(static_cast<int>(leverages.rank()));
@@ -432,8 +435,8 @@ Result FrankWolfe(Leverages& leverages, std::vector<Atom> start, double goal) {
   return {design.atoms(), g, steps};
 }
 
-/// Replaces one of n equal atoms by the row of greatest leverage, the one for which det V becomes greatest.
-/// False if it would not grow.
+/// Replaces one of n equal atoms by the row with the largest leverage; it chooses the atom for which det V
+/// becomes largest. Returns false if det V would not grow.
 bool ExchangeStep(Leverages& leverages, WorkingDesign& design, double n) {
   const Index in = leverages.ArgMax();
   const double t_in = leverages.At(in) / n;
@@ -455,15 +458,19 @@ bool ExchangeStep(Leverages& leverages, WorkingDesign& design, double n) {
   return true;
 }
 
-/// Fedorov's exchange over multisets S of N = 4 r rows, V = sum_S z z' / N, from four copies of each pivot.
-/// It ends with g <= 2 r and at most 4 r <= DesignSupportBound(r) atoms (compare Madan et al., COLT 2019):
+/// Fedorov's exchange over multisets S of N = 4 r rows, V = sum_S z z' / N, starting from four copies of each
+/// pivot. It ends with g <= 2 r and at most 4 r <= DesignSupportBound(r) atoms (compare Madan et al., COLT
+/// 2019):
 ///
 /// Write t for leverages under N V. Replacing i in S by j multiplies det V by (1 - t_i)(1 + t_j) + t_ij^2.
-/// Since sum_S t_i = r and sum_S t_ij^2 = t_j, the average of this over S is 1 + (t_j (N - r + 1) - r) / N.
-/// (a) If no exchange gains, g = N max t_j <= N r / (N - r + 1) < 4 r / 3.
-/// (b) While g > 2 r, some t_j > 1/2, and the best exchange gains a factor of more than 9/8.
-/// (c) In the pivots' Gram-Schmidt frame, scaled by the pivots' distances, pivoting puts every row into
-///     [-1, 1]^r; so, by Hadamard, no design's det is more than r^r times the start's.
+/// Since sum_S t_i = r and sum_S t_ij^2 = t_j, the average of this factor over S is 1 + (t_j (N - r + 1) - r)
+/// / N.
+///   (a) If no exchange increases det V, then g = N max t_j <= N r / (N - r + 1) < 4 r / 3.
+///   (b) While g > 2 r, some t_j > 1/2, and the best exchange gives a factor of more than 9/8.
+///   (c) Take the coordinates of the pivots' Gram-Schmidt basis, divided by the pivots' distances. Pivoting
+///   puts every row
+///       into [-1, 1]^r. So, by Hadamard, no design's det exceeds r^r times that of the start.
+///
 /// Hence g <= 2 r after at most r ln r / ln(9/8) exchanges.
 Result Exchange(Leverages& leverages, const std::vector<Index>& pivots, double goal) {
   const double r = static_cast<double>(pivots.size());
@@ -475,8 +482,9 @@ Result Exchange(Leverages& leverages, const std::vector<Index>& pivots, double g
   return {design.atoms(), g, steps};
 }
 
-/// What is left of an earlier design, completed to full rank by pivots, which are unit vectors in the rows'
-/// coordinates z. Weights as if each direction had an equal share: rank / r to what is left.
+/// Returns the active part of an earlier design, completed to full rank by pivots, which are unit vectors in
+/// the rows' coordinates z. The weights are as if each direction had an equal share: the active part gets
+/// rank / r.
 std::vector<Atom> WarmStart(const ActiveRows& rows, const Leverages& leverages,
                             const std::vector<Index>& pivots, const Design& earlier) {
   constexpr double kIndependent = 1e-2;

@@ -5,12 +5,13 @@
 
 namespace bandana {
 
-Recorder::Recorder(const LinearProblem& problem, std::vector<Count> checkpoints)
-    : problem_(problem), times_(std::move(checkpoints)) {}
+Recorder::Recorder(std::function<double(ArmId)> gap, std::function<bool(ArmId)> is_best,
+                   std::vector<Count> checkpoints)
+    : gap_(std::move(gap)), is_best_(std::move(is_best)), times_(std::move(checkpoints)) {}
 
 void Recorder::Play(std::span<const Pull> pulls) {
   for (const Pull& pull : pulls) {
-    Advance(problem_.Gap(pull.arm), pull.arm == problem_.best() ? 1 : 0, pull.count);
+    Advance(gap_(pull.arm), is_best_(pull.arm) ? 1 : 0, pull.count);
   }
 }
 
@@ -20,8 +21,8 @@ void Recorder::PlayMixed(std::span<const Pull> pulls) {
   double best = 0;
   for (const Pull& pull : pulls) {
     rounds += pull.count;
-    gaps += problem_.Gap(pull.arm) * static_cast<double>(pull.count);
-    if (pull.arm == problem_.best()) best += static_cast<double>(pull.count);
+    gaps += gap_(pull.arm) * static_cast<double>(pull.count);
+    if (is_best_(pull.arm)) best += static_cast<double>(pull.count);
   }
   if (rounds > 0) Advance(gaps / static_cast<double>(rounds), best / static_cast<double>(rounds), rounds);
 }

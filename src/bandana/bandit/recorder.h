@@ -1,9 +1,13 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "bandana/bandit/linear_problem.h"
+#include "bandana/bandit/world.h"
 #include "bandana/core/reward.h"
 #include "bandana/privacy/report.h"
 
@@ -12,53 +16,40 @@ namespace bandana {
 /// The state of a run after round t.
 struct Checkpoint {
   Count t = 0;
-  double regret = 0;  ///< pseudo-regret against theta
+  double regret = 0;  ///< pseudo-regret: the sum of the gaps of the arms played
   Count clients = 0;
-  Count reals = 0;              ///< numbers sent up
-  Count bits = 0;               ///< what they take, as the mechanism encodes them
-  Count rounds = 0;             ///< of communication
-  double best_action_rate = 0;  ///< share of the rounds in which the best action was played
-  Count agents = 1;             ///< who each play every round; regret is of all of them
-  Count first_sync = 0;         ///< round of the first synchronisation; 0: none yet
-  Count repairs = 0;            ///< Gram matrices that noise had left not positive definite
-  // Of networks, counted from messages. The last four are of the whole run, and in its last row alone.
-  Count messages = 0;
-  Count links_server = 0;  ///< built between an agent and the server
-  Count links_peer = 0;    ///< built between agents
-  Count slots = 0;         ///< in which something was sent
-  Count bytes = 0;
-  double cost = 0;            ///< of the links
-  double paper_cost = 0;      ///< by the paper's formula
-  double waiting = 0;         ///< pulls of an agent while messages were on their way
-  double waiting_regret = 0;  ///< of these pulls, of all agents
-  Count lost_tallies = 0;     ///< agents' sums that somebody decided without
-  Count disagreements = 0;    ///< rounds after which agents did not have the same arms left
-  // Of users with local privacy: what was out of range.
-  Count clipped_contexts = 0;
-  Count clipped_rewards = 0;
-  // Of a log: what the policy earns a round and where that is for certain enough, rounds on offer, and rounds
-  // in which the log had the learner's choice.
-  double value = 0;
-  double value_low = 0;
-  double value_high = 0;
-  Count offered = 0;
-  Count matched = 0;
+  Count reals = 0;              ///< numbers that clients have sent
+  Count bits = 0;               ///< their size as the mechanism encodes them
+  Count rounds = 0;             ///< syncs, or phases with reports
+  double best_action_rate = 0;  ///< the fraction of rounds in which the best action was played
+  /// Further metrics by name, as in results.csv. They depend on the time model: regret_per_agent, syncs,
+  /// messages, clipped_rewards, value, ...
+  std::map<std::string, double> series;
 };
 
-/// Follows a run and notes its state at given times. Plays inside a call go in the order given, so a
-/// checkpoint inside a long plan costs no more than one at its end.
+/// Follows a run and records its state at given times. The pulls of one call are played in the given order,
+/// so a checkpoint inside a long plan costs no more than one at its end.
 class Recorder {
  public:
-  /// `checkpoints` ascending.
-  Recorder(const LinearProblem& problem, std::vector<Count> checkpoints);
+  /// `checkpoints` must be ascending.
+  Recorder(const SlotWorld& world, std::vector<Count> checkpoints)
+      : Recorder([&world](ArmId arm) { return world.Gap(arm); },
+                 [&world](ArmId arm) { return world.IsBest(arm); }, std::move(checkpoints)) {}
+
+  /// Takes a problem that knows its gaps and its best arm.
+  template <class Problem>
+    requires requires(const Problem& problem) { problem.best(); }
+  Recorder(const Problem& problem, std::vector<Count> checkpoints)
+      : Recorder([&problem](ArmId arm) { return problem.Gap(arm); },
+                 [&problem](ArmId arm) { return arm == problem.best(); }, std::move(checkpoints)) {}
 
   void Play(std::span<const Pull> pulls);
 
-  /// The same in an order that nobody knows: a checkpoint inside it has its share of everything, which is
-  /// what it has on average over all orders.
+  /// Plays pulls in an unknown order. A checkpoint inside them gets its proportional share of each, which is
+  /// the average over all orders.
   void PlayMixed(std::span<const Pull> pulls);
 
-  /// One client's report, or a crowd's, in a round of communication.
+  /// Records the report of one client, or of several clients together, in an epoch.
   void Report(Epoch epoch, const bandana::Report& report) {
     Report(epoch, report.clients() * static_cast<Count>(report.size()), report.bits(), report.clients());
   }
@@ -67,13 +58,17 @@ class Recorder {
   const std::vector<Checkpoint>& checkpoints() const { return passed_; }
   const Checkpoint& now() const { return now_; }
 
-  /// The checkpoint at the very end is noted before the last reports are in; this brings it up to date.
+  /// Updates the checkpoint at the very end, which is recorded before the last reports arrive.
   void Finish();
 
  private:
   void Advance(double gap, double best, Count rounds);
 
-  const LinearProblem& problem_;
+  Recorder(std::function<double(ArmId)> gap, std::function<bool(ArmId)> is_best,
+           std::vector<Count> checkpoints);
+
+  std::function<double(ArmId)> gap_;
+  std::function<bool(ArmId)> is_best_;
   std::vector<Count> times_;
   std::vector<Checkpoint> passed_;
   Checkpoint now_;

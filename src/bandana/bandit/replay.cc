@@ -14,8 +14,8 @@ absl::StatusOr<Replay> Replay::Create(std::shared_ptr<const LoggedData> log,
   BANDANA_CHECK(log != nullptr);
   const double smallest = log->smallest_pscore();
   if (multiplier.has_value() && !(*multiplier > 0 && *multiplier <= smallest)) {
-    return InvalidOption("replay.multiplier", *multiplier,
-                         fmt::format("a number in (0, {}], the log's smallest pscore", smallest));
+    return InvalidField(Part::kParams, "multiplier", *multiplier,
+                        fmt::format("a number in (0, {}], the log's smallest pscore", smallest));
   }
   return Replay(std::move(log), multiplier.value_or(smallest));
 }

@@ -9,23 +9,25 @@
 
 namespace bandana {
 
-/// A log as a world for a learner: L. Li, W. Chu, J. Langford, X. Wang, "Unbiased Offline Evaluation of
-/// Contextual-bandit-based News Article Recommendation Algorithms", WSDM 2011, Algorithm 2 (PolicyEvaluator,
-/// with a finite data stream). Contexts come in the order of the log. A round in which the learner chooses
-/// another action than the log has does not count, and the learner must not learn from it.
+/// A log as an environment for a learner: L. Li, W. Chu, J. Langford, X. Wang, "Unbiased Offline Evaluation
+/// of Contextual-bandit-based News Article Recommendation Algorithms", WSDM 2011, Algorithm 2
+/// (PolicyEvaluator, with a finite data stream). Contexts come in the order of the log. If the learner
+/// chooses another action than the log has, the round does not count, and the learner must not learn from it.
 ///
-/// Departure: the paper's log is uniform. Here a matching round of pscore p counts with probability c / p, c
-/// the multiplier. If c is at most every probability p(a | x) > 0 of the logging policy and that policy may
-/// play all that the learner does, then whatever came before and whatever the context x and the learner's law
-/// pi(. | x), the round counts with probability
-///   sum_a pi(a | x) p(a | x) c / p(a | x) = c,
-/// so that contexts that count have the law of all contexts, and given x and that it counts the action is a
-/// with probability pi(a | x). With independent rounds, what counts is a run of the learner in the world
-/// itself; the number of rounds is binomial(n, c), independent of it (Theorem 1 of the paper, where c = 1/K).
+/// Departure: the paper's log is uniform. Here a matching round of pscore p counts with probability c / p,
+/// where c is the multiplier. Assume that c is at most every probability p(a | x) > 0 of the logging policy,
+/// and that this policy may play all that the learner plays. Then, for any history, context x and learner's
+/// distribution pi(. | x), the round counts with probability
+///   sum_a pi(a | x) p(a | x) c / p(a | x) = c.
 ///
-/// Without a known c the smallest pscore of the log is taken: exact for a uniform log. Otherwise c then hangs
-/// on the data, the logging policy may have had smaller probabilities that were not drawn, and the law is
-/// that of the world in the limit of long logs only.
+/// So contexts that count have the distribution of all contexts, and given x and that the round counts, the
+/// action is a with probability pi(a | x). If rounds are independent, the rounds that count are a run of the
+/// learner in the real environment. Their number is binomial(n, c), independent of that run (Theorem 1 of the
+/// paper, where c = 1/K).
+///
+/// Without a known c, the smallest pscore of the log is used. This is exact for a uniform log. For other
+/// logs, c then depends on the data, and the logging policy may have had smaller probabilities that were not
+/// drawn; the distribution is that of the real environment only in the limit of long logs.
 class Replay {
  public:
   /// `multiplier` in (0, smallest pscore of the log].
@@ -34,20 +36,20 @@ class Replay {
 
   bool done() const { return offered_ == log_->rounds(); }
 
-  /// Of the round on offer, unless done().
+  /// Returns the context of the round on offer. Requires !done().
   ContextView context() const { return log_->context(offered_); }
 
-  /// The learner's choice in the round on offer; its reward if the round counts. Then the next one is on
-  /// offer. Uses one word of the coins in every round, so that learners with the same coins see the same ones
-  /// fall.
+  /// Plays the learner's choice in the round on offer. Returns its reward if the round counts. Moves to the
+  /// next round. Uses one word of the coins in every round, so that learners with the same coins see the same
+  /// coin in each round.
   std::optional<double> Play(ArmId choice, CoinGen& coin);
 
-  /// Nobody chooses: the round on offer does not count. The same use of coins.
+  /// Skips the round on offer: it does not count. Uses the coins as Play does.
   void Pass(CoinGen& coin);
 
-  Count offered() const { return offered_; }    ///< rounds that were played
-  Count matched() const { return matched_; }    ///< of these, where log and learner agree
-  Count accepted() const { return accepted_; }  ///< of these, that counted
+  Count offered() const { return offered_; }    ///< rounds that were played or skipped
+  Count matched() const { return matched_; }    ///< played rounds in which log and learner agree
+  Count accepted() const { return accepted_; }  ///< matched rounds that counted
   double multiplier() const { return multiplier_; }
   const LoggedData& log() const { return *log_; }
 

@@ -9,9 +9,9 @@
 namespace bandana {
 namespace {
 
-// A uniform V is a sum of 16 independent signs, V = sum_j s_j 2^-j: the grid -1 + (2 i + 1) 2^-16. So the sum
-// of n of them is 16 binomials, and its sub-Gaussian proxy is its variance, sum_j 4^-j < 1/3 (a sign's proxy
-// is 1).
+// A uniform V is a sum of 16 independent signs, V = sum_j s_j 2^-j, on the grid -1 + (2 i + 1) 2^-16. So the
+// sum of n of them takes 16 binomial draws. Its sub-Gaussian proxy is its variance, sum_j 4^-j < 1/3, because
+// a sign's proxy is 1.
 constexpr int kUniformBits = 16;
 
 double UniformSum(Count count, CoinGen& coin) {
@@ -51,9 +51,9 @@ std::optional<Interval> RewardModel::support() const {
 double RewardModel::proxy() const {
   switch (kind) {
     case RewardKind::kGaussian:
-      return mean_varies ? std::hypot(sd, 1) : sd;  // the mean's own proxy is at most 1, Hoeffding
+      return mean_varies ? std::hypot(sd, 1) : sd;  // the proxy of the mean itself is at most 1, by Hoeffding
     case RewardKind::kRademacher:
-      return 1;  // Hoeffding: half the range
+      return 1;  // half the range, by Hoeffding
     case RewardKind::kBernoulli:
       return 0.5;
     case RewardKind::kUniform:
@@ -77,7 +77,7 @@ double RewardModel::DrawSum(double mean, Count count, CoinGen& coin) const {
   return n * mean + (1 - std::abs(mean)) * UniformSum(count, coin);
 }
 
-void RewardModel::DrawCrowd(double mean, Count count, CoinGen& coin, std::vector<RewardSum>& sums) const {
+void RewardModel::DrawGroup(double mean, Count count, CoinGen& coin, std::vector<RewardSum>& sums) const {
   const std::optional<Interval> ends = support();
   if (!ends.has_value() || kind == RewardKind::kUniform) {
     sums.assign({{count, DrawSum(mean, count, coin)}});

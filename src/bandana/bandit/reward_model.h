@@ -17,31 +17,33 @@ enum class RewardKind {
   kUniform,     ///< mean + (1 - |mean|) V, V uniform on a grid of 2^16 points in (-1, 1)
 };
 
-/// The law of one reward, given its mean.
+/// The distribution of one reward, given its mean.
 struct RewardModel {
   RewardKind kind = RewardKind::kGaussian;
-  double sd = 1;  ///< of the Gaussian; the others have no free scale
-  /// The mean itself varies from reward to reward, in [-1, 1], with a context that the learner does not see.
+  double sd = 1;  ///< the standard deviation if Gaussian; the others have no free scale
+  /// Whether the mean itself varies from reward to reward, in [-1, 1], with a context that the learner does
+  /// not see.
   bool mean_varies = false;
 
-  /// Means that the law can have; a mean outside is an error.
+  /// Returns the means that the distribution can have. A mean outside is an error.
   Interval means() const;
 
-  /// Where rewards lie; nothing for the Gaussian.
+  /// Returns the interval that contains all rewards; nothing for the Gaussian.
   std::optional<Interval> support() const;
 
-  /// s such that E exp(l (reward - mean)) <= exp(l^2 s^2 / 2) for every l and every accepted mean;
-  /// `mean` is that of means where they vary.
+  /// Returns the sub-Gaussian proxy: an s such that E exp(l (reward - mean)) <= exp(l^2 s^2 / 2) for every l
+  /// and every accepted mean. If means vary, `mean` is their mean.
   double proxy() const;
 
-  /// The sum of `count` rewards, in one draw or a few whatever the count, exact in distribution.
+  /// Draws the sum of `count` rewards. It takes one or a few draws, whatever the count, and is exact in
+  /// distribution.
   double DrawSum(double mean, Count count, CoinGen& coin) const;
 
-  /// The same by the values that a reward takes: of each how many, and their sum. All in one where it takes
-  /// more than two.
-  void DrawCrowd(double mean, Count count, CoinGen& coin, std::vector<RewardSum>& sums) const;
+  /// Like DrawSum, but split by the values of a reward: for each value, how many rewards and their sum. It is
+  /// one sum if a reward has more than two values.
+  void DrawGroup(double mean, Count count, CoinGen& coin, std::vector<RewardSum>& sums) const;
 
-  /// One reward: the slow path that DrawSum is held against.
+  /// Draws one reward: the slow path against which DrawSum is tested.
   double Draw(double mean, CoinGen& coin) const;
 };
 

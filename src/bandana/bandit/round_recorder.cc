@@ -1,6 +1,7 @@
 #include "bandana/bandit/round_recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "bandana/core/check.h"
@@ -22,7 +23,7 @@ RoundRecorder::RoundRecorder(Count agents, std::vector<Count> checkpoints, bool 
 }
 
 void RoundRecorder::PlayMany(NodeId agent, Count first_round, ArmId arm, Count count, double gap) {
-  constexpr std::size_t kMostDecisions = std::size_t{1} << 32;  // 16 GiB of one agent's
+  constexpr std::size_t kMostDecisions = std::size_t{1} << 32;  // 16 GiB for one agent
   BANDANA_CHECK(agent.value >= 1 && agent.value <= agents() && count >= 0);
   Agent& each = agents_[agent.value - 1];
   Count round = first_round;
@@ -61,7 +62,7 @@ void RoundRecorder::Synchronise(Count round) {
 
 std::vector<Checkpoint> RoundRecorder::Checkpoints() const {
   std::vector<Checkpoint> checkpoints;
-  Checkpoint now{.clients = agents(), .agents = agents()};
+  Checkpoint now{.clients = agents()};
   Count plays = 0;
   Count best = 0;
   for (std::size_t i = 0; i < times_.size(); ++i) {
@@ -74,11 +75,14 @@ std::vector<Checkpoint> RoundRecorder::Checkpoints() const {
     now.reals += traffic_[i].reals;
     now.bits += traffic_[i].bits;
     now.rounds += traffic_[i].synchronisations;
-    if (first_sync_ > 0 && first_sync_ <= now.t) now.first_sync = first_sync_;
     now.best_action_rate = plays == 0 ? 0 : static_cast<double>(best) / static_cast<double>(plays);
+    if (std::isnan(now.regret)) now.best_action_rate = now.regret;  // nobody knows which arm is best
+    const bool synced = first_sync_ > 0 && first_sync_ <= now.t;
+    now.series["regret_per_agent"] = now.regret / static_cast<double>(agents());
+    now.series["syncs"] = static_cast<double>(now.rounds);
+    now.series["first_sync"] = synced ? static_cast<double>(first_sync_) : 0;
     checkpoints.push_back(now);
   }
-  checkpoints.back().repairs = repairs_;
   return checkpoints;
 }
 

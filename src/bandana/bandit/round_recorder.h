@@ -7,15 +7,16 @@
 
 namespace bandana {
 
-/// Follows agents that each play a round of their own: every agent by itself, so that different agents may be
-/// followed by different threads, and what they send. Regret is the sum over agents. One that stops before
-/// the end, or never starts, adds nothing from there on.
+/// Records agents that each play their own rounds, and what they send. Agents are recorded separately, so
+/// different threads may record different agents. Regret is the sum over agents. An agent that stops before
+/// the end, or never starts, adds nothing for the rounds that it does not play.
 class RoundRecorder {
  public:
-  /// `checkpoints` ascending. Agents are nodes 1 .. agents. `decisions`: keeps every one of them.
+  /// `checkpoints` must be ascending. Agents are nodes 1 .. agents. `decisions`: whether to keep every
+  /// decision.
   RoundRecorder(Count agents, std::vector<Count> checkpoints, bool decisions = false);
 
-  /// Rounds of an agent come in their order.
+  /// An agent's rounds must come in order.
   void Play(NodeId agent, Count round, ArmId arm, double gap) {
     Agent& each = agents_[agent.value - 1];
     while (each.at + 1 < times_.size() && round > times_[each.at]) ++each.at;
@@ -25,25 +26,24 @@ class RoundRecorder {
     if (keeps_decisions_) decisions_[agent.value - 1].push_back(arm);
   }
 
-  /// `count` rounds from first_round on, all of this arm: what as many calls of Play come to (regret up to
-  /// rounding), in the time that it takes to pass their checkpoints, or to keep their decisions.
+  /// Equals `count` calls of Play for rounds first_round, first_round + 1, ..., all of this arm (regret up to
+  /// rounding). It takes only the time to pass the checkpoints, or to keep the decisions.
   void PlayMany(NodeId agent, Count first_round, ArmId arm, Count count, double gap);
 
-  /// By one thread at a time.
+  /// Only one thread at a time may call these.
   void Send(Count round, Count reals, Count bits);
   void Synchronise(Count round);
-  void Repair(Count repairs) { repairs_ += repairs; }  ///< of the whole run
 
   Count agents() const { return static_cast<Count>(agents_.size()); }
   std::vector<Checkpoint> Checkpoints() const;
   const std::vector<std::vector<ArmId>>& decisions() const {
     return decisions_;
-  }  ///< by agent; empty if not kept
+  }  ///< one list per agent; empty if not kept
 
  private:
   struct Agent {
     std::size_t at = 0;
-    std::vector<double> regret;  // between two checkpoints
+    std::vector<double> regret;  // by interval between two checkpoints
     std::vector<Count> plays;
     std::vector<Count> best;
   };
@@ -60,7 +60,6 @@ class RoundRecorder {
   std::vector<Traffic> traffic_;
   bool keeps_decisions_;
   std::vector<std::vector<ArmId>> decisions_;
-  Count repairs_ = 0;
   Count first_sync_ = 0;
 };
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bandana/cli/commands.h"
+#include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
-#include "bandana/lab/vocabulary.h"
 #include "bandana/privacy/accounting/account.h"
 #include "fmt/format.h"
 
@@ -32,7 +32,7 @@ absl::Status Unknown(const std::string& prefix, const std::string& key, const Js
                      const std::vector<std::string>& known) {
   std::string accepted;
   for (const std::string& name : known) accepted += (accepted.empty() ? "" : ", ") + name;
-  const std::string nearest = lab::NearestIfNear(key, known);
+  const std::string nearest = NearestIfNear(key, known);
   if (!nearest.empty()) accepted = fmt::format("nearest: {}; {}", nearest, accepted);
   return InvalidInput(
       {.message = "unknown field", .key = prefix + key, .value = Shown(value), .accepted = accepted});
@@ -41,7 +41,7 @@ absl::Status Unknown(const std::string& prefix, const std::string& key, const Js
 absl::StatusOr<Json> ReadJson(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream contents;
-  stream.peek();  // of a folder: bad
+  stream.peek();  // sets the bad bit if the file is a folder
   if (stream.is_open() && !stream.bad()) contents << stream.rdbuf();
   if (!stream.is_open() || stream.bad()) return InvalidInput({.message = "cannot be read", .file = file});
   const std::string text = contents.str();
@@ -63,7 +63,7 @@ absl::StatusOr<Json> ReadJson(const std::string& file) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
     const auto line = 1 + static_cast<int>(std::count(text.begin(), end, '\n'));
     return InvalidInput({.message = "not JSON", .file = file, .line = line, .accepted = "a list of events"});
-  } catch (const Json::exception&) {  // a number beyond doubles
+  } catch (const Json::exception&) {  // a number that is too large for a double
     return InvalidInput(
         {.message = "a number that is too large", .file = file, .accepted = "finite numbers"});
   }
@@ -162,7 +162,7 @@ absl::StatusOr<Request> ReadRequest(const Json& json) {
   return request;
 }
 
-// Five digits, never below the value: a guarantee is not rounded in the curator's favour.
+// Returns the value with five digits, rounded up: a guarantee must not look better than it is.
 std::string RoundedUp(double value) {
   if (!(value > 0) || !std::isfinite(value)) return fmt::format("{}", value);
   std::string text = fmt::format("{:.5g}", value);

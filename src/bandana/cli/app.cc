@@ -14,26 +14,29 @@
 
 #include "CLI/CLI.hpp"
 #include "bandana/cli/commands.h"
+#include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/version.h"
-#include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
 namespace {
 
 void AddSet(CLI::App& command, std::vector<std::string>& set) {
-  command.add_option("--set", set, "key=value, over the file; may be repeated")->expected(1)->take_all();
+  command.add_option("--set", set, "An assignment key=value that overrides the file. It may be repeated.")
+      ->expected(1)
+      ->take_all();
 }
 
-// Unlike an option that is bound to the optional itself, an empty value is not taken for none.
+// Adds an option without a default. If the option were bound to the std::optional itself, CLI11 would take an
+// empty value for no value.
 template <class T>
 CLI::Option* AddOptional(CLI::App& command, const std::string& flag, std::optional<T>& value,
                          const std::string& help) {
   return command.add_option_function<T>(flag, [&value](const T& given) { value = given; }, help);
 }
 
-// CLI11 wraps what is negative or too large.
+// Accepts whole numbers from 0 to 2^64 - 1. CLI11 by itself wraps numbers that are negative or too large.
 const CLI::Validator& IsSeed() {
   static const auto& validator = *new CLI::Validator(
       [](std::string& text) {
@@ -49,50 +52,68 @@ const CLI::Validator& IsSeed() {
 
 CLI::App* AddAudit(CLI::App& app, AuditArguments& audit) {
   CLI::App* command = app.add_subcommand(
-      "audit", "attack a mechanism or a whole algorithm; empirical epsilon with confidence");
-  command->add_option("target", audit.target, "what is attacked: see --list");
-  command->add_flag("--all", audit.all, "every target there is");
-  command->add_flag("--list", audit.list, "the targets");
-  command->add_option("--model", audit.model, "whom the clients trust, for an algorithm (default: central)");
-  AddOptional(*command, "--epsilon", audit.epsilon, "the setting attacked (default: the target's)");
-  AddOptional(*command, "--delta", audit.delta, "the setting attacked (default: the target's)");
-  AddOptional(*command, "--draws", audit.draws, "under each neighbour (default: the target's)");
-  command->add_option("--confidence", audit.confidence, "of all verdicts together (default: 0.999999)");
-  command->add_option("--seed", audit.seed, "of the noise: the same findings every time (default: 1)")
+      "audit",
+      "Attacks the privacy claim of a mechanism or of a whole algorithm. Prints lower bounds on epsilon and "
+      "delta, with their confidence.");
+  command->add_option("target", audit.target, "The target of the attack. --list prints all targets.");
+  command->add_flag("--all", audit.all, "Attacks every target, except those that are known to fail.");
+  command->add_flag("--list", audit.list, "Prints the targets.");
+  command->add_option("--model", audit.model,
+                      "The trust model, if the target is an algorithm (default: central).");
+  AddOptional(*command, "--epsilon", audit.epsilon,
+              "The epsilon for which the target is set up (default: the target's own).");
+  AddOptional(*command, "--delta", audit.delta,
+              "The delta for which the target is set up (default: the target's own).");
+  AddOptional(*command, "--draws", audit.draws,
+              "How many times the target is run under each neighbour (default: the target's own number).");
+  command->add_option("--confidence", audit.confidence,
+                      "The confidence of all verdicts together (default: 0.999999).");
+  command
+      ->add_option("--seed", audit.seed,
+                   "The seed of the noise. The same seed gives the same findings (default: 1).")
       ->check(IsSeed());
-  command->add_flag("--secure", audit.secure, "noise from the operating system's entropy, as in service");
-  command->add_option("--threads", audit.threads, "default: one a core; findings do not depend on it")
+  command->add_flag("--secure", audit.secure,
+                    "Draws noise from the operating system's entropy, as the service does.");
+  command
+      ->add_option("--threads", audit.threads,
+                   "The number of threads. Findings do not depend on it (default: one per core).")
       ->check(CLI::Range(1, 4096));
   return command;
 }
 
 CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& help, RoleArguments& arguments) {
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("config", arguments.config, "the experiment and a [service] table, in TOML")
+  command->add_option("config", arguments.config, "A TOML file with the experiment and a [service] table.")
       ->required();
   AddSet(*command, arguments.set);
-  command->add_flag("--insecure-seed", arguments.insecure_seed,
-                    "draw noise from the spec's seed: replayable, and so without any privacy");
+  command->add_flag(
+      "--insecure-seed", arguments.insecure_seed,
+      "Draws noise from the spec's seed. The run can be repeated, and its privacy claim is void.");
   return command;
 }
 
 CLI::App* AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
   CLI::App* command = app.add_subcommand(
-      "reproduce", "a paper's figure or table, with verdicts on what the paper claims of it");
-  command->add_option("exhibits", reproduce.exhibits, "which: see --list");
-  command->add_flag("--all", reproduce.all, "every exhibit there is");
-  command->add_flag("--list", reproduce.list, "the exhibits");
+      "reproduce",
+      "Runs a figure or table of a paper again, and compares each claim of the paper with the result.");
+  command->add_option("exhibits", reproduce.exhibits,
+                      "The names of the figures and tables. --list prints all names.");
+  command->add_flag("--all", reproduce.all, "Runs every exhibit.");
+  command->add_flag("--list", reproduce.list, "Prints the exhibits.");
   command->add_option("--scale", reproduce.scale,
-                      "smoke: seconds, that it runs; quick: under a minute; paper: the paper's own horizon, "
-                      "actions, dimension and runs (default: quick)");
+                      "The size of the runs (default: quick). smoke: takes seconds and only shows that the "
+                      "exhibit runs. quick: takes less than a minute. paper: has the paper's own horizon, "
+                      "actions, dimension and number of runs.");
   command->add_option("--out", reproduce.out,
-                      "folder of the results; of several exhibits: that of their folders (default: "
-                      "results/EXHIBIT)");
-  command->add_option("--threads", reproduce.threads, "default: one a core; results do not depend on it")
+                      "The folder of the results (default: results/EXHIBIT). With several exhibits, each one "
+                      "gets a folder in it.");
+  command
+      ->add_option("--threads", reproduce.threads,
+                   "The number of threads. Results do not depend on it (default: one per core).")
       ->check(CLI::Range(1, 4096));
   AddSet(*command, reproduce.set);
   command->add_flag("--resume", reproduce.resume,
-                    "go on with what was interrupted, start what was not begun");
+                    "Continues exhibits that were interrupted, and starts those that were not begun.");
   return command;
 }
 
@@ -100,7 +121,8 @@ std::string Hint(const std::string& nearest, const std::string& all) {
   return nearest.empty() ? all : fmt::format("nearest: {}; {}", nearest, all);
 }
 
-// CLI11 says little of a mistyped command or flag: name it, and what is near.
+// Returns an error that names the mistyped command or flag and the nearest known one; CLI11's own message
+// says little.
 absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
                             std::span<const std::string> arguments) {
   std::vector<std::string> flags = {"--help"};
@@ -114,11 +136,10 @@ absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
                         [](const std::string& argument) { return !argument.starts_with("-"); });
     if (word == arguments.end() || commands.empty()) break;
     if (std::find(commands.begin(), commands.end(), *word) == commands.end()) {
-      return InvalidInput(
-          {.message = "unknown",
-           .key = "command",
-           .value = *word,
-           .accepted = Hint(lab::NearestIfNear(*word, commands), help + " --help lists them")});
+      return InvalidInput({.message = "unknown",
+                           .key = "command",
+                           .value = *word,
+                           .accepted = Hint(NearestIfNear(*word, commands), help + " --help lists them")});
     }
     command = command->get_subcommand(*word);
     help += " " + *word;
@@ -130,94 +151,111 @@ absl::Status BadCommandLine(const CLI::App& app, const CLI::ParseError& error,
     return InvalidInput({.message = "unknown",
                          .key = "flag",
                          .value = flag,
-                         .accepted = Hint(lab::NearestIfNear(flag, flags), help + " lists them")});
+                         .accepted = Hint(NearestIfNear(flag, flags), help + " lists them")});
   }
   const std::string text = error.what();
   constexpr std::string_view kRequired = " is required";
   if (text.starts_with("--") && text.ends_with(kRequired)) {
     return InvalidInput({.message = "missing",
                          .key = text.substr(0, text.size() - kRequired.size()),
-                         .accepted = help + " tells"});
+                         .accepted = "see " + help});
   }
-  // "--flag: what is wrong with its value"
+  // CLI11 writes "--flag: what is wrong with its value".
   const std::size_t colon = text.find(": ");
   if (text.starts_with("--") && colon != std::string::npos) {
     return InvalidInput(
-        {.message = text.substr(colon + 2), .key = text.substr(0, colon), .accepted = help + " tells"});
+        {.message = text.substr(colon + 2), .key = text.substr(0, colon), .accepted = "see " + help});
   }
-  return InvalidInput({.message = text, .accepted = help + " tells"});
+  return InvalidInput({.message = text, .accepted = "see " + help});
 }
 
 }  // namespace
 
 int Main(int argc, char** argv) {
   CLI::App app(
-      "Bandana learns the best action from many people's feedback, provably unable to learn about one of "
-      "them.",
+      "Bandana learns the best action from the feedback of many people. Its noise bounds how much one "
+      "client's feedback can change what others see.",
       "bandana");
   app.set_version_flag("--version", std::string("bandana ") + lab::kVersion);
   app.require_subcommand(1);
   app.fallthrough();
   Global global;
-  app.add_flag("--json", global.json, "one JSON document on stdout, and nothing else there");
-  app.add_flag("--quiet", global.quiet, "no progress on stderr");
+  app.add_flag("--json", global.json, "Prints one JSON document on stdout, and nothing else there.");
+  app.add_flag("--quiet", global.quiet, "Prints no progress on stderr.");
 
   DemoArguments demo;
   CLI::App* demo_command =
-      app.add_subcommand("demo", "a whole private federation on this machine, watched live");
-  demo_command->add_option("--out", demo.out, "folder of the report (default: results/demo)");
+      app.add_subcommand("demo", "Runs a whole private federation on this machine and shows it live.");
+  demo_command->add_option("--out", demo.out, "The folder of the report (default: results/demo).");
   demo_command
-      ->add_option("--model", demo.model,
-                   "whom the clients trust: everyone, the server, nobody, or a shuffler process between "
-                   "(default: central)")
+      ->add_option(
+          "--model", demo.model,
+          "The trust model (default: central). none: there is no privacy. central: clients trust the "
+          "server. local: clients trust nobody. shuffle: clients trust a shuffler process between "
+          "them and the server.")
       ->check(CLI::IsMember({"none", "central", "local", "shuffle"}));
   demo_command
       ->add_option(
           "--transport", demo.transport,
-          "with --model shuffle: counts, which the shuffler adds up and is trusted with, in seconds; "
-          "or bits, each encrypted by itself, in minutes (default: counts)")
+          "How reports travel with --model shuffle (default: counts). counts: the shuffler adds up each "
+          "client's noisy counts and is trusted with them; this takes seconds. bits: every bit is encrypted "
+          "by itself; this takes minutes.")
       ->check(CLI::IsMember({"counts", "bits"}));
-  demo_command->add_option("--epsilon", demo.epsilon, "budget of one client (default: 1)");
-  demo_command->add_option("--agents", demo.agents, "agent processes (default: 3)")->check(CLI::Range(1, 64));
+  demo_command->add_option("--epsilon", demo.epsilon, "The epsilon of one client's budget (default: 1).");
+  demo_command->add_option("--agents", demo.agents, "The number of agent processes (default: 3).")
+      ->check(CLI::Range(1, 64));
   demo_command
-      ->add_option("--insecure-seed", demo.insecure_seed,
-                   "draw all noise from this seed, then check the run against the simulator, bit for bit")
+      ->add_option(
+          "--insecure-seed", demo.insecure_seed,
+          "Draws all noise from this seed, then compares the run with the simulator, bit for bit. The "
+          "privacy claim is void.")
       ->check(IsSeed());
 
   RunArguments run;
-  CLI::App* run_command = app.add_subcommand("run", "run an experiment and write its results and report");
-  run_command->add_option("spec", run.spec, "the experiment, in TOML")->required();
-  run_command->add_option("--out", run.out, "folder of the results (default: results/NAME)");
-  run_command->add_option("--threads", run.threads, "default: one a core; results do not depend on it")
+  CLI::App* run_command =
+      app.add_subcommand("run", "Runs an experiment and writes its results and a report.");
+  run_command->add_option("spec", run.spec, "The experiment, in TOML.")->required();
+  run_command->add_option("--out", run.out, "The folder of the results (default: results/NAME).");
+  run_command
+      ->add_option("--threads", run.threads,
+                   "The number of threads. Results do not depend on it (default: one per core).")
       ->check(CLI::Range(1, 4096));
   AddSet(*run_command, run.set);
-  run_command->add_flag("--resume", run.resume, "go on with an interrupted run");
-  run_command->add_option("--trace", run.trace, "file for every phase as a line of JSON");
+  run_command->add_flag("--resume", run.resume, "Continues an interrupted run.");
+  run_command->add_option("--trace", run.trace,
+                          "A file to which every phase, or every agent's decisions, are written as lines of "
+                          "JSON.");
 
   ReproduceArguments reproduce;
   CLI::App* reproduce_command = AddReproduce(app, reproduce);
 
   AccountArguments account;
   CLI::App* account_command =
-      app.add_subcommand("account", "the guarantee of a list of releases, with its proof");
-  account_command->add_option("file", account.file, "the releases, in JSON: see docs/accounting.md")
+      app.add_subcommand("account", "Computes the guarantee of a list of releases, and names its proof.");
+  account_command->add_option("file", account.file, "The releases, in JSON. See docs/accounting.md.")
       ->required();
-  account_command->add_option("--delta", account.delta, "find the epsilon at this delta")->type_name("D");
-  account_command->add_option("--epsilon", account.epsilon, "find the delta at this epsilon")->type_name("E");
+  account_command->add_option("--delta", account.delta, "Finds the epsilon at this delta.")->type_name("D");
+  account_command->add_option("--epsilon", account.epsilon, "Finds the delta at this epsilon.")
+      ->type_name("E");
 
   std::string listed;
-  CLI::App* list_command = app.add_subcommand("list", "what there is, with options and defaults");
-  list_command->add_option("what", listed, "algorithms, environments, privatizers or exhibits")->required();
+  std::string listed_name;
+  CLI::App* list_command = app.add_subcommand(
+      "list", "Lists algorithms, environments, privatizers or exhibits, and their options.");
+  list_command->add_option("what", listed, "One of algorithms, environments, privatizers, exhibits.")
+      ->required();
+  list_command->add_option("name", listed_name, "The name of one entry, whose options are printed.");
 
   LedgerArguments ledger;
   CLI::App* ledger_command =
-      app.add_subcommand("ledger", "what was spent, by whom, and that nothing was altered");
-  ledger_command->add_option("action", ledger.action, "show, verify or export")->required();
-  ledger_command->add_option("file", ledger.file, "the ledger")->required();
-  AddOptional(*ledger_command, "--client", ledger.client, "show: this client's account and charges");
-  AddOptional(*ledger_command, "--head", ledger.head, "verify: a head that was noted, of any time");
-  ledger_command->add_option("--format", ledger.format, "export: csv (default) or json");
-  ledger_command->add_option("--out", ledger.out, "export: a file (default: stdout)");
+      app.add_subcommand("ledger", "Shows, verifies or exports the record of what each client has spent.");
+  ledger_command->add_option("action", ledger.action, "One of show, verify, export.")->required();
+  ledger_command->add_option("file", ledger.file, "The ledger.")->required();
+  AddOptional(*ledger_command, "--client", ledger.client,
+              "For show: the client whose account and charges are printed.");
+  AddOptional(*ledger_command, "--head", ledger.head, "For verify: a head that was noted earlier.");
+  ledger_command->add_option("--format", ledger.format, "For export: csv (default) or json.");
+  ledger_command->add_option("--out", ledger.out, "For export: the file to write (default: stdout).");
 
   AuditArguments audit;
   CLI::App* audit_command = AddAudit(app, audit);
@@ -226,39 +264,43 @@ int Main(int argc, char** argv) {
   CLI::App* calibrate_command = AddCalibrate(app, calibrate);
 
   RoleArguments server;
-  CLI::App* server_command = AddRole(
-      app, "server", "the server of a deployment: takes agents, and a shuffler, at service.listen", server);
-  server_command->add_option("--events", server.events, "file, or - for stdout, for events as lines of JSON");
+  CLI::App* server_command =
+      AddRole(app, "server",
+              "Runs the server of a deployment. Agents and a shuffler join it at service.listen.", server);
+  server_command->add_option("--events", server.events,
+                             "A file, or - for stdout, to which events are written as lines of JSON.");
   RoleArguments shuffler;
-  CLI::App* shuffler_command = AddRole(
-      app, "shuffler",
-      "between agents and server under privacy.model = shuffle: joins service.server, takes agents at "
-      "service.listen",
-      shuffler);
+  CLI::App* shuffler_command = AddRole(app, "shuffler",
+                                       "Runs the shuffler between agents and server, if privacy.model is "
+                                       "shuffle. It joins service.server, and agents join it at "
+                                       "service.listen.",
+                                       shuffler);
   shuffler_command->add_option("--events", shuffler.events,
-                               "file, or - for stdout, for events as lines of JSON");
+                               "A file, or - for stdout, to which events are written as lines of JSON.");
   RoleArguments agent;
   CLI::App* agent_command = AddRole(app, "agent",
-                                    "a process that holds some of the clients: joins service.server, and "
-                                    "service.shuffler where there is one",
+                                    "Runs an agent, which holds some of the clients. It joins service.server "
+                                    "and, if there is a shuffler, service.shuffler.",
                                     agent);
   agent_command->add_option("--events", agent.events,
-                            "file, or - for stdout, for a federation's decisions as lines of JSON");
+                            "A file, or - for stdout, to which the agent's decisions are written as lines of "
+                            "JSON.");
   RoleArguments peer;
   CLI::App* peer_command = AddRole(app, "peer",
-                                   "a peer of a deployment without a server (fed-ucb-p2p, ddp-mab): node "
-                                   "service.node of those at service.peers",
+                                   "Runs a peer of a deployment without a server (fed-ucb-p2p, ddp-mab). It "
+                                   "is node service.node of those at service.peers.",
                                    peer);
-  peer_command->add_option("--events", peer.events, "file, or - for stdout, for events as lines of JSON");
+  peer_command->add_option("--events", peer.events,
+                           "A file, or - for stdout, to which events are written as lines of JSON.");
 
   for (CLI::App* command : app.get_subcommands(nullptr)) {
-    command->footer("--json and --quiet work with every command: see bandana --help.");
+    command->footer("--json and --quiet work with every command. See bandana --help.");
   }
 
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "help") arguments.front() = "--help";
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them backwards
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 wants reverse order
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::CallForVersion& version) {
@@ -280,7 +322,7 @@ int Main(int argc, char** argv) {
   if (shuffler_command->parsed()) return ShufflerCommand(shuffler, global);
   if (agent_command->parsed()) return AgentCommand(agent, global);
   if (peer_command->parsed()) return PeerCommand(peer, global);
-  return ListCommand(listed, global);
+  return ListCommand(listed, listed_name, global);
 }
 
 }  // namespace bandana::cli

@@ -2,7 +2,7 @@
 
 namespace bandana::cli {
 
-/// The command line; returns the exit code of interfaces.md.
+/// Runs the command line and returns an exit code (interfaces.md lists them).
 int Main(int argc, char** argv);
 
 }  // namespace bandana::cli

@@ -6,10 +6,10 @@
 #include "bandana/audit/catalog.h"
 #include "bandana/cli/commands.h"
 #include "bandana/cli/interrupt.h"
+#include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/progress.h"
 #include "bandana/lab/summary.h"
-#include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<const Entry*>> Asked(const AuditArguments& arguments)
   const std::string name =
       arguments.model.empty() ? arguments.target : arguments.target + "-" + arguments.model;
   const absl::StatusOr<const Entry*> entry = audit::FindEntry(name);
-  // An algorithm by its bare name is meant with a model.
+  // The name of an algorithm without a model means the central model.
   if (!entry.ok() && arguments.model.empty()) {
     if (const auto central = audit::FindEntry(name + "-central"); central.ok()) return std::vector{*central};
   }
@@ -89,7 +89,7 @@ std::string Results(const std::vector<Finding>& findings) {
   return Table(rows);
 }
 
-// Of a target whose claim nobody should believe.
+// Returns why the target's claim is known to fail; empty if it is not.
 std::string WhyItFails(const Finding& finding) {
   const absl::StatusOr<const Entry*> entry = audit::FindEntry(finding.target);
   return entry.ok() ? (*entry)->known_to_fail : "";
@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, con
     return InvalidOption("--confidence", arguments.confidence, "a number in (0, 1)");
   }
   BANDANA_ASSIGN_OR_RETURN(const std::vector<const Entry*> entries, Asked(arguments));
-  std::vector<audit::Target> targets;  // all are made before the first is attacked: errors do not wait
+  std::vector<audit::Target> targets;  // all are made before the first attack, so that errors show at once
   for (const Entry* entry : entries) {
     const bool pure = entry->nominal.delta == 0;
     absl::StatusOr<audit::Target> target =

@@ -30,25 +30,27 @@ struct Sensitivity {
   double value;
   std::int64_t dimension = 1;
   bool symmetric = false;
-  const char* meaning = "l1: the range of one number";  ///< of Laplace noise
+  const char* meaning = "l1: the range of one number";  ///< for Laplace noise only
 };
 
 constexpr char kOrShape[] = "a finite number > 0; or --shape, --dimension, --bound and --neighbours";
 
-// --sensitivity (or --range) as a number, or what --shape, --dimension, --bound and --neighbours make it.
+// Returns the sensitivity: the number of --sensitivity (or --range), or that which follows from --shape,
+// --dimension, --bound and --neighbours.
 absl::StatusOr<Sensitivity> SensitivityOf(const TypedFlags& flags, const std::string& direct, Norm norm,
                                           const std::vector<std::string>& shapes) {
   if (!flags.Has("--shape")) {
     for (const char* flag : {"--bound", "--neighbours", "--dimension"}) {
       if (flags.Has(flag)) {
-        return flags.Clash(flag, "goes with --shape, and there is none");
+        return flags.Clash(flag, "needs --shape, which is missing");
       }
     }
     BANDANA_ASSIGN_OR_RETURN(const double value, flags.Number(direct, kOrShape));
     BANDANA_RETURN_IF_ERROR(calibration::CheckPositive(direct, value));
     return Sensitivity{value};
   }
-  if (flags.Has(direct)) return flags.Clash("--shape", "says what " + direct + " says already: give one");
+  if (flags.Has(direct))
+    return flags.Clash("--shape", "cannot be combined with " + direct + ": give one of them");
   BANDANA_ASSIGN_OR_RETURN(const std::string shape, flags.Choice("--shape", shapes, Absent::kRefused));
   BANDANA_ASSIGN_OR_RETURN(const std::int64_t dimension, flags.Whole("--dimension"));
   BANDANA_ASSIGN_OR_RETURN(const double bound, flags.Number("--bound"));
@@ -70,7 +72,8 @@ absl::StatusOr<Sensitivity> SensitivityOf(const TypedFlags& flags, const std::st
                                                            : "the largest l1 norm in the shape"};
 }
 
-// The largest epsilon0 for which the closed form, which grows with it, gives the guarantee; at least epsilon.
+// Returns the largest epsilon0 for which the closed form gives the guarantee, and at least epsilon. The
+// closed form grows with epsilon0.
 absl::StatusOr<LocalBudget> LargestByClosedForm(const DpGuarantee& guarantee, std::int64_t n) {
   const LocalBudget local = {.epsilon0 = guarantee.epsilon,
                              .delivered = {guarantee.epsilon, 0},
@@ -110,7 +113,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateGaussian(const TypedFlags& flags, Cal
     const SymmetricNoise noise = SymmetricGaussianNoise(multiplier, sensitivity.value);
     answer.mechanism += " on a symmetric matrix";
     answer.figures[0].meaning = "standard deviation of the noise off the diagonal";
-    answer.figures[3].meaning = "Frobenius / sqrt2: what counts against this noise";
+    answer.figures[3].meaning = "Frobenius norm / sqrt2, which this noise must hide";
     answer.figures.push_back(
         {"sigma_diagonal", noise.diagonal_stddev, "standard deviation of the noise on the diagonal"});
     answer.proof = "docs/proofs/sensitivity.md";
@@ -163,7 +166,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateLaplace(const TypedFlags& flags, Cali
       {"sensitivity", units * unit, "l1, with rounding to the grid"},
       {"sensitivity_units", static_cast<std::uint64_t>(units), "the same in units of the grid"},
       {"scale_numerator", discrete->numerator, "scale in units: P(k) ~ exp(-|k| den/num)"},
-      {"scale_denominator", discrete->denominator, "what an exact sampler takes"}};
+      {"scale_denominator", discrete->denominator, "an exact sampler needs numerator and denominator"}};
   answer.delivered = {discrete->delivered_epsilon, 0};
   return answer;
 }
@@ -179,7 +182,7 @@ absl::StatusOr<CalibrationAnswer> CalibratePrefixSum(const TypedFlags& flags, Ca
   std::optional<std::int64_t> memory;
   if (flags.Has("--memory")) {
     BANDANA_ASSIGN_OR_RETURN(memory, flags.Whole("--memory"));
-    if (name != "auto") return flags.Clash("--memory", "is for --mechanism auto");
+    if (name != "auto") return flags.Clash("--memory", "works only with --mechanism auto");
   }
   if (!tight && name != "auto" && name != "tree") {
     return flags.Clash("--mechanism", "the paper's formula is for the tree");
@@ -207,12 +210,12 @@ absl::StatusOr<CalibrationAnswer> CalibratePrefixSum(const TypedFlags& flags, Ca
       {"max_variance", setting.max_stddev * setting.max_stddev, "stddev squared"},
       {"last_stddev", setting.last_stddev, "of the estimate at the last step"},
       {"sensitivity", setting.cost.sensitivity * sensitivity, "l2, of all released values together"},
-      {"memory", setting.cost.memory, "numbers kept a coordinate"},
-      {"released", setting.cost.released, "values released a coordinate, in all steps"},
-      {"bits_per_coordinate", bits(setting.cost), "a step, on average, at 64 bits a value"}};
+      {"memory", setting.cost.memory, "values kept per coordinate"},
+      {"released", setting.cost.released, "values released per coordinate, in all steps together"},
+      {"bits_per_coordinate", bits(setting.cost), "per step, on average, with 64 bits per value"}};
   answer.asked = asked;
   answer.delivered = setting.delivered;
-  std::vector<std::vector<std::string>> rows = {{"tight", "sigma", "stddev", "memory", "bits a step"}};
+  std::vector<std::vector<std::string>> rows = {{"tight", "sigma", "stddev", "memory", "bits per step"}};
   answer.alternatives = Json::array();
   for (const PrefixSumMechanism one : kAll) {
     BANDANA_ASSIGN_OR_RETURN(const PrefixSumSetting other, TightPrefixSum(one, n, asked, sensitivity));
@@ -249,7 +252,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateL2Ball(const TypedFlags& flags, Calib
   answer.figures = {
       {"p", setting.p, "probability of the cap around the input"},
       {"gamma", setting.gamma, "height at which the cap begins"},
-      {"cap_mass", setting.cap_mass, "of the cap, of the sphere"},
+      {"cap_mass", setting.cap_mass, "share of the sphere that the cap covers"},
       {"scale", setting.scale, "length of the output / radius"},
       {"length", setting.scale * radius, "length of the output"},
       {"stddev", setting.stddev, "of a coordinate, root mean square, at the worst input (zero)"},
@@ -272,7 +275,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateShuffleSum(const TypedFlags& flags, C
   }
   double loss = 0.1;
   if (flags.Has("--loss")) {
-    if (!tight) return flags.Clash("--loss", "is for the tight calibration");
+    if (!tight) return flags.Clash("--loss", "works only with --calibration tight");
     BANDANA_ASSIGN_OR_RETURN(loss, flags.Number("--loss"));
   }
   const ShuffleSumParams params = {.clients = n,
@@ -291,23 +294,24 @@ absl::StatusOr<CalibrationAnswer> CalibrateShuffleSum(const TypedFlags& flags, C
                               .proof = "docs/proofs/shuffle-sum.md"};
   answer.figures = {
       {"g", setting->levels, "levels of a coordinate"},
-      {"b", setting->noise_bits, "noise bits a client and coordinate"},
+      {"b", setting->noise_bits, "noise bits per client and coordinate"},
       {"p", setting->p, "probability that a noise bit is one"},
       {"bits_per_coordinate", setting->bits_per_coordinate, "g + b, sent by each client"},
       {"stddev", setting->stddev * range, "of a coordinate of the sum over all clients, rounding included"},
-      {"stddev_of_mean", setting->stddev * range / static_cast<double>(n), "the same of the mean"},
-      {"gaussian_stddev", setting->gaussian_stddev * range, "what a trusted server's Gaussian would add"},
+      {"stddev_of_mean", setting->stddev * range / static_cast<double>(n), "the same for the mean"},
+      {"gaussian_stddev", setting->gaussian_stddev * range, "the noise that a trusted server would add"},
       {"honest_fraction", honest_fraction, "the share of clients whose noise counts for privacy"}};
   if (tight) {
     const bool all_honest = honest_fraction == 1;
     answer.figures.push_back({"loss", loss,
                               all_honest
-                                  ? "how much more error than the trusted server's was allowed"
-                                  : "more error allowed than gaussian_stddev sqrt(n / honest clients): "
-                                    "dishonest clients' noise is left aside"});
-    answer.figures.push_back(
-        {"within_loss", setting->within_loss,
-         all_honest ? "whether it is kept" : "whether it is kept, dishonest clients' noise left aside"});
+                                  ? "the accepted error above gaussian_stddev, as a share of it"
+                                  : "the accepted error above gaussian_stddev sqrt(n / honest clients), as a "
+                                    "share of it, without dishonest clients' noise"});
+    answer.figures.push_back({"within_loss", setting->within_loss,
+                              all_honest
+                                  ? "whether the error is within loss"
+                                  : "whether the error is within loss, without dishonest clients' noise"});
   } else {
     answer.figures.push_back({"span", setting->span, "share of the levels that the range takes"});
   }
@@ -331,7 +335,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateAmplification(const TypedFlags& flags
     BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, tight ? LargestLocalEpsilon({epsilon, delta}, n)
                                                              : LargestByClosedForm({epsilon, delta}, n));
     if (budget.method == AmplificationMethod::kLocal) answer.mechanism = "local";
-    answer.figures = {{"epsilon0", budget.epsilon0, "what each client's randomizer may spend"},
+    answer.figures = {{"epsilon0", budget.epsilon0, "the largest epsilon of each client's randomizer"},
                       {"n", n, "reports that are shuffled together"}};
     answer.asked = {epsilon, delta};
     answer.delivered = budget.delivered;
@@ -343,7 +347,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateAmplification(const TypedFlags& flags
   absl::StatusOr<double> epsilon = closed;
   if (tight) epsilon = NumericalAmplification(epsilon0, n, delta);
   BANDANA_RETURN_IF_ERROR(epsilon.status());
-  answer.figures = {{"epsilon0", epsilon0, "what each client's randomizer spends"},
+  answer.figures = {{"epsilon0", epsilon0, "the epsilon of each client's randomizer"},
                     {"n", n, "reports that are shuffled together"},
                     {"closed_form", closed.ok() ? Json(*closed) : Json(nullptr), ""}};
   if (tight) {

@@ -10,10 +10,11 @@
 #include "bandana/privacy/guarantee.h"
 #include "bandana/privacy/noise_options.h"
 
-/// What `bandana calibrate` answers: one function a mechanism, from its flags. Errors name flags.
+/// The answers of `bandana calibrate`. Each mechanism has one function, which reads its flags. Errors name
+/// flags.
 namespace bandana::cli {
 
-/// A row of the table and a member of the JSON document; without a meaning, of the document alone.
+/// A row of the table and a member of the JSON document. If it has no meaning, it is only in the document.
 struct CalibrationFigure {
   std::string name;
   lab::Json value;
@@ -23,11 +24,11 @@ struct CalibrationFigure {
 struct CalibrationAnswer {
   std::string mechanism;
   std::vector<CalibrationFigure> figures;
-  std::optional<DpGuarantee> asked;  ///< nothing where the question was what is delivered
+  std::optional<DpGuarantee> asked;  ///< empty if the user asked what a given noise delivers
   DpGuarantee delivered;
   std::string proof;
-  std::string more;        ///< to show to a person
-  lab::Json alternatives;  ///< the same for a program; may be null
+  std::string more;        ///< text below the table; may be empty
+  lab::Json alternatives;  ///< the content of `more` in the JSON document; may be null
 };
 
 using CalibrationFunction = absl::StatusOr<CalibrationAnswer>(const TypedFlags& flags,

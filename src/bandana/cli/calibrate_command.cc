@@ -28,7 +28,7 @@ std::string Shown(const DpGuarantee& guarantee) {
   return fmt::format("({:.6g}, {})-DP", guarantee.epsilon, delta);
 }
 
-// Not met: the paper's formula says more than it gives.
+// Returns whether the guarantee that was asked for is delivered. A formula of a paper may fail to.
 bool Met(const CalibrationAnswer& answer) {
   return !answer.asked.has_value() ||
          (answer.delivered.epsilon <= answer.asked->epsilon && answer.delivered.delta <= answer.asked->delta);
@@ -67,7 +67,7 @@ void Print(const CalibrationAnswer& answer, const std::string& name, const std::
   if (!answer.more.empty()) fmt::print("\n{}", answer.more);
 }
 
-// A flag of one mechanism.
+// A flag of one mechanism with its help text.
 struct FlagHelp {
   const char* name;
   const char* help;
@@ -85,64 +85,74 @@ struct Mechanism {
 const std::vector<Mechanism>& Mechanisms() {
   static const auto& mechanisms = *new std::vector<Mechanism>{
       {"gaussian",
-       "Gaussian noise for (epsilon, delta)-DP",
+       "Gaussian noise for (epsilon, delta)-DP.",
        CalibrateGaussian,
-       {{"--epsilon", "budget"},
-        {"--delta", "budget"},
-        {"--sensitivity", "l2, of the whole statistic; or say what it is made of:", false},
-        {"--shape", "box (|x_i| <= bound), l1 or l2 (ball of radius bound), symmetric (v v', |v|_2 <= bound)",
+       {{"--epsilon", "The epsilon of the guarantee."},
+        {"--delta", "The delta of the guarantee."},
+        {"--sensitivity", "The l2 sensitivity of the whole statistic.", false},
+        {"--shape",
+         "The shape of what is released: box (|x_i| <= bound), l1 or l2 (ball of radius bound), or symmetric "
+         "(v v', |v|_2 <= bound).",
          false},
-        {"--dimension", "entries of x, or of v", false},
-        {"--bound", "of the shape", false},
-        {"--neighbours", "replace-one or add-remove", false}},
+        {"--dimension", "The number of entries of x, or of v.", false},
+        {"--bound", "The bound of the shape.", false},
+        {"--neighbours", "The neighbours: replace-one or add-remove.", false}},
        "Give --sensitivity, or --shape with --dimension, --bound and --neighbours."},
       {"laplace",
-       "Laplace noise for epsilon-DP",
+       "Laplace noise for epsilon-DP.",
        CalibrateLaplace,
-       {{"--epsilon", "budget"},
-        {"--range", "of one number: 2 for a reward in [-1, 1]; or say what is released:", false},
-        {"--shape", "box (|x_i| <= bound), l1 or l2 (ball of radius bound)", false},
-        {"--dimension", "entries of x", false},
-        {"--bound", "of the shape", false},
-        {"--neighbours", "replace-one or add-remove", false},
-        {"--unit", "of a grid that values are rounded to: discrete noise", false}},
+       {{"--epsilon", "The epsilon of the guarantee."},
+        {"--range", "The range of one number. A reward in [-1, 1] has range 2.", false},
+        {"--shape", "The shape of what is released: box (|x_i| <= bound), l1 or l2 (ball of radius bound).",
+         false},
+        {"--dimension", "The number of entries of x.", false},
+        {"--bound", "The bound of the shape.", false},
+        {"--neighbours", "The neighbours: replace-one or add-remove.", false},
+        {"--unit", "The unit of a grid to which values are rounded. The noise is then discrete.", false}},
        "Give --range, or --shape with --dimension, --bound and --neighbours."},
       {"prefix-sum",
-       "noise for running sums of a stream, (epsilon, delta)-DP for the whole of it",
+       "Noise for the running sums of a stream, (epsilon, delta)-DP for the whole stream.",
        CalibratePrefixSum,
-       {{"--n", "steps, fixed beforehand"},
-        {"--epsilon", "budget"},
-        {"--delta", "budget"},
-        {"--sensitivity", "l2: the most that one increment moves between neighbours"},
-        {"--mechanism", "auto (the default: least variance at the worst step), tree, honaker or toeplitz",
+       {{"--n", "The number of steps, fixed beforehand."},
+        {"--epsilon", "The epsilon of the guarantee."},
+        {"--delta", "The delta of the guarantee."},
+        {"--sensitivity", "The largest l2 change of one increment between neighbours."},
+        {"--mechanism",
+         "One of tree, honaker, toeplitz, auto. auto, the default, has the least variance at the worst step.",
          false},
-        {"--memory", "for auto: numbers that may be kept a coordinate (default: no limit)", false}}},
+        {"--memory",
+         "With --mechanism auto, the largest number of values that may be kept per coordinate (default: no "
+         "limit).",
+         false}}},
       {"shuffle-sum",
-       "levels and noise bits for sums in the shuffle model, (epsilon, delta)-DP against the server",
+       "Levels and noise bits for sums in the shuffle model, (epsilon, delta)-DP against the server.",
        CalibrateShuffleSum,
-       {{"--n", "clients: the quorum"},
-        {"--dimension", "coordinates of a client's vector"},
-        {"--epsilon", "budget"},
-        {"--delta", "budget"},
-        {"--bound", "every coordinate lies in [-bound, bound]"},
+       {{"--n", "The number of clients, all of whom must report."},
+        {"--dimension", "The number of coordinates of a client's vector."},
+        {"--epsilon", "The epsilon of the guarantee."},
+        {"--delta", "The delta of the guarantee."},
+        {"--bound", "Every coordinate lies in [-bound, bound]."},
         {"--honest-fraction",
-         "share of the clients that add their noise and keep it secret (default: 1, all)", false},
-        {"--loss", "error allowed above a trusted server's Gaussian (default: 0.1, that is 10 %)", false}}},
+         "The share of clients that add their noise and keep it secret (default: 1, all of them).", false},
+        {"--loss",
+         "The extra error that is accepted, relative to a trusted server's Gaussian noise (default: 0.1, "
+         "that is 10 %).",
+         false}}},
       {"amplification",
-       "what shuffling n reports of an epsilon0-LDP randomizer gives, or the epsilon0 it allows",
+       "The guarantee of n shuffled reports of an epsilon0-LDP randomizer, or the largest epsilon0 for it.",
        CalibrateAmplification,
-       {{"--n", "reports that are shuffled together"},
-        {"--delta", "budget"},
-        {"--epsilon0", "of the randomizer; or", false},
-        {"--epsilon", "of what the server sees: finds the largest epsilon0", false}},
+       {{"--n", "The number of reports that are shuffled together."},
+        {"--delta", "The delta of the guarantee."},
+        {"--epsilon0", "The epsilon of the randomizer. Finds the epsilon of what the server sees.", false},
+        {"--epsilon", "The epsilon of what the server sees. Finds the largest epsilon0.", false}},
        "Give --epsilon0 or --epsilon."},
       {"l2-ball",
-       "epsilon-local privacy for a vector of an l2 ball",
+       "A locally private randomizer for a vector of an l2 ball.",
        CalibrateL2Ball,
-       {{"--dimension", "of the vector"},
-        {"--epsilon", "budget"},
-        {"--radius", "of the ball"},
-        {"--randomizer", "privunit (the default: least variance) or duchi", false}}},
+       {{"--dimension", "The dimension of the vector."},
+        {"--epsilon", "The epsilon of the guarantee."},
+        {"--radius", "The radius of the ball."},
+        {"--randomizer", "One of privunit, duchi. privunit, the default, has the least variance.", false}}},
   };
   return mechanisms;
 }
@@ -150,7 +160,8 @@ const std::vector<Mechanism>& Mechanisms() {
 }  // namespace
 
 CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments) {
-  CLI::App* command = app.add_subcommand("calibrate", "noise for a guarantee, and what it delivers");
+  CLI::App* command = app.add_subcommand(
+      "calibrate", "Computes the noise that a guarantee needs, and the guarantee that the noise delivers.");
   command->require_subcommand(1);
   for (const Mechanism& mechanism : Mechanisms()) {
     CLI::App* sub = command->add_subcommand(mechanism.name, mechanism.help);
@@ -161,7 +172,9 @@ CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments) {
           ->type_name("");
     };
     for (const FlagHelp& flag : mechanism.flags) add(flag);
-    add({"--calibration", "tight (the default: the least noise provable) or paper (the paper's formula)",
+    add({"--calibration",
+         "One of tight, paper. tight, the default, is the least noise that we can prove to be enough. paper "
+         "is the formula in the paper.",
          false});
     sub->footer(std::string(mechanism.footer) + (*mechanism.footer ? "\n" : "") +
                 "--json prints the figures as one JSON document.");

@@ -19,7 +19,8 @@ std::vector<CellConfiguration> CellConfigurations() {
         const double t = (tilt - 7) / 7;
         const double p = (power - 41) / 5;
         const double s = std::log(timer / 9) / std::log(4.5);
-        // Squares and products, so that the best setting need not be an extreme one; sqrt(8) bounds the norm.
+        // The features have squares and products, so that the best setting need not be an extreme one.
+        // sqrt(8) bounds their norm.
         std::vector<double> features = {t, p, s, t * t, p * p, s * s, t * p, p * s};
         for (double& feature : features) feature /= std::sqrt(8.0);
         configurations.push_back({tilt, power, timer, std::move(features)});

@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-/// One function a command; each returns the exit code.
+/// One function per command. Each returns the exit code.
 namespace bandana::cli {
 
 struct RunArguments {
@@ -37,7 +37,7 @@ struct ReproduceArguments {
 };
 int ReproduceCommand(const ReproduceArguments& arguments, const Global& global);
 
-int ListCommand(const std::string& what, const Global& global);
+int ListCommand(const std::string& what, const std::string& name, const Global& global);
 
 struct CalibrateArguments {
   std::string mechanism;
@@ -57,8 +57,8 @@ int AccountCommand(const AccountArguments& arguments, const Global& global);
 struct RoleArguments {
   std::string config;
   std::vector<std::string> set;
-  bool insecure_seed = false;  ///< take noise from the spec's seed
-  std::string events;          ///< a file, or "-" for stdout: one JSON object a line as the run goes
+  bool insecure_seed = false;  ///< whether noise is drawn from the spec's seed
+  std::string events;          ///< the file for events, one JSON object per line; "-" is stdout
 };
 int ServerCommand(const RoleArguments& arguments, const Global& global);
 int ShufflerCommand(const RoleArguments& arguments, const Global& global);
@@ -68,12 +68,12 @@ int PeerCommand(const RoleArguments& arguments, const Global& global);
 struct DemoArguments {
   std::string out;
   std::string model = "central";
-  std::string transport = "counts";  ///< of the shuffle model
+  std::string transport = "counts";  ///< privacy.transport; only for the shuffle model
   double epsilon = 1;
   int agents = 3;
   std::optional<std::uint64_t> insecure_seed;
 };
-/// `program` is the path of this binary: the roles are its children.
+/// `program` is the path of this binary. The demo starts it again for each role.
 int DemoCommand(const DemoArguments& arguments, const std::string& program, const Global& global);
 
 struct LedgerArguments {
@@ -88,15 +88,15 @@ int LedgerCommand(const LedgerArguments& arguments, const Global& global);
 
 struct AuditArguments {
   std::string target;
-  std::string model;  ///< of a target that is an algorithm
+  std::string model;  ///< the trust model; only for a target that is an algorithm
   bool all = false;
   bool list = false;
   std::optional<double> epsilon;
   std::optional<double> delta;
   std::optional<std::int64_t> draws;
-  double confidence = 0.999999;  ///< of everything that is audited together
+  double confidence = 0.999999;  ///< the confidence of all verdicts together
   std::uint64_t seed = 1;
-  bool secure = false;  ///< bits from the service's generator instead
+  bool secure = false;  ///< whether noise comes from the service's generator instead of the seed
   int threads = 0;
 };
 int AuditCommand(const AuditArguments& arguments, const Global& global);

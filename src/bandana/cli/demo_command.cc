@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/cli/cell_configurations.h"
 #include "bandana/cli/commands.h"
 #include "bandana/cli/interrupt.h"
@@ -25,10 +26,10 @@ namespace bandana::cli {
 namespace {
 
 constexpr Count kClients = 6000;
-constexpr std::uint64_t kDefaultSeed = 5;  // of the simulated users; noise comes from elsewhere unless asked
-constexpr std::uint64_t kMostSeed = std::numeric_limits<std::int64_t>::max();  // TOML's
+constexpr std::uint64_t kDefaultSeed = 5;  // for the simulated users; noise uses it only with --insecure-seed
+constexpr std::uint64_t kMostSeed = std::numeric_limits<std::int64_t>::max();  // the largest integer in TOML
 
-// Folder, spec and action file of one demo, in a folder of its own.
+// Makes a new folder for the files of one demo.
 absl::StatusOr<std::string> MakeFolder(const std::string& wanted) {
   std::string folder = wanted.empty() ? "results/demo" : wanted;
   if (wanted.empty()) {
@@ -58,7 +59,7 @@ absl::Status CheckArguments(const DemoArguments& arguments) {
 bool IsShuffled(const DemoArguments& arguments) { return arguments.model == "shuffle"; }
 
 absl::Status WriteConfig(const std::string& folder, const DemoArguments& arguments) {
-  std::string actions = "# features of a cell configuration, one a line\n";
+  std::string actions = "# the features of the cell configurations, one configuration per line\n";
   for (const CellConfiguration& configuration : CellConfigurations()) {
     actions += fmt::format("{}\n", fmt::join(configuration.features, ","));
   }
@@ -93,12 +94,12 @@ listen = "127.0.0.1:0"
                                     arguments.epsilon, transport));
 }
 
-// What the server's events told.
+// The data of the server's events.
 struct Watched {
   std::vector<PhaseRecord> phases;
   std::vector<std::vector<Pull>> plays;
   lab::Json done;
-  double shuffler_bytes = 0;  // between agents and shuffler
+  double shuffler_bytes = 0;  // the bytes between agents and shuffler
 
   double bytes() const {
     return done["bytes_in"].get<double>() + done["bytes_out"].get<double>() + shuffler_bytes;
@@ -153,7 +154,7 @@ class Demo {
     std::vector<std::string> command = RoleCommand("server");
     command.insert(command.end(), {"--events", "-"});
     BANDANA_ASSIGN_OR_RETURN(ChildProcess server, ChildProcess::Start(command, ChildProcess::Output::kPipe));
-    std::vector<ChildProcess> agents;  // and the shuffler, which is the first
+    std::vector<ChildProcess> agents;  // if there is a shuffler, it is the first element
     Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12}  {:>9}\n", "phase", "rounds", "clients",
                     "configurations", "noise sd", "width"));
     const auto all_is_well = [&] {
@@ -168,7 +169,8 @@ class Demo {
       BANDANA_RETURN_IF_ERROR(OnEvent(event, agents));
     }
     if (Interrupted()) {
-      for (const ChildProcess& agent : agents) agent.Stop();  // all at once: none is to find another one gone
+      for (const ChildProcess& agent : agents)
+        agent.Stop();  // all at once, so that none reports a lost other
       server.Stop();
       return absl::CancelledError("interrupted");
     }
@@ -260,35 +262,37 @@ class Demo {
     return absl::OkStatus();
   }
 
-  // The one architectural rule, on this very run.
+  // Fails unless the simulator makes the same decisions with the same seed.
   absl::Status CompareWithSimulator() {
-    BANDANA_ASSIGN_OR_RETURN(const lab::Outcome simulated,
-                             lab::RunReplicate(config_.settings, 0, Interrupted()));
+    BANDANA_ASSIGN_OR_RETURN(const Outcome simulated, lab::RunReplicate(config_.settings, 0, Interrupted()));
     bool same = simulated.phases.size() == watched_.phases.size();
     for (std::size_t i = 0; same && i < simulated.phases.size(); ++i) {
       same = lab::ToJson(simulated.phases[i]) == lab::ToJson(watched_.phases[i]);
     }
-    if (!same) return absl::InternalError("the simulator, given the same seed, decided otherwise");
+    if (!same) return absl::InternalError("the simulator made other decisions with the same seed");
     replayed_ = true;
     return absl::OkStatus();
   }
 
   absl::StatusOr<lab::Json> WriteReport() {
-    BANDANA_ASSIGN_OR_RETURN(const auto problem, lab::MakeProblem(config_.settings, 0));
-    Recorder recorder(*problem, lab::Checkpoints(config_.settings));
+    BANDANA_ASSIGN_OR_RETURN(const lab::Instance instance, lab::MakeInstance(config_.settings, 0));
+    const auto& world = dynamic_cast<const LinearPopulation&>(*instance.world);
+    const auto& roles = std::get<SlotRoles>(instance.federation.roles);
+    Recorder recorder(world, lab::Checkpoints(config_.settings));
     for (std::size_t i = 0; i < watched_.plays.size(); ++i) {
       recorder.Play(watched_.plays[i]);
       if (i >= watched_.phases.size()) continue;
       const PhaseRecord& phase = watched_.phases[i];
-      BANDANA_ASSIGN_OR_RETURN(const Count bits, ReportBits(phase));
+      const MeanQuery query{std::vector<Interval>(phase.pulls.size()), phase.clients};
+      BANDANA_ASSIGN_OR_RETURN(const Count bits, roles.report_bits(query));
       for (Count client = 0; client < phase.clients; ++client) {
         recorder.Report(phase.epoch, static_cast<Count>(phase.pulls.size()), bits);
       }
     }
     recorder.Finish();
     const std::string reason = arguments_.insecure_seed.has_value() ? kInsecureSeedVoids : "";
-    BANDANA_ASSIGN_OR_RETURN(const lab::Json privacy, lab::PrivacyStatement(config_.settings, reason));
-    const lab::Json facts = Facts(*problem, recorder.now(), privacy);
+    const lab::Json privacy = lab::PrivacyStatement(instance, reason);
+    const lab::Json facts = FactsOf(world.problem(), recorder.now(), privacy);
     const lab::Json summary = Summary(recorder, privacy);
     lab::Json phases = lab::Json::array();
     for (const PhaseRecord& phase : watched_.phases) phases.push_back(lab::PhaseForReport(phase));
@@ -303,13 +307,6 @@ class Demo {
     return lab::Json{{"facts", facts}, {"summary", summary}, {"report", path}};
   }
 
-  // Of one client, as the mechanism encodes it.
-  absl::StatusOr<Count> ReportBits(const PhaseRecord& phase) const {
-    const MeanQuery query{std::vector<Interval>(phase.pulls.size()), phase.clients};
-    return lab::WithPrivatizer(config_.settings,
-                               [&](const auto& privatizer) { return privatizer.ReportBits(query); });
-  }
-
   std::string Command() const {
     const DemoArguments defaults;
     std::string command = "bandana demo";
@@ -322,7 +319,7 @@ class Demo {
     return command;
   }
 
-  // Of the actions still in play, the one that the last estimate puts first.
+  // Returns the active action that is best by the last estimate.
   ArmId Found(const LinearProblem& problem) const {
     const PhaseRecord& last = watched_.phases.back();
     ArmId found = last.active.front();
@@ -333,7 +330,7 @@ class Demo {
     return found;
   }
 
-  lab::Json Facts(const LinearProblem& problem, const Checkpoint& end, const lab::Json& privacy) const {
+  lab::Json FactsOf(const LinearProblem& problem, const Checkpoint& end, const lab::Json& privacy) const {
     const std::vector<CellConfiguration> configurations = CellConfigurations();
     const ArmId found = Found(problem);
     const double blind = problem.means().maxCoeff() - problem.means().mean();
@@ -366,7 +363,7 @@ class Demo {
     return facts;
   }
 
-  // What each adversary may learn of a client.
+  // Adds what each party of the shuffle model sees of a client.
   template <class Add>
   void AddViews(const lab::Json& privacy, Add add) const {
     if (!IsShuffled(arguments_)) return;
@@ -376,10 +373,10 @@ class Demo {
                     claim["epsilon"].get<double>(), claim["delta"].get<double>()));
     add("the shuffler learns",
         arguments_.transport == "bits"
-            ? "who reported, and nothing of what: every bit is encrypted to the server by itself"
-            : "each client's noisy counts, nearly raw: it is trusted with them, which --transport bits is "
-              "not");
-    add("an agent learns", "the public plans, and nothing of other agents' clients");
+            ? "who reported, but not what: every bit is encrypted to the server by itself"
+            : "each client's noisy counts, which are nearly raw: it is trusted with them; with --transport "
+              "bits it sees none");
+    add("an agent learns", "the public plans, but no report of another agent's clients");
   }
 
   lab::Json Summary(const Recorder& recorder, const lab::Json& privacy) const {
@@ -387,8 +384,7 @@ class Demo {
     const auto add = [&](const std::string& name, double value) {
       metrics[name] = {{"mean", value}, {"sd", 0.0}, {"se", 0.0}, {"n", 1}, {"values", {value}}};
     };
-    const std::vector<double> values = lab::MetricValues(recorder.now());
-    for (std::size_t i = 0; i < values.size(); ++i) add(lab::MetricNames()[i], values[i]);
+    for (const std::string& name : lab::CommonMetricNames()) add(name, lab::MetricOf(recorder.now(), name));
     add("bytes_on_wire", watched_.bytes());
     lab::Json t = lab::Json::array();
     lab::Json regret = lab::Json::array();

@@ -17,7 +17,8 @@ const std::atomic<bool>& Interrupted() { return interrupted; }
 void InstallInterrupt() {
   struct sigaction action = {};
   action.sa_handler = OnSignal;
-  // No SA_RESTART: a read that waits must return. SA_RESETHAND: the second signal is the default one.
+  // SA_RESTART is not set, so that a blocked read returns. SA_RESETHAND gives the second signal its default
+  // effect.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

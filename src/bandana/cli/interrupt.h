@@ -4,7 +4,8 @@
 
 namespace bandana::cli {
 
-/// Turns true at the first Ctrl-C or SIGTERM after InstallInterrupt; a second one ends the program at once.
+/// Returns a flag that turns true at the first Ctrl-C or SIGTERM after InstallInterrupt. A second signal ends
+/// the program at once.
 const std::atomic<bool>& Interrupted();
 void InstallInterrupt();
 

@@ -16,7 +16,7 @@ constexpr std::int64_t kMostClients = 0xffffffff;
 
 absl::Status IgnoreCharge(const Dated<LedgerEntry>&, std::string_view) { return absl::OkStatus(); }
 
-// What a budget still pays for, rounded down.
+// Returns what is left of a budget, rounded down.
 Loss Left(const Loss& budget, const Loss& spent) {
   return {0.0 - SumUp(spent.amount, -budget.amount), 0.0 - SumUp(spent.delta, -budget.delta)};
 }
@@ -42,7 +42,7 @@ lab::Json HeaderJson(const Dated<LedgerHeader>& header) {
            record.limits.deployment ? ToJson(*record.limits.deployment, measure) : lab::Json(nullptr)}};
 }
 
-// Without the draw: it belongs to the roles.
+// Returns a charge without its draw, which only roles may see.
 lab::Json ChargeJson(const Dated<LedgerEntry>& entry, Measure measure, std::string_view hash) {
   const LedgerEntry& record = entry.record;
   return {{"seq", entry.seq},
@@ -73,18 +73,19 @@ std::vector<std::string> Notes(const LedgerState& state) {
   std::vector<std::string> notes;
   if (state.torn_bytes > 0) {
     notes.push_back(
-        fmt::format("after the last line come {} bytes of one that is being written, or was when its writer "
-                    "ended: nothing of it has left, and the next start drops it",
+        fmt::format("the last {} bytes are an incomplete line: it is being written now, or its writer ended "
+                    "before it was complete. Nothing of its release has left, and the next start drops it",
                     state.torn_bytes));
   }
   if (state.written_head && state.written_head->seq < state.head.seq) {
     notes.push_back(
-        fmt::format("the head file names line {}, as after a crash or while charges are being written: the "
-                    "next start mends it",
+        fmt::format("the head file names line {}, which is not the last: charges are being written now, or "
+                    "the writer crashed. The next start repairs the head file",
                     state.written_head->seq + 1));
   }
   if (!state.written_head && state.noted_seq && *state.noted_seq < state.head.seq) {
-    notes.emplace_back("without a head file, lines removed after the noted one would not be missed");
+    notes.emplace_back(
+        "there is no head file, so nobody can tell whether lines after the noted one were removed");
   }
   return notes;
 }
@@ -145,9 +146,9 @@ int Show(const LedgerArguments& arguments, const Global& global) {
   rows.push_back(row("budget of a client", limits.per_unit));
   if (const std::optional<NodeId> who = client ? client : largest; who && !never_charged) {
     const Accounts::Account account = accounts.Of(*who);
-    rows.push_back(
-        row(fmt::format("spent by client {}{}", who->value, client ? "" : ", the most"), account.spent));
-    rows.push_back(row("left to it", Left(limits.per_unit, account.spent)));
+    rows.push_back(row(fmt::format("spent by client {}{}", who->value, client ? "" : ", the most of all"),
+                       account.spent));
+    rows.push_back(row("left to this client", Left(limits.per_unit, account.spent)));
   }
   if (limits.deployment) {
     rows.push_back(row("all releases together", accounts.total()));
@@ -273,9 +274,9 @@ int Export(const LedgerArguments& arguments, const Global& global) {
 absl::Status CheckFlags(const LedgerArguments& arguments) {
   const auto only = [&](bool given, const std::string& flag, const std::string& action) {
     if (!given || arguments.action == action) return absl::OkStatus();
-    return InvalidInput({.message = fmt::format("does not go with ledger {}", arguments.action),
+    return InvalidInput({.message = fmt::format("cannot be used with ledger {}", arguments.action),
                          .key = flag,
-                         .accepted = "with ledger " + action});
+                         .accepted = "only with ledger " + action});
   };
   BANDANA_RETURN_IF_ERROR(only(arguments.client.has_value(), "--client", "show"));
   BANDANA_RETURN_IF_ERROR(only(arguments.head.has_value(), "--head", "verify"));

@@ -1,39 +1,118 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "bandana/cli/commands.h"
+#include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/catalog.h"
+#include "bandana/lab/summary.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace bandana::cli {
+namespace {
 
-int ListCommand(const std::string& what, const Global& global) {
-  const absl::StatusOr<std::vector<lab::Entry>> entries = lab::Catalog(what);
+constexpr std::size_t kColumns = 100;
+
+// Breaks a text into lines of at most kColumns, each behind `indent` blanks. The first line follows `first`.
+std::string Wrapped(const std::string& first, std::size_t indent, const std::string& text) {
+  std::string lines;
+  std::string line = first;
+  const std::string blanks(indent, ' ');
+  if (line.size() < indent) line.resize(indent, ' ');
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t space = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, space - at);
+    const bool begins = line.size() <= indent || line.back() == ' ';
+    if (!begins && line.size() + 1 + word.size() > kColumns) {
+      lines += line + "\n";
+      line = blanks;
+    } else if (!begins) {
+      line += ' ';
+    }
+    line += word;
+    at = space + 1;
+  }
+  return lines + line + "\n";
+}
+
+std::string Describe(const lab::ListedOption& listed) {
+  const Option& option = listed.option;
+  const std::string value = listed.fallback.has_value() ? ToText(*listed.fallback) : "";
+  std::string text =
+      fmt::format("  {}{}\n", option.FullKey(),
+                  listed.fallback.has_value() ? " = " + (value.empty() ? "\"\"" : value) : " (no default)");
+  text += Wrapped("", 6, option.sentence);
+  std::size_t longest = 0;
+  for (const Word& each : option.words) longest = std::max(longest, each.word.size());
+  for (const Word& each : option.words) {
+    text += Wrapped(fmt::format("      {:<{}}  ", each.word, longest), 8 + longest, each.sentence);
+  }
+  if (option.kind != Option::Kind::kChoice) text += Wrapped("", 6, "Accepted: " + option.accepted + ".");
+  return text;
+}
+
+std::string Describe(const lab::Entry& entry) {
+  std::string text = entry.name + (entry.paper.empty() ? "" : fmt::format(" ({})", entry.paper)) + "\n";
+  text += Wrapped("", 2, entry.sentence);
+  if (!entry.worlds.empty()) {
+    text += Wrapped("", 2, fmt::format("Worlds (environment.kind): {}.", fmt::join(entry.worlds, ", ")));
+  }
+  if (!entry.trust.empty()) {
+    text += Wrapped("", 2, fmt::format("Trust models (privacy.model): {}.", fmt::join(entry.trust, ", ")));
+  }
+  for (const lab::ListedOption& listed : entry.options) text += Describe(listed);
+  return text;
+}
+
+lab::Json ToJson(const lab::Entry& entry) {
+  lab::Json options = lab::Json::array();
+  for (const lab::ListedOption& listed : entry.options) {
+    lab::Json words = lab::Json::object();
+    for (const Word& each : listed.option.words) words[each.word] = each.sentence;
+    options.push_back({{"key", listed.option.FullKey()},
+                       {"default", listed.fallback ? lab::ToJson(*listed.fallback) : lab::Json(nullptr)},
+                       {"accepted", listed.option.accepted},
+                       {"help", listed.option.sentence},
+                       {"words", words}});
+  }
+  return {{"name", entry.name},     {"paper", entry.paper}, {"summary", entry.sentence},
+          {"worlds", entry.worlds}, {"trust", entry.trust}, {"options", options}};
+}
+
+// Returns the entries of that name, or all if it is empty. Fails if there is none.
+absl::StatusOr<std::vector<lab::Entry>> Chosen(const std::string& what, const std::string& name) {
+  BANDANA_ASSIGN_OR_RETURN(std::vector<lab::Entry> entries, lab::Catalog(what));
+  if (name.empty()) return entries;
+  std::vector<std::string> names;
+  for (const lab::Entry& entry : entries) names.push_back(entry.name);
+  std::erase_if(entries, [&](const lab::Entry& entry) { return entry.name != name; });
+  if (!entries.empty()) return entries;
+  return InvalidOption("list " + what, name, "nearest known name: " + Nearest(name, names));
+}
+
+}  // namespace
+
+int ListCommand(const std::string& what, const std::string& name, const Global& global) {
+  const absl::StatusOr<std::vector<lab::Entry>> entries = Chosen(what, name);
   if (!entries.ok()) return Fail(entries.status(), global);
   if (global.json) {
     lab::Json json = lab::Json::array();
-    for (const lab::Entry& entry : *entries) {
-      lab::Json options = lab::Json::array();
-      for (const lab::Option* option : entry.options) {
-        const std::optional<lab::Value> fallback = option->FallbackFor(entry.settings);
-        options.push_back({{"key", option->key},
-                           {"default", fallback ? lab::ToJson(*fallback) : lab::Json(nullptr)},
-                           {"accepted", option->accepted},
-                           {"help", option->help}});
-      }
-      json.push_back({{"name", entry.name}, {"summary", entry.summary}, {"options", options}});
-    }
+    for (const lab::Entry& entry : *entries) json.push_back(ToJson(entry));
     fmt::print("{}\n", json.dump(1));
     return 0;
   }
-  if (entries->empty()) fmt::print("no {} yet\n", what);
-  for (const lab::Entry& entry : *entries) {
-    fmt::print("{}\n    {}\n", entry.name, entry.summary);
-    for (const lab::Option* option : entry.options) {
-      const std::optional<lab::Value> fallback = option->FallbackFor(entry.settings);
-      fmt::print("    {:<26} {}\n    {:<26}   {}; {}\n", option->key, option->help, "", option->accepted,
-                 fallback ? "default " + lab::ToText(*fallback) : "no default");
-    }
-    fmt::print("\n");
+  if (!name.empty()) {
+    for (const lab::Entry& entry : *entries) fmt::print("{}\n", Describe(entry));
+    return 0;
   }
+  std::size_t longest = 0;
+  for (const lab::Entry& entry : *entries) longest = std::max(longest, entry.name.size());
+  for (const lab::Entry& entry : *entries) {
+    fmt::print("{}", Wrapped(fmt::format("{:<{}}  ", entry.name, longest), longest + 2, entry.sentence));
+  }
+  if (what != "exhibits") fmt::print("\nbandana list {} NAME prints the options of one.\n", what);
   return 0;
 }
 

@@ -6,7 +6,7 @@
 int main(int argc, char** argv) {
   try {
     return bandana::cli::Main(argc, argv);
-  } catch (const std::exception& error) {  // the library throws nothing: this is memory, or a mistake of ours
+  } catch (const std::exception& error) {  // our code throws nothing, so this is out of memory or a bug
     std::fprintf(stderr, "bandana: %s\n", error.what());
     return 1;
   }

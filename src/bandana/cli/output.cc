@@ -55,7 +55,7 @@ int Fail(const absl::Status& status, const Global& global) {
 void NoteKeysWithoutEffect(const lab::Spec& spec, const Global& global) {
   if (global.quiet) return;
   for (const std::string& key : spec.without_effect) {
-    fmt::print(stderr, "bandana: note: {} has no effect here: nothing that runs takes it\n", key);
+    fmt::print(stderr, "bandana: note: {} has no effect: nothing in this run uses it\n", key);
   }
 }
 

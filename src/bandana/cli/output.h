@@ -10,26 +10,26 @@
 
 namespace bandana::cli {
 
-/// What every command shares.
+/// The options that every command has.
 struct Global {
-  bool json = false;   ///< one JSON document on stdout, nothing else there
-  bool quiet = false;  ///< no progress
+  bool json = false;   ///< print one JSON document on stdout, and nothing else there
+  bool quiet = false;  ///< print no progress
 };
 
-/// Prints an error, as text on stderr or as JSON on stdout, and gives its exit code: 2 bad input, 3 over
-/// budget, 4 an outside part failed, 130 interrupted, 1 anything else.
+/// Prints an error, as text on stderr or as JSON on stdout, and returns its exit code: 2 for bad input, 3 if
+/// a budget is exceeded, 4 if another process or the network failed, 130 if interrupted, 1 for anything else.
 int Fail(const absl::Status& status, const Global& global);
 
-/// Names on stderr the keys that were given and that nothing takes: who set one meant it to do something.
+/// Warns on stderr about each key that the user gave and that has no effect.
 void NoteKeysWithoutEffect(const lab::Spec& spec, const Global& global);
 
-/// Columns padded to their widest cell; the first row is the header.
+/// Returns a text table whose columns are padded to their widest cell. The first row is the header.
 std::string Table(const std::vector<std::vector<std::string>>& rows);
 
-/// A figure as a person wants it: 1234 -> "1.23k", at most three digits.
+/// Returns a number for people, with at most three digits: 1234 -> "1.23k".
 using lab::Figure;
 
-/// A word as a shell takes it.
+/// Returns the text as one word for a shell, quoted if necessary.
 std::string Quoted(const std::string& text);
 
 }  // namespace bandana::cli

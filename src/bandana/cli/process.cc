@@ -125,7 +125,7 @@ void DieWithParent() {
   const char* parent = std::getenv(kParentVariable);
   if (parent == nullptr) return;
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (std::to_string(getppid()) != parent) std::raise(SIGTERM);  // it died before the call
+  if (std::to_string(getppid()) != parent) std::raise(SIGTERM);  // the parent ended before the call
 }
 
 }  // namespace bandana::cli

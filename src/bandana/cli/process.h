@@ -9,9 +9,9 @@
 
 namespace bandana::cli {
 
-/// A child process, in a process group of its own: a Ctrl-C on the terminal is its parent's to handle. It
-/// ends with its owner (and, through DieWithParent, with its parent, however that dies); its standard output
-/// may be read line by line.
+/// A child process. It is in its own process group, so that a Ctrl-C on the terminal reaches only the parent.
+/// The destructor ends it; with DieWithParent it also ends if the parent dies in any way. Its standard output
+/// can be read line by line.
 class ChildProcess {
  public:
   enum class Output { kInherit, kPipe, kDiscard };
@@ -22,29 +22,29 @@ class ChildProcess {
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
 
-  /// The next line of a piped output, without its end; false at the end of the output. While there is none,
-  /// `keep_waiting` is asked every tenth of a second; false ends the wait.
+  /// Reads the next line of a piped output, without its line end. Returns false at the end of the output.
+  /// While it waits, it calls `keep_waiting` every tenth of a second, and returns false if that does.
   bool ReadLine(std::string& line, absl::FunctionRef<bool()> keep_waiting);
 
-  /// How it ended, if it has: the exit code, or 128 + the signal that ended it.
+  /// Returns the exit code, or 128 + the signal that ended the process; empty while it runs.
   std::optional<int> Ended();
 
-  /// Waits for the end.
+  /// Waits until the process has ended and returns what Ended returns.
   int Wait();
 
-  /// SIGTERM.
+  /// Sends SIGTERM.
   void Stop() const;
 
  private:
   ChildProcess(int pid, int pipe) : pid_(pid), pipe_(pipe) {}
-  int pid_;  // -1: ended, or moved from
+  int pid_;  // -1 if the process has ended or this object was moved from
   int pipe_;
   std::optional<int> exit_code_;
   std::string pending_;
 };
 
-/// In a child that a ChildProcess started: asks the kernel for SIGTERM when the parent is gone. Elsewhere
-/// nothing.
+/// Asks the kernel to send SIGTERM to this process when its parent ends. Does nothing in a process that
+/// ChildProcess did not start.
 void DieWithParent();
 
 }  // namespace bandana::cli

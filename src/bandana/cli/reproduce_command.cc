@@ -22,9 +22,10 @@ struct Job {
 absl::StatusOr<std::vector<const lab::Exhibit*>> Asked(const ReproduceArguments& arguments) {
   std::vector<const lab::Exhibit*> exhibits;
   if (arguments.all == !arguments.exhibits.empty()) {
-    return InvalidInput({.message = arguments.all ? "--all and a name" : "nothing to reproduce",
-                         .key = "exhibit",
-                         .accepted = "names of exhibits, or --all: bandana reproduce --list"});
+    return InvalidInput(
+        {.message = arguments.all ? "--all cannot be combined with names" : "nothing to reproduce",
+         .key = "exhibit",
+         .accepted = "names of exhibits, or --all: bandana reproduce --list"});
   }
   if (arguments.all) {
     for (const lab::Exhibit& exhibit : lab::Exhibits()) exhibits.push_back(&exhibit);
@@ -37,7 +38,7 @@ absl::StatusOr<std::vector<const lab::Exhibit*>> Asked(const ReproduceArguments&
   return exhibits;
 }
 
-// Whatever is wrong with one of them is said before the first one runs.
+// Prepares all exhibits before the first one runs, so that errors show at once.
 absl::StatusOr<std::vector<Job>> Prepare(const ReproduceArguments& arguments, lab::Scale scale) {
   BANDANA_ASSIGN_OR_RETURN(const auto exhibits, Asked(arguments));
   std::vector<Job> jobs;
@@ -50,14 +51,14 @@ absl::StatusOr<std::vector<Job>> Prepare(const ReproduceArguments& arguments, la
     if (!arguments.resume && std::filesystem::exists(out, error)) {
       return InvalidInput({.message = "exists already",
                            .file = out,
-                           .accepted = "a new folder, or --resume to go on with this one"});
+                           .accepted = "a new folder, or --resume to continue in this one"});
     }
     jobs.push_back({exhibit, std::move(spec), std::move(out)});
   }
   return jobs;
 }
 
-// What runs one exhibit again, without its folder.
+// Returns the command line that runs these exhibits again, without --out.
 std::string CommandFor(const std::string& exhibits, const ReproduceArguments& arguments) {
   std::string command = fmt::format("bandana reproduce {} --scale {}", exhibits, arguments.scale);
   for (const std::string& assignment : arguments.set) command += " --set " + Quoted(assignment);
@@ -69,7 +70,7 @@ std::string InterruptedMessage(const ReproduceArguments& arguments) {
   for (const std::string& name : arguments.exhibits) exhibits += (exhibits.empty() ? "" : " ") + name;
   std::string command = CommandFor(exhibits, arguments);
   if (!arguments.out.empty()) command += " --out " + Quoted(arguments.out);
-  return fmt::format("interrupted; go on with: {} --resume", command);
+  return fmt::format("interrupted; continue with: {} --resume", command);
 }
 
 void Print(const Job& job, const lab::Reproduction& reproduction, const std::string& scale) {
@@ -87,7 +88,7 @@ void Print(const Job& job, const lab::Reproduction& reproduction, const std::str
 }
 
 int List(const Global& global) {
-  if (global.json) return ListCommand("exhibits", global);
+  if (global.json) return ListCommand("exhibits", "", global);
   for (const lab::Exhibit& exhibit : lab::Exhibits()) {
     fmt::print("{:<12} {} ({} claims)\n", exhibit.name, exhibit.title, exhibit.claims.size());
   }
@@ -138,9 +139,10 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
   if (global.json) {
     fmt::print("{}", lab::Dump(json));
   } else {
-    fmt::print(
-        "{} of {} claims came out as expected{}\n", claims - unexpected, claims,
-        settles ? "." : "; so few runs settle none of them, and smoke fails only where it cannot run.");
+    fmt::print("{} of {} claims came out as expected{}\n", claims - unexpected, claims,
+               settles
+                   ? "."
+                   : "; so few runs settle no claim, and scale smoke fails only if an exhibit cannot run.");
   }
   return settles && unexpected > 0 ? 1 : 0;
 }

@@ -13,12 +13,16 @@
 #include "fmt/format.h"
 
 namespace bandana::cli {
+namespace {
+
+std::string AcceptedFor(const std::string& key) { return lab::OptionsNamed(key, "", "").front().accepted; }
+
+}  // namespace
 
 absl::StatusOr<std::string> RoleConfig::Service(const std::string& key) const {
   const std::string full = "service." + key;
   if (spec.service.Has(full)) return spec.service.Text(full);
-  return InvalidInput(
-      {.message = "missing", .file = spec.file, .key = full, .accepted = lab::FindOption(full)->accepted});
+  return InvalidInput({.message = "missing", .file = spec.file, .key = full, .accepted = AcceptedFor(full)});
 }
 
 std::string RoleConfig::Digest() const { return spec.sha256 + (insecure_seed ? ":insecure-seed" : ""); }
@@ -34,13 +38,13 @@ absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
   RoleConfig config{.settings = spec.points.front().settings};
   if (config.settings.Has("privacy.sampler")) {
     if (spec.given.contains("privacy.sampler") && config.settings.Text("privacy.sampler") != "exact") {
-      return InvalidInput({.message = "floating-point noise must not leave a machine",
+      return InvalidInput({.message = "the service does not release noise from floating-point samplers",
                            .file = spec.file,
                            .key = "privacy.sampler",
                            .value = config.settings.Text("privacy.sampler"),
                            .accepted = "exact"});
     }
-    config.settings.Set("privacy.sampler", lab::Value(std::string("exact")));
+    config.settings.Set("privacy.sampler", Value(std::string("exact")));
   }
   if (arguments.insecure_seed) {
     config.insecure_seed = {static_cast<std::uint64_t>(config.settings.Integer("seed")), 0};
@@ -81,10 +85,8 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   const bool has_epsilon = service.Has("service.deployment_epsilon");
   const bool has_delta = service.Has("service.deployment_delta");
   const auto missing = [&](const std::string& key, std::string why) {
-    return InvalidInput({.message = std::move(why),
-                         .file = config.spec.file,
-                         .key = key,
-                         .accepted = lab::FindOption(key)->accepted});
+    return InvalidInput(
+        {.message = std::move(why), .file = config.spec.file, .key = key, .accepted = AcceptedFor(key)});
   };
   if (has_epsilon != has_delta) {
     return missing(has_epsilon ? "service.deployment_delta" : "service.deployment_epsilon",
@@ -120,9 +122,8 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, std::move(opened));
   if (ledger->torn_bytes() > 0) {
     fmt::print(stderr,
-               "bandana: {}: dropped {} bytes of a charge that was being written when its writer ended; "
-               "nothing of it "
-               "had left\n",
+               "bandana: {}: dropped the last {} bytes, an incomplete charge: its writer ended before it was "
+               "complete, and nothing of its release had left\n",
                path, ledger->torn_bytes());
   }
   return ledger;
@@ -142,7 +143,7 @@ std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims
 }
 
 int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
-  if (!done.ok() && Interrupted() && global.quiet) return 130;  // whatever else ended on the way
+  if (!done.ok() && Interrupted() && global.quiet) return 130;  // the interrupt explains any other error
   if (!done.ok()) return Fail(WithFile(done.status(), config.spec.file), global);
   if (global.json) fmt::print("{}\n", done->dump(1));
   return 0;

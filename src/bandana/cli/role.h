@@ -19,30 +19,30 @@
 
 namespace bandana::cli {
 
-/// A role's CONFIG.toml: an experiment of one point, and a [service] table.
+/// The configuration file of a role: an experiment with one point, and a [service] table.
 struct RoleConfig {
   lab::Spec spec;
-  lab::Settings settings;  ///< of the one point, with the exact sampler
+  lab::Settings settings;  ///< the settings of the one point, with the exact sampler
   std::optional<service::InsecureSeed> insecure_seed;
 
-  /// What server and agents must agree on: the spec, and whether the noise is known. A claim that stands at
-  /// the server must not rest on an agent whose noise does not.
+  /// Returns the digest on which server and agents must agree. It covers the spec and whether --insecure-seed
+  /// is set, because a server's claim must not rest on an agent whose noise comes from a known seed.
   std::string Digest() const;
 
-  /// A key of [service], or the error that it is missing.
+  /// Returns the value of a key of [service]. Fails if it is missing.
   absl::StatusOr<std::string> Service(const std::string& key) const;
 };
 
 absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments);
 
-/// Why a run with a seed promises nothing.
+/// The reason why the claim of a run with a known seed is void.
 inline constexpr char kInsecureSeedVoids[] =
-    "the noise was drawn from a known seed (--insecure-seed): who knows the seed can take it off";
+    "the noise was drawn from a known seed (--insecure-seed): whoever knows the seed can subtract it";
 
-/// JSON lines as the run goes.
+/// Writes events during a run, one JSON object per line.
 class Events {
  public:
-  /// To a file, to stdout ("-"), or nowhere (empty).
+  /// Opens a file, or stdout ("-"). With an empty path no events are written.
   absl::Status Open(const std::string& path);
   void Write(const std::string& event, const lab::Json& fields);
   bool wanted() const { return out_ != nullptr; }
@@ -54,17 +54,18 @@ class Events {
 
 lab::Json ToJson(const DpGuarantee& guarantee);
 
-/// The ledger of service.ledger; nothing if the configuration names none.
+/// Opens the ledger that service.ledger names. Returns null if the configuration names none.
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
                                                    const DpGuarantee& budget, Ledger::Durability durability);
 
-/// A role's last word, in one line.
+/// Returns the line that a role prints at its end: the claims that the run has delivered, and the ledger's
+/// head.
 std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims, const Ledger* ledger);
 
-/// Prints what is to be printed at a role's end; its exit code.
+/// Prints the result of a role as JSON, if that is wanted, or its error. Returns the exit code.
 int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global);
 
-/// A stop_token that Ctrl-C and SIGTERM set off.
+/// Has a stop_token that Ctrl-C or SIGTERM triggers.
 class StopOnInterrupt {
  public:
   StopOnInterrupt();

@@ -12,7 +12,7 @@
 namespace bandana::cli {
 namespace {
 
-// A folder's name from an experiment's.
+// Returns a folder name made from the name of an experiment.
 std::string Slug(const std::string& name) {
   std::string slug;
   for (const char c : name) {
@@ -32,10 +32,11 @@ std::string Delivered(const lab::Json& privacy) {
   return fmt::format("({:.4g}, {:.3g})", first["epsilon"].get<double>(), first["delta"].get<double>());
 }
 
-// A log knows no regret, but what a round earned.
+// Returns the table for logs. A log has no regret, but an estimate of the reward per round.
 std::string ResultsOfLogs(const lab::Json& summary) {
-  std::vector<std::vector<std::string>> rows = {{"point", "reward a round", "95 %", "rounds on offer",
-                                                 "rounds that match", "privacy (epsilon, delta)"}};
+  std::vector<std::vector<std::string>> rows = {{"point", "reward per round", "95 % interval",
+                                                 "rounds offered", "rounds matched",
+                                                 "privacy (epsilon, delta)"}};
   for (const lab::Json& point : summary["points"]) {
     const auto mean = [&](const char* name) { return point["metrics"][name]["mean"].get<double>(); };
     rows.push_back({point["label"].get<std::string>(), fmt::format("{:.4g}", mean("value")),
@@ -64,7 +65,7 @@ std::string Results(const lab::Json& summary) {
   return Table(rows);
 }
 
-// Why claims are void, each reason with the points that it is about.
+// Returns the reasons why claims are void, each with the points that it concerns.
 std::string Voids(const lab::Json& summary) {
   std::map<std::string, std::vector<std::string>> points;
   for (const lab::Json& point : summary["points"]) {
@@ -76,13 +77,14 @@ std::string Voids(const lab::Json& summary) {
   return text;
 }
 
-// Gram matrices that noise left not positive definite: never passed over in silence.
+// Returns warnings about Gram matrices that were not positive definite because of noise and had to be
+// repaired.
 std::string Repairs(const lab::Json& summary) {
   std::string text;
   for (const lab::Json& point : summary["points"]) {
     const lab::Json& metrics = point["metrics"];
     if (!metrics.contains("repairs") || metrics["repairs"]["mean"] == 0) continue;
-    text += fmt::format("{}: V was not positive definite and was repaired, {:.3g} times a run\n",
+    text += fmt::format("{}: V was not positive definite and was repaired, {:.3g} times per run\n",
                         point["label"].get<std::string>(), metrics["repairs"]["mean"].get<double>());
   }
   return text;
@@ -105,7 +107,7 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
   if (absl::IsCancelled(summary.status())) {
     if (!arguments.trace.empty()) command += " --trace " + Quoted(arguments.trace);
     const std::string how =
-        fmt::format("interrupted; go on with: {} --out {} --resume", command, Quoted(out));
+        fmt::format("interrupted; continue with: {} --out {} --resume", command, Quoted(out));
     return Fail(absl::CancelledError(how), global);
   }
   if (!summary.ok()) return Fail(summary.status(), global);

@@ -11,7 +11,7 @@
 namespace bandana::cli {
 namespace {
 
-// All of the text is one T.
+// Returns the value if the whole text is one T.
 template <class T>
 std::optional<T> Parsed(const std::string& text) {
   T value{};

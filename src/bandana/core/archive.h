@@ -24,26 +24,27 @@
 #include "bandana/core/linear_algebra.h"
 #include "fmt/format.h"
 
-/// Saving a policy and reading it back, so that it goes on as if it had never stopped. One member says what
-/// a class holds, for both ways, in one order:
+/// Saves a policy and reads it back, so that it continues as if it had never stopped. A class has one member,
+/// State, which names what the class holds. Writing and reading both use it, in the same order:
 ///
 ///   template <class Archive>
 ///   void State(Archive& a) {
-///     a.Same(horizon_, "horizon");           // a parameter: written, and on reading it must be the same
-///     a(rounds_, gram_, history_);           // what has become of it since
-///     a.Check(rounds_ <= horizon_, "more rounds than the horizon has");  // nothing read is trusted
+///     a.Same(horizon_, "horizon");  // a parameter: it is written, and reading fails if it differs
+///     a(rounds_, gram_, history_);  // what has changed since the object was made
+///     a.Check(rounds_ <= horizon_, "more rounds than the horizon has");  // no value that is read is trusted
 ///   }
 ///   std::string Save() const override { return SaveState(*this); }
 ///   absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
 ///
-/// What follows from parameters (designs, calibrations, pointers to what roles share) is not saved: Restore
-/// is called on an object made with the same ones.
+/// Values that follow from the parameters (designs, calibrations, pointers to objects that roles share) are
+/// not saved: Restore is called on an object that was made with the same parameters.
 namespace bandana {
 
 class StateWriter;
 class StateReader;
 
-/// A class whose State is private, since it is sealed (privacy/access.h), makes this its friend.
+/// A class with a private State makes this class its friend. State is private in the sealed classes
+/// (privacy/access.h).
 class StateAccess {
   template <class Self>
   friend class BasicArchive;
@@ -58,8 +59,9 @@ class StateAccess {
   }
 };
 
-/// What writer and reader share: how each type is made of whole numbers of 1, 2, 4 or 8 bytes. Doubles travel
-/// as their bits, integers and enums little-endian in their own width; what is shared is written by value.
+/// The part that writer and reader share: how each type is composed of integers of 1, 2, 4 or 8 bytes. A
+/// double is stored as its bits. Integers and enums are stored little-endian, in their own width. A shared
+/// object is stored by value.
 template <class Self>
 class BasicArchive {
  public:
@@ -68,7 +70,7 @@ class BasicArchive {
     (One(values), ...);
   }
 
-  /// A parameter of the object, which the saved one had too.
+  /// Writes a parameter of the object. On reading, it is an error if the saved object had another value.
   template <class T>
   void Same(const T& value, std::string_view name) {
     T saved = value;
@@ -76,13 +78,14 @@ class BasicArchive {
     if (self().ok() && !(saved == value)) self().Differs(name, Shown(saved), Shown(value));
   }
 
-  /// Lists and matrices that keep the size that they were made with.
+  /// Handles lists and matrices whose size never changes. On reading, another size is an error.
   template <class... Ts>
   void Sized(Ts&... values) {
     (OneSized(values), ...);
   }
 
-  /// Objects that were made with their owner, and are as many.
+  /// Handles the elements of a list that its owner makes in full. On reading, another number of them is an
+  /// error.
   template <class List>
   void Each(List& list) {
     Same(static_cast<std::uint64_t>(list.size()), "number of parts");
@@ -242,7 +245,8 @@ class BasicArchive {
     for (Eigen::Index i = 0; i < matrix.size(); ++i) One(matrix.data()[i]);
   }
 
-  // Reads no more than is there: a list grows as its entries come.
+  // Never reads beyond the input. A list grows entry by entry, so that a false length cannot exhaust the
+  // memory.
   template <class Container>
   void List(Container& list) {
     using T = typename Container::value_type;
@@ -268,7 +272,7 @@ class BasicArchive {
     }
   }
 
-  // In the order of keys, which are all different.
+  // Stores the entries in ascending order of their keys. On reading, keys must be strictly ascending.
   template <class Entry, class Container>
   void Sorted(Container& container) {
     const auto key = [](const Entry& entry) -> const auto& {
@@ -297,7 +301,7 @@ class BasicArchive {
   }
 };
 
-/// Makes bytes of objects.
+/// Turns objects into bytes.
 class StateWriter : public BasicArchive<StateWriter> {
  public:
   static constexpr bool kReads = false;
@@ -318,27 +322,27 @@ class StateWriter : public BasicArchive<StateWriter> {
   std::string bytes_;
 };
 
-/// Makes objects of bytes that may be anybody's. After the first error it reads zeros and empty lists, which
-/// nobody may look at.
+/// Turns bytes into objects. The bytes are not trusted. After the first error it reads zeros and empty lists,
+/// and the caller must not use them.
 class StateReader : public BasicArchive<StateReader> {
  public:
   static constexpr bool kReads = true;
 
-  /// `bytes` must outlive it.
+  /// `bytes` must outlive the reader.
   explicit StateReader(std::string_view bytes) : bytes_(bytes) {}
 
   bool ok() const { return status_.ok(); }
 
-  /// The first of these that does not hold is the error. A function is asked only if all has been well so
-  /// far.
+  /// Records an error with the text `otherwise` if `holds` is false, unless there was an error before. The
+  /// overload for functions calls `holds` only if there was no error before.
   void Check(bool holds, std::string_view otherwise);
   template <std::invocable Holds>
   void Check(const Holds& holds, std::string_view otherwise) {
     if (ok()) Check(static_cast<bool>(holds()), otherwise);
   }
 
-  /// kDataLoss of bytes that nobody wrote, kFailedPrecondition of an object with other parameters. All of
-  /// them must have been read.
+  /// Returns the first error. It is kDataLoss if the bytes are damaged, or if some of them have not been
+  /// read. It is kFailedPrecondition if the saved object had other parameters.
   absl::Status Finish();
 
  private:
@@ -353,7 +357,7 @@ class StateReader : public BasicArchive<StateReader> {
   absl::Status status_;
 };
 
-/// An object's State as bytes.
+/// Returns the object's State as bytes.
 template <class T>
 std::string SaveState(const T& object) {
   StateWriter writer;
@@ -361,7 +365,8 @@ std::string SaveState(const T& object) {
   return writer.Take();
 }
 
-/// The other way, to an object that was made with the same parameters. After an error it is good for nothing.
+/// Reads the State of `object`, which must have been made with the same parameters. After an error `object`
+/// must not be used.
 template <class T>
 absl::Status RestoreState(std::string_view bytes, T& object) {
   StateReader reader(bytes);

@@ -7,28 +7,28 @@
 
 namespace bandana {
 
-/// Where random bits come from. Generators buffer, so a virtual call is paid once per buffer.
+/// A source of random bits. Generators buffer, so a virtual call is paid once per buffer.
 class BitSource {
  public:
   virtual ~BitSource() = default;
-  /// The next words of the stream; always a multiple of four of them.
+  /// Writes the next words of the stream. Their number must be a multiple of four.
   virtual void Refill(std::span<std::uint64_t> words) = 0;
   /// True if an adversary who knows everything but the bits themselves cannot predict them.
   virtual bool secure() const = 0;
 };
 
-/// What a draw is for. Two draws with different purposes never share bits. Values are part of the
-/// reproducibility contract: never renumber.
+/// The purpose of a draw. Two draws with different purposes never share bits. The values are part of the
+/// reproducibility contract: never renumber them.
 enum class Stream : std::uint64_t {
-  kInstance = 1,         ///< actions and theta
-  kClientParameter = 2,  ///< theta_u
+  kInstance = 1,         ///< the actions and the parameter theta
+  kClientParameter = 2,  ///< theta_u, the parameter of client u
   kReward = 3,
-  kExploration = 4,  ///< a role's own coins
+  kExploration = 4,  ///< the random choices of a role
   kClientSampling = 5,
   kPrivacy = 6,
   kTest = 7,
   kContext = 8,  ///< the decision sets of rounds, and their rewards
-  kDropout = 9,  ///< who misses a round
+  kDropout = 9,  ///< which participants miss a round
 };
 
 /// Every draw is addressed by this key and its position, never by the order in which things happen, so that
@@ -41,8 +41,9 @@ struct StreamKey {
   Stream stream = Stream::kTest;
 };
 
-/// Counter-based bits: Philox4x64-10 (Salmon et al., SC 2011) with key (seed, replicate) and counter
-/// (block, node, epoch, stream). Reproducible, and so not secure: who knows the seed knows the noise.
+/// Counter-based bits: Philox4x64-10 (Salmon et al., SC 2011) with key (seed, replicate) and counter (block,
+/// node, epoch, stream). The bits are reproducible and therefore not secure: an adversary who knows the seed
+/// knows the noise.
 class PhiloxSource final : public BitSource {
  public:
   explicit PhiloxSource(const StreamKey& key) : key_(key) {}
@@ -54,7 +55,7 @@ class PhiloxSource final : public BitSource {
   std::uint64_t block_ = 0;
 };
 
-/// Cryptographic bits: ChaCha20 (OpenSSL) under a key and nonce from the operating system's entropy.
+/// Cryptographic bits: ChaCha20 (OpenSSL). The key and the nonce come from the operating system's entropy.
 class SecureSource final : public BitSource {
  public:
   SecureSource();

@@ -8,8 +8,9 @@
 
 namespace bandana {
 
-/// Values as bytes, one after the other, the same in every process: what digests are taken of. Each has its
-/// length, or a fixed one, so that different values never give the same bytes.
+/// Encodes values as bytes, one after the other, for digests. The encoding is identical in every process.
+/// Each value has a fixed length or is preceded by its length, so that different values of the same types
+/// never give the same bytes.
 class ByteString {
  public:
   ByteString& Add(std::uint64_t word) {

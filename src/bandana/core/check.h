@@ -3,7 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// Programmer errors end the program; a user's errors are absl::Status. Stays on in release builds.
+/// Ends the program if `condition` is false. It is for programmer errors; a user's errors are absl::Status.
+/// It is active in release builds, too.
 #define BANDANA_CHECK(condition)                                                         \
   do {                                                                                   \
     if (!(condition)) [[unlikely]] {                                                     \

@@ -29,7 +29,7 @@ std::optional<double> ParseNumber(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, value);
   if (last != end || error == std::errc::invalid_argument) return std::nullopt;
-  // from_chars does not say whether a number is too large or too small.
+  // from_chars does not tell an overflow from an underflow.
   if (error == std::errc::result_out_of_range && !absl::SimpleAtod({text.data(), text.size()}, &value)) {
     return std::nullopt;
   }
@@ -39,10 +39,10 @@ std::optional<double> ParseNumber(std::string_view text) {
 absl::StatusOr<CsvReader> CsvReader::Open(const std::string& path, CsvFormat format) {
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    return InvalidInput({.message = "cannot be opened",
-                         .key = format.key,
-                         .value = path,
-                         .accepted = fmt::format("a readable file, {}", format.lines)});
+    return InvalidField(Part::kParams, {.message = "cannot be opened",
+                                        .key = format.key,
+                                        .value = path,
+                                        .accepted = fmt::format("a readable file, {}", format.lines)});
   }
   return CsvReader(path, std::move(format), std::move(in));
 }
@@ -79,7 +79,7 @@ void CsvReader::Split(std::string_view text) {
 bool CsvReader::SplitQuoted(std::string_view text) {
   fields_.clear();
   unquoted_.clear();
-  unquoted_.reserve(text.size());  // the views below stay good
+  unquoted_.reserve(text.size());  // no reallocation, so the views below stay valid
   while (true) {
     while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
     if (!text.starts_with('"')) {
@@ -122,9 +122,10 @@ absl::Status CsvReader::Error(InputError error) const {
 
 absl::Status CsvReader::FileError(InputError error) const {
   error.file = path_;
-  if (error.key.empty()) error.key = format_.key;
   if (error.accepted.empty()) error.accepted = format_.accepted;
-  return InvalidInput(error);
+  if (!error.key.empty()) return InvalidInput(error);  // a column
+  error.key = format_.key;
+  return InvalidField(Part::kParams, error);
 }
 
 absl::StatusOr<CsvHeader> CsvHeader::Read(CsvReader& reader) {

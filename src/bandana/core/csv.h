@@ -15,39 +15,41 @@
 
 namespace bandana {
 
-/// A finite number that fills the text: no blanks around it. A leading + is fine, as is an underflow to 0.
+/// Parses a finite number that fills the whole text, without blanks around it. A leading + is accepted. A
+/// number too small for a double becomes 0.
 std::optional<double> ParseNumber(std::string_view text);
 
-/// What errors about a file say.
+/// Texts for error messages about a file.
 struct CsvFormat {
-  std::string key;       ///< the option that named the file
-  std::string lines;     ///< what a line holds: "one action a line"
-  std::string accepted;  ///< the same in full
+  std::string key;       ///< the parameter that names the file
+  std::string lines;     ///< the content of a line in brief: "one action a line"
+  std::string accepted;  ///< the content of a line in full
 };
 
-/// Fields separated by commas, line by line; blanks around a field do not belong to it. Lines may end in CR
-/// LF, the file may start with a byte-order mark, and a field may be quoted as in RFC 4180 (but not over
-/// several lines). Empty lines and lines that start with # are skipped. Fields point into the reader's own
-/// line:
+/// Reads a file of fields separated by commas, line by line. Blanks around a field do not belong to it. Lines
+/// may end in CR LF, the file may start with a byte-order mark, and a field may be quoted as in RFC 4180 (but
+/// not over several lines). Empty lines and lines that start with # are skipped. The fields point into the
+/// reader's own buffer and are valid until the next call of Next:
 ///   while (reader.Next()) Use(reader.fields());
 ///   return reader.status();
 class CsvReader {
  public:
   static absl::StatusOr<CsvReader> Open(const std::string& path, CsvFormat format);
 
-  /// On to the next line; false at the end, or where the file cannot be read on: see status().
+  /// Reads the next line. Returns false at the end of the file and after an error; status() tells which.
   bool Next();
   const absl::Status& status() const { return status_; }
 
   std::span<const std::string_view> fields() const { return fields_; }
   int line() const { return line_number_; }  ///< from 1
 
-  /// Field `index` as a number, or an error under `key`, which is the format's own if empty.
+  /// Returns field `index` as a number. The error names `key`, or the format's key if `key` is empty.
   absl::StatusOr<double> Number(std::size_t index, const std::string& key = "") const;
 
-  /// The error with file, line and, where it names none, the format's key and what is accepted.
+  /// Completes the error with the file and the line. If it names no key or no accepted values, those of the
+  /// format are used.
   absl::Status Error(InputError error) const;
-  /// The same about the file as a whole.
+  /// Completes an error about the file as a whole. It names no line.
   absl::Status FileError(InputError error) const;
 
  private:
@@ -66,16 +68,16 @@ class CsvReader {
   absl::Status status_;
 };
 
-/// The names in a file's first line, all different, and where they are.
+/// The column names in a file's first line and their positions. All names are different.
 class CsvHeader {
  public:
   static absl::StatusOr<CsvHeader> Read(CsvReader& reader);
 
   const std::vector<std::string>& names() const { return names_; }
   std::optional<std::size_t> Find(const std::string& name) const;
-  /// Find, or an error that names the column and those that are there.
+  /// Returns the position of the column. The error names this column and the columns that the file has.
   absl::StatusOr<std::size_t> Require(const CsvReader& reader, const std::string& name) const;
-  /// An error if the reader's line has not as many fields as the header.
+  /// Fails if the reader's line does not have as many fields as the header.
   absl::Status CheckWidth(const CsvReader& reader) const;
 
  private:

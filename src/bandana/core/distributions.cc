@@ -5,7 +5,7 @@
 namespace bandana::internal {
 namespace {
 
-// The tables are computed by the compiler, so that they are the same whatever the mathematical library.
+// The compiler computes the tables, so that they do not depend on the mathematical library.
 using Real = long double;
 
 consteval Real Exp(Real x) {
@@ -30,8 +30,8 @@ consteval Real Sqrt(Real x) {
   return y;
 }
 
-// The integral of exp(-t^2/2) beyond x over exp(-x^2/2), by Laplace's continued fraction 1/(x + 1/(x + 2/(x +
-// ...))).
+// Returns the integral of exp(-t^2/2) over t > x, divided by exp(-x^2/2). Laplace's continued fraction: 1/(x
+// + 1/(x + 2/(x + ...))).
 consteval Real MillsRatio(Real x) {
   Real value = x;
   for (int i = 400; i > 0; --i) value = x + i / value;
@@ -39,7 +39,8 @@ consteval Real MillsRatio(Real x) {
 }
 
 struct NormalShape {
-  // Where the tail starts in a ziggurat of 256 layers: the root of "the topmost layer ends at height 1".
+  // The start of the tail in a ziggurat of 256 layers: the value for which the topmost layer ends at height
+  // 1.
   static constexpr Real kTailStart = 3.6541528853610087963519472518L;
   static consteval Real Density(Real x) { return Exp(-x * x / 2); }
   static consteval Real Inverse(Real y) { return Sqrt(-2 * Log(y)); }
@@ -71,7 +72,7 @@ consteval ZigguratTable MakeZiggurat() {
   return table;
 }
 
-// ln k! = (k + 1/2) ln k - k + ln sqrt(2 pi) + StirlingTail(k), k >= 1.
+// Defined by ln k! = (k + 1/2) ln k - k + ln sqrt(2 pi) + StirlingTail(k), k >= 1.
 double StirlingTail(double k) {
   static constexpr std::array<double, 16> kSmall = {
       0,
@@ -96,8 +97,8 @@ double StirlingTail(double k) {
   return (1. / 12 - (1. / 360 - (1. / 1260 - (1. / 1680 - s / 1188) * s) * s) * s) / k;
 }
 
-// x ln(x/y) + y - x for x = y + shift > 0, without the cancellation of x near y: with v = shift/(x + y),
-// ln(x/y) = 2 atanh(v) and 2 x v - shift = shift v. C. Loader, "Fast and accurate computation of binomial
+// Returns x ln(x/y) + y - x for x = y + shift > 0. There is no cancellation for x near y: with v = shift/(x +
+// y), ln(x/y) = 2 atanh(v) and 2 x v - shift = shift v. C. Loader, "Fast and accurate computation of binomial
 // probabilities", 2000.
 double Deviance(double shift, double y) {
   const double x = y + shift;
@@ -114,7 +115,8 @@ struct ExactMean {
   double fraction;
 };
 
-// n p: a double is an integer of 53 bits over a power of two, so the product fits 128 bits.
+// Returns n p exactly up to the fraction's rounding. A double is an integer of 53 bits divided by a power of
+// two, so the product fits 128 bits.
 ExactMean Mean(std::int64_t n, double p) {
   int exponent = 0;
   const auto significand = static_cast<std::uint64_t>(std::ldexp(std::frexp(p, &exponent), 53));
@@ -134,7 +136,7 @@ constinit const ZigguratTable kLaplaceZiggurat = MakeZiggurat<ExponentialShape>(
 BinomialRejection::BinomialRejection(std::int64_t n, double p) : n_(n), p_(p) {
   BANDANA_CHECK(p <= 0.5 && static_cast<double>(n) * p >= 10);
   const ExactMean mean = Mean(n, p);
-  const bool above = mean.fraction + p >= 1;  // floor((n + 1) p) against floor(n p)
+  const bool above = mean.fraction + p >= 1;  // whether floor((n + 1) p) exceeds floor(n p)
   mode_ = mean.whole + (above ? 1 : 0);
   mean_from_mode_ = mean.fraction - (above ? 1 : 0);
   lowest_ = -static_cast<double>(mode_);
@@ -146,8 +148,8 @@ BinomialRejection::BinomialRejection(std::int64_t n, double p) : n_(n), p_(p) {
   v_r_ = 0.92 - 4.2 / b_;
 }
 
-// Stirling's formula for the three factorials; what would be differences of terms of order n ln n is gathered
-// in two deviances, which are non-negative and of the order of the answer.
+// Uses Stirling's formula for the three factorials. Differences of terms of order n ln n would lose
+// precision. They are gathered in two deviances, which are non-negative and of the order of the answer.
 double BinomialRejection::LogPmf(double step) const {
   const double n = static_cast<double>(n_);
   const double successes = step - lowest_;

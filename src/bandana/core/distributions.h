@@ -35,15 +35,15 @@ std::uint64_t UniformBelow(std::uint64_t n, Gen& gen) {
 
 namespace internal {
 
-/// 256 layers of equal area under a falling density f with f(0) = 1, x >= 0, from the bottom: layer i >= 1 is
-/// [0, x[i]] times [y[i], y[i + 1]], y = f(x). Layer 0 is [0, x[1]] times [0, y[1]] and the tail beyond x[1];
-/// x[0] is the width of a rectangle of that area and height y[1].
+/// 256 layers of equal area under a decreasing density f with f(0) = 1, x >= 0, counted from the bottom.
+/// Layer i >= 1 is [0, x[i]] times [y[i], y[i + 1]], where y = f(x). Layer 0 is [0, x[1]] times [0, y[1]]
+/// together with the tail beyond x[1]; x[0] is the width of the rectangle that has this area and height y[1].
 struct ZigguratTable {
   std::array<double, 257> x;
   std::array<double, 257> y;
 };
-extern const ZigguratTable kZiggurat;         ///< exp(-x^2/2)
-extern const ZigguratTable kLaplaceZiggurat;  ///< exp(-x)
+extern const ZigguratTable kZiggurat;         ///< for f(x) = exp(-x^2/2)
+extern const ZigguratTable kLaplaceZiggurat;  ///< for f(x) = exp(-x)
 
 /// Uniform on (0, 1] with full relative precision near 0, for logarithms.
 template <class Gen>
@@ -51,8 +51,8 @@ double UniformPositive(Gen& gen) {
   return (static_cast<double>(gen()) + 0.5) * 0x1p-64;
 }
 
-/// A normal given that it exceeds x[1]. G. Marsaglia, "Generating a variable from the tail of the normal
-/// distribution", Technometrics 6(1), 1964.
+/// Draws a standard normal variable, given that it exceeds x[1]. G. Marsaglia, "Generating a variable from
+/// the tail of the normal distribution", Technometrics 6(1), 1964.
 template <class Gen>
 double NormalTail(Gen& gen) {
   const double start = kZiggurat.x[1];
@@ -74,21 +74,23 @@ struct NormalZiggurat {
 struct LaplaceZiggurat {
   static const ZigguratTable& Table() { return kLaplaceZiggurat; }
   static double Density(double x) { return std::exp(-x); }
-  /// An exponential variable forgets: beyond x[1] it starts afresh.
+  /// The exponential distribution has no memory: beyond x[1] it is the whole distribution again, shifted.
   template <class Gen>
   static double Tail(Gen& gen);
 };
 
-/// One word a draw in 99 % of cases. Symmetric about 0.
+/// Draws from the density f(|x|), which is symmetric about 0. A draw takes one random word in 99 % of cases.
 /// G. Marsaglia and W. W. Tsang, "The ziggurat method for generating random variables", J. Stat. Softw. 5(8),
-/// 2000; layer, sign and position come from disjoint bits, as J. A. Doornik, "An improved ziggurat method",
-/// 2005, asks. The mathematical library is called on the rare paths alone: exp decides near an edge, log
-/// makes the normal's tail (one draw in 4000). glibc chooses its code for both by the processor's FMA and
-/// AVX2, which x86-64-v3 always has, so that all such machines draw the same numbers.
+/// 2000. Layer, sign and position come from disjoint bits, which J. A. Doornik, "An improved ziggurat
+/// method", 2005, recommends.
+///
+/// The mathematical library is called on rare paths only: exp decides near an edge, and log makes the
+/// normal's tail (one draw in 4000). glibc chooses its code for both by the processor's FMA and AVX2.
+/// x86-64-v3 always has these, so all such machines draw the same numbers.
 template <class Law, class Gen>
 class Ziggurat {
  public:
-  // The rest is out of the way, so that this is short enough to be put wherever it is called.
+  // Holds only the frequent case, so that it is short enough to be inlined at every call.
   [[gnu::always_inline]] static double Draw(Gen& gen) {
     const Point point = Throw(gen);
     if (point.inside) [[likely]]
@@ -101,7 +103,7 @@ class Ziggurat {
     std::size_t layer;
     double u;
     double x;
-    bool inside;  // the layer's rectangle that is under the density as a whole
+    bool inside;  // whether x lies in the part of the layer that is wholly under the density
   };
 
   [[gnu::always_inline]] static Point Throw(Gen& gen) {
@@ -131,9 +133,10 @@ double LaplaceZiggurat::Tail(Gen& gen) {
   return kLaplaceZiggurat.x[1] + std::abs(Ziggurat<LaplaceZiggurat, Gen>::Draw(gen));
 }
 
-/// Proposals of BTRS for n p >= 10, p <= 1/2. W. Hörmann, "The generation of binomial random variates",
-/// J. Statist. Comput. Simul. 46, 1993. a_, b_, alpha_ and v_r_ are Hörmann's; counts are taken relative to
-/// the mode m = floor((n + 1) p), so that nothing of the size of n is ever rounded.
+/// Draws binomial variables by the rejection algorithm BTRS, for n p >= 10 and p <= 1/2. W. Hörmann, "The
+/// generation of binomial random variates", J. Statist. Comput. Simul. 46, 1993. The names a_, b_, alpha_ and
+/// v_r_ are Hörmann's. Counts are relative to the mode m = floor((n + 1) p), so that no number of the size of
+/// n is ever rounded.
 class BinomialRejection {
  public:
   BinomialRejection(std::int64_t n, double p);
@@ -155,7 +158,8 @@ class BinomialRejection {
 
   std::int64_t mode() const { return mode_; }
 
-  /// ln P(X = mode + step), to about 1e-14 absolutely wherever the probability is not negligible.
+  /// Returns ln P(X = mode + step). The absolute error is about 1e-14 wherever the probability is not
+  /// negligible.
   double LogPmf(double step) const;
 
  private:
@@ -168,12 +172,12 @@ class BinomialRejection {
   double a_, b_, alpha_, v_r_;
 };
 
-/// Sequential search from 0, for n p < 10, p <= 1/2.
+/// Draws a binomial variable by sequential search from 0, for n p < 10 and p <= 1/2.
 template <class Gen>
 std::int64_t BinomialByInversion(std::int64_t n, double p, Gen& gen) {
   const double odds = p / (1 - p);
   const double none = std::exp(static_cast<double>(n) * std::log1p(-p));
-  // The mass beyond 128 is below 1e-80: a search gets there only by rounding, with probability 1e-15.
+  // The mass beyond 128 is below 1e-80. A search gets there only by rounding, with probability 1e-15.
   const std::int64_t last = std::min<std::int64_t>(n, 128);
   while (true) {
     double left = UniformUnit(gen);
@@ -188,21 +192,22 @@ std::int64_t BinomialByInversion(std::int64_t n, double p, Gen& gen) {
 
 }  // namespace internal
 
-/// Standard normal, by the ziggurat.
+/// Draws a standard normal variable, by the ziggurat.
 template <class Gen>
 double StandardNormal(Gen& gen) {
   return internal::Ziggurat<internal::NormalZiggurat, Gen>::Draw(gen);
 }
 
-/// Density exp(-|x|)/2, in the same way.
+/// Draws from the density exp(-|x|)/2, by the ziggurat.
 template <class Gen>
 double StandardLaplace(Gen& gen) {
   return internal::Ziggurat<internal::LaplaceZiggurat, Gen>::Draw(gen);
 }
 
-/// Number of successes in n independent trials of probability p; 0 <= n <= 2^62, 0 <= p <= 1.
-/// Departures from the exact law: 2^-52 in the distribution function; one value's probability is off by
-/// a factor within 1 +- 2^-51 sqrt(n p (1 - p)), the grid of the proposal (2^-21 at n = 2^62, p = 1/2).
+/// Draws the number of successes in n independent trials of probability p; 0 <= n <= 2^62, 0 <= p <= 1. The
+/// distribution function departs from the exact one by at most 2^-52. The probability of one value is off by
+/// a factor within 1 +- 2^-51 sqrt(n p (1 - p)), because of the grid of the proposal (2^-21 at n = 2^62, p =
+/// 1/2).
 template <class Gen>
 std::int64_t Binomial(std::int64_t n, double p, Gen& gen) {
   BANDANA_CHECK(n >= 0 && n <= (std::int64_t{1} << 62));

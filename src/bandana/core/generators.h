@@ -15,9 +15,9 @@ namespace bandana {
 struct CoinUse;
 struct NoiseUse;
 
-/// A buffered uniform random bit generator over a BitSource, which must outlive it. `Use` keeps privacy noise
-/// and everything else apart at compile time: neither kind converts to the other,
-/// and one for noise comes out of core/noise_door.h alone.
+/// A buffered uniform random bit generator over a BitSource, which must outlive it. `Use` separates privacy
+/// noise from all other randomness at compile time: neither kind converts to the other, and only
+/// core/noise_door.h makes a generator of noise.
 template <class Use>
 class Generator final {
  public:
@@ -45,7 +45,7 @@ class Generator final {
   struct Key {};
   Generator(BitSource& source, Key) : source_(&source) {}
 
-  // Little at first: most generators live for a few draws of one client.
+  // Starts with a small buffer: most generators live for a few draws of one client.
   void Refill() {
     filled_ = filled_ == 0 ? 8 : std::min(2 * filled_, buffer_.size());
     source_->Refill(std::span(buffer_).first(filled_));

@@ -4,7 +4,8 @@
 
 namespace bandana {
 
-/// Where a quasi-convex function is least on [low, high]: the middle of a bracket no wider than `tolerance`.
+/// Returns where a quasi-convex function is smallest on [low, high]: the middle of a bracket that is no wider
+/// than `tolerance`.
 template <class Function>
 double GoldenSection(Function function, double low, double high, double tolerance) {
   constexpr double kGolden = std::numbers::phi - 1;

@@ -26,7 +26,7 @@ Doubles Horner(const double (&coefficients)[n], const Doubles& x) {
   return value;
 }
 
-/// Uniform on the multiples of 2^-52 in [1, 2), from the words' upper 52 bits.
+/// Returns uniform multiples of 2^-52 in [1, 2), from the upper 52 bits of the words.
 Doubles OneToTwo(const LongWords& words) { return BitsAs<Doubles>((words >> 12) | 0x3ff0000000000000u); }
 
 struct Point {
@@ -34,9 +34,9 @@ struct Point {
   Doubles y;
 };
 
-/// Uniform on the unit circle: an angle in an eighth of it to either side of 0; a bit that may mirror it to
-/// the far side, and one that may exchange the axes, make it one of the whole circle. Polynomials: fdlibm,
-/// Sun Microsystems, 1993.
+/// Draws uniformly on the unit circle. The angle is first uniform between -pi/4 and pi/4. One random bit may
+/// then change the sign of the cosine, and another may exchange the axes, which together covers the whole
+/// circle. Polynomials: fdlibm, Sun Microsystems, 1993.
 inline Point CirclePoint(const LongWords& words) {
   const Doubles angle = (OneToTwo(words) - 1.5) * (std::numbers::pi / 2);
   const Doubles square = angle * angle;
@@ -57,7 +57,7 @@ inline Point CirclePoint(const LongWords& words) {
   return {exchange < 0 ? sine : cosine, exchange < 0 ? cosine : sine};
 }
 
-/// ln of uniforms on the multiples of 2^-52 in (0, 1]. Polynomial: fdlibm.
+/// Returns ln of uniform multiples of 2^-52 in (0, 1]. Polynomial: fdlibm.
 inline Doubles LogUniform(const LongWords& words) {
   constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcdu;
   const Doubles uniform = 2.0 - OneToTwo(words);
@@ -75,9 +75,9 @@ inline Doubles LogUniform(const LongWords& words) {
   return MulAdd(exponent, Broadcast(std::numbers::ln2), log);
 }
 
-/// exp x for x in [-700, 0], by Taylor's polynomial of degree 12 around multiples of ln 2.
+/// Returns exp x for x in [-700, 0], by Taylor's polynomial of degree 12 around multiples of ln 2.
 inline Doubles Exp(const Doubles& x) {
-  constexpr double kMagic = 0x1.8p52;  // the sum's last bits are the nearest whole number
+  constexpr double kMagic = 0x1.8p52;  // after adding this, the last bits are the nearest integer
   constexpr double kLn2High = 6.93147180369123816490e-01;
   constexpr double kLn2Low = 1.90821492927058770002e-10;
   const Doubles shifted = MulAdd(x, Broadcast(std::numbers::log2e), Broadcast(kMagic));
@@ -89,7 +89,7 @@ inline Doubles Exp(const Doubles& x) {
   return BitsAs<Doubles>(BitsAs<LongWords>(Horner(kExp, left)) + (BitsAs<LongWords>(shifted) << 52));
 }
 
-/// Points of `draw` one after another into x and y, four at a time.
+/// Fills x and y with points drawn by `draw`, four at a time.
 template <class Draw>
 inline void FillPoints(std::span<double> x, std::span<double> y, Draw draw) {
   BANDANA_CHECK(x.size() == y.size());

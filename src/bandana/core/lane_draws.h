@@ -41,26 +41,28 @@ class LaneWords {
   std::array<lanes::LongWords, 4> state_;
 };
 
-/// Many draws at once, in double precision, for environments: a long stream of LaneWords seeded by a coin.
-/// Laws are exact up to the rounding of doubles and grids of 2^-52: they are never privacy noise.
+/// Makes many draws at once, in double precision, for environments. The bits are a long stream of LaneWords
+/// seeded by a coin. The laws are exact up to the rounding of doubles and grids of 2^-52, so they are never
+/// used for privacy noise.
 class LaneDraws {
  public:
   explicit LaneDraws(CoinGen& coin) : LaneDraws(Seeds(coin)) {}
-  /// Seeded by the stream of this key.
+  /// Takes the seeds from the stream of this key.
   explicit LaneDraws(const StreamKey& key);
 
-  /// Points (x[i], y[i]) uniform on the circle of this radius. Spans are of one length.
+  /// Draws points (x[i], y[i]) uniformly on the circle of this radius. Both spans have the same length.
   void Circle(double radius, std::span<double> x, std::span<double> y);
 
-  /// The first two coordinates of points uniform on the unit sphere of R^d, d > 2, times `scale`: r (cos,
-  /// sin) with a uniform angle and P(r^2 <= h) = 1 - (1 - h)^((d - 2) / 2).
+  /// Draws points uniformly on the unit sphere of R^d, d > 2, and writes their first two coordinates times
+  /// `scale`. These are r (cos, sin) with a uniform angle and P(r^2 <= h) = 1 - (1 - h)^((d - 2) / 2).
   void SpherePlane(std::int64_t d, double scale, std::span<double> x, std::span<double> y);
 
-  /// Independent N(0, sd^2), by G. E. P. Box, M. E. Muller, Ann. Math. Statist. 29(2), 1958.
+  /// Draws independent variables from N(0, sd^2), by G. E. P. Box, M. E. Muller, Ann. Math. Statist. 29(2),
+  /// 1958.
   void Normals(double sd, std::span<double> x, std::span<double> y);
   void Normals(double sd, std::span<double> x);
 
-  /// Uniform on (0, 1).
+  /// Draws uniformly on (0, 1).
   double Uniform();
 
  private:

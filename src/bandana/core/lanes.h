@@ -10,9 +10,10 @@
 #include <cstring>
 #include <type_traits>
 
-/// Numbers side by side in registers of 32 bytes, by the vector extensions that GCC and Clang share:
-/// arithmetic, comparisons and ?: act lane by lane, and a scalar operand stands for all lanes. What they
-/// lack is here. Everything is rounded as IEEE 754 says, so that all processors compute the same bits.
+/// Vectors of numbers in registers of 32 bytes, by the vector extensions that GCC and Clang share.
+/// Arithmetic, comparisons and ?: act lane by lane, and a scalar operand stands for all lanes. This file adds
+/// the operations that the extensions lack. Every result is rounded by IEEE 754, so that all processors
+/// compute the same bits.
 namespace bandana::lanes {
 
 inline constexpr std::size_t kBytes = 32;
@@ -28,11 +29,11 @@ struct VectorOf {
 
 template <class Scalar>
 using Lanes = typename VectorOf<Scalar>::Type;
-using Doubles = Lanes<double>;           ///< 4 of them
-using Floats = Lanes<float>;             ///< 8
-using Ints = Lanes<std::int32_t>;        ///< 8
-using Words = Lanes<std::uint32_t>;      ///< 8
-using LongWords = Lanes<std::uint64_t>;  ///< 4
+using Doubles = Lanes<double>;           ///< 4 lanes
+using Floats = Lanes<float>;             ///< 8 lanes
+using Ints = Lanes<std::int32_t>;        ///< 8 lanes
+using Words = Lanes<std::uint32_t>;      ///< 8 lanes
+using LongWords = Lanes<std::uint64_t>;  ///< 4 lanes
 using FourFloats = VectorOf<float>::Half;
 
 template <class Scalar>
@@ -53,13 +54,13 @@ inline Lanes<Scalar> Broadcast(Scalar value) {
   return value - Lanes<Scalar>{};
 }
 
-/// The same bits, taken for lanes of another kind.
+/// Reinterprets the bits as lanes of another type.
 template <class To, class From>
 inline To BitsAs(const From& lanes) {
   return __builtin_bit_cast(To, lanes);
 }
 
-/// a b + c, rounded once.
+/// Returns a b + c, rounded once.
 inline Doubles MulAdd(const Doubles& a, const Doubles& b, const Doubles& c) {
 #ifdef __FMA__
   return _mm256_fmadd_pd(a, b, c);
@@ -100,7 +101,7 @@ inline Floats Sqrt(const Floats& a) {
 #endif
 }
 
-/// Halves as numbers of twice the width, low first, and back.
+/// The lower and the upper half of a vector, each converted to double. Narrow converts them back.
 struct DoubleHalves {
   Doubles low;
   Doubles high;
@@ -135,7 +136,7 @@ inline Floats Narrow(const DoubleHalves& a) {
 #endif
 }
 
-/// The larger, and `b` where `a` is not a number.
+/// Returns the larger value in each lane, and `b` where `a` is NaN.
 template <class Vector>
 inline Vector Max(const Vector& a, const Vector& b) {
   return a > b ? a : b;

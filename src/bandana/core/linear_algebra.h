@@ -4,13 +4,13 @@
 
 namespace bandana {
 
-/// One action a row, so that an action is contiguous.
+/// One action per row, so that each action is contiguous in memory.
 using ActionMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
-/// <a, b>, summed in an order that depends on n alone, unlike Eigen's dot(), which looks at the alignment:
-/// for all that must agree bit for bit between processes.
+/// Returns <a, b>. The order of the summation depends on n alone, so that all processes get the same bits.
+/// Eigen's dot() does not ensure this: its order depends on the alignment.
 inline double Dot(const double* a, const double* b, Eigen::Index n) {
   using Lanes = Eigen::Array4d;
   Lanes sum = Lanes::Zero();
@@ -20,7 +20,7 @@ inline double Dot(const double* a, const double* b, Eigen::Index n) {
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/// <row `row` of the actions, vector>.
+/// Returns <row `row` of the actions, vector>.
 inline double Dot(const ActionMatrix& actions, Eigen::Index row, const Vector& vector) {
   return Dot(actions.data() + row * actions.cols(), vector.data(), actions.cols());
 }

@@ -4,9 +4,9 @@
 
 namespace bandana {
 
-/// Where a generator of privacy noise comes from. Only drivers, and the audit, which plays
-/// one, may include this file (script/lint): a role that could make its own would know the noise, and could
-/// release without being charged.
+/// Makes generators of privacy noise. Only drivers may include this file, and the audit, which acts as a
+/// driver (script/lint checks it). A role that made its own generator would know the noise, and could release
+/// without a charge.
 class NoiseDoor {
  public:
   static NoiseGen Open(BitSource& source) { return NoiseGen(source, NoiseGen::Key{}); }

@@ -17,13 +17,13 @@ using Philox = r123::Philox4x64;
 
 #ifdef __AVX2__
 
-// Philox4x64-10 of consecutive counters, four to a vector: the words of r123's, half again as fast, since
-// AVX2 has no 64-bit product but four 32-bit ones at once.
+// Computes Philox4x64-10 of consecutive counters, four per vector. The words are those of r123, in two thirds
+// of the time: AVX2 has no 64-bit product, but computes four 32-bit products at once.
 class PhiloxVectors {
  public:
   static constexpr std::size_t kWords = 32;
 
-  // The words of blocks `counter` to `counter` + 7.
+  // Writes the words of blocks `counter` to `counter` + 7.
   static void Fill(Philox::ctr_type counter, Philox::key_type key, std::uint64_t* words) {
     std::array<PhiloxVectors, 2> halves = {PhiloxVectors(counter, 0), PhiloxVectors(counter, 4)};
     __m256i key0 = Broadcast(key[0]);
@@ -76,7 +76,7 @@ class PhiloxVectors {
     x3_ = first.low;
   }
 
-  // Transposes: lane i of the four vectors is block i.
+  // Transposes, since lane i of the four vectors holds block i.
   void Store(std::uint64_t* words) const {
     const __m256i even01 = _mm256_unpacklo_epi64(x0_, x1_);
     const __m256i odd01 = _mm256_unpackhi_epi64(x0_, x1_);
@@ -102,7 +102,7 @@ void PhiloxSource::Refill(std::span<std::uint64_t> words) {
     return Philox::ctr_type{{block_, key_.node.value, static_cast<std::uint64_t>(key_.epoch),
                              static_cast<std::uint64_t>(key_.stream)}};
   };
-  // Whole blocks, so that the stream does not depend on how it is asked for.
+  // Only whole blocks are read, so that the stream does not depend on the sizes of the requests.
   BANDANA_CHECK(words.size() % 4 == 0);
 #ifdef __AVX2__
   for (; words.size() >= PhiloxVectors::kWords; words = words.subspan(PhiloxVectors::kWords)) {

@@ -6,7 +6,7 @@
 
 namespace bandana {
 
-/// An instruction: play this arm so many times.
+/// An instruction to play `arm` `count` times.
 struct Pull {
   ArmId arm = 0;
   Count count = 0;
@@ -17,7 +17,7 @@ struct Pull {
   }
 };
 
-/// What came of one Pull: the rewards' sum.
+/// The result of one Pull: the sum of its `count` rewards.
 struct RewardSum {
   Count count = 0;
   double sum = 0;
@@ -25,7 +25,7 @@ struct RewardSum {
 
 using RewardSums = std::span<const RewardSum>;
 
-/// Values that an average may take.
+/// The range of values that an average may take.
 struct Interval {
   double low = 0;
   double high = 0;

@@ -7,18 +7,19 @@
 
 namespace bandana {
 
-/// Something that can be put away and go on later, in another process, exactly as if it had never stopped:
-/// every role, and with it every policy. docs/saving.md.
+/// An object that can be saved and continued later, in another process, exactly as if it had never stopped.
+/// Every role is one, and so is every policy. See docs/saving.md.
 class Savable {
  public:
   virtual ~Savable() = default;
 
-  /// All that it has become since it was made. It holds what the object holds: a silo's raw sums, a
-  /// shuffler's reports. Whoever may not see the object may not see this.
+  /// Returns everything that has changed since the object was made. The result holds what the object holds: a
+  /// silo's raw sums, a shuffler's reports. Whoever may not see the object may not see the result.
   virtual std::string Save() const = 0;
 
-  /// To one that was made with the same parameters and has done nothing yet. Refuses what it cannot have
-  /// saved (kDataLoss) and what another one has (kFailedPrecondition); it is good for nothing then.
+  /// Continues from a saved state. This object must have been made with the same parameters, and must not
+  /// have been used. Fails with kDataLoss if no object can have saved this, and with kFailedPrecondition if
+  /// an object with other parameters has. After an error this object must not be used.
   virtual absl::Status Restore(std::string_view saved) = 0;
 };
 

@@ -11,13 +11,13 @@
 
 namespace bandana {
 
-// A generator that fails must not go on with predictable bits: every OpenSSL error ends the program.
+// A generator that fails must not continue with predictable bits: every OpenSSL error ends the program.
 SecureSource::SecureSource() {
   std::array<unsigned char, 32> key;
   std::array<unsigned char, 16> nonce;
   BANDANA_CHECK(RAND_priv_bytes(key.data(), key.size()) == 1);
   BANDANA_CHECK(RAND_priv_bytes(nonce.data(), nonce.size()) == 1);
-  std::fill_n(nonce.begin(), 4, 0);  // the block counter starts at zero: 256 GiB before it wraps
+  std::fill_n(nonce.begin(), 4, 0);  // the block counter starts at zero and wraps after 256 GiB
   EVP_CIPHER_CTX* cipher = EVP_CIPHER_CTX_new();
   BANDANA_CHECK(cipher != nullptr);
   BANDANA_CHECK(EVP_EncryptInit_ex(cipher, EVP_chacha20(), nullptr, key.data(), nonce.data()) == 1);

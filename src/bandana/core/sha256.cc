@@ -11,7 +11,7 @@ namespace bandana {
 
 std::string Sha256(std::string_view bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  // To look the algorithm up takes longer than a short text's digest.
+  // Fetched once, since the look-up takes longer than the digest of a short text.
   static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   BANDANA_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, algorithm, nullptr) == 1);
   static constexpr char kDigits[] = "0123456789abcdef";

@@ -5,7 +5,7 @@
 
 namespace bandana {
 
-/// In hexadecimal.
+/// Returns the SHA-256 digest of `bytes` in hexadecimal.
 std::string Sha256(std::string_view bytes);
 
 }  // namespace bandana

@@ -11,8 +11,9 @@ namespace bandana {
 namespace {
 
 constexpr char kPayload[] = "bandana/input-error";
+constexpr char kPartPayload[] = "bandana/part";
 
-// "LENGTH:TEXT" one after another, so that a field may hold anything.
+// Writes "LENGTH:TEXT" for each field, one after another, so that a field may hold any text.
 std::string Pack(std::initializer_list<std::string> fields) {
   std::string packed;
   for (const std::string& field : fields) packed += fmt::format("{}:{}", field.size(), field);
@@ -63,7 +64,8 @@ absl::Status WithFile(const absl::Status& status, const std::string& file, int l
   if (!error.has_value() || !error->file.empty()) return status;
   error->file = file;
   error->line = line;
-  return InvalidInput(*error);
+  const std::optional<Part> part = PartOf(status);
+  return part.has_value() ? InvalidField(*part, *error) : InvalidInput(*error);
 }
 
 absl::Status InvalidOption(std::string key, std::string value, std::string accepted) {
@@ -75,6 +77,29 @@ absl::Status InvalidOption(std::string key, std::string value, std::string accep
 
 absl::Status InvalidOption(std::string key, double value, std::string accepted) {
   return InvalidOption(std::move(key), fmt::format("{}", value), std::move(accepted));
+}
+
+absl::Status InvalidField(Part part, const InputError& error) {
+  absl::Status status = InvalidInput(error);
+  status.SetPayload(kPartPayload, absl::Cord(std::to_string(static_cast<int>(part))));
+  return status;
+}
+
+absl::Status InvalidField(Part part, std::string field, std::string value, std::string accepted) {
+  return InvalidField(part, {.message = "not accepted",
+                             .key = std::move(field),
+                             .value = std::move(value),
+                             .accepted = std::move(accepted)});
+}
+
+absl::Status InvalidField(Part part, std::string field, double value, std::string accepted) {
+  return InvalidField(part, std::move(field), fmt::format("{}", value), std::move(accepted));
+}
+
+std::optional<Part> PartOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kPartPayload);
+  if (!payload.has_value()) return std::nullopt;
+  return static_cast<Part>(std::stoi(std::string(*payload)));
 }
 
 }  // namespace bandana

@@ -9,30 +9,47 @@
 
 namespace bandana {
 
-/// Everything a person needs to mend a bad input. Empty fields are left out of the message.
+/// Everything a person needs to correct a bad input. Empty fields are left out of the message.
 struct InputError {
-  std::string message;   ///< what is wrong, without the other fields
+  std::string message;   ///< the problem, without the other fields
   std::string file;      ///< where the value was written
-  int line = 0;          ///< 1-based; 0: unknown
-  std::string key;       ///< dotted, as in TOML: "privacy.epsilon"
-  std::string value;     ///< as given
+  int line = 0;          ///< from 1; 0: unknown
+  std::string key;       ///< a field, "epsilon", or a dotted key, "privacy.epsilon"
+  std::string value;     ///< the value that was given
   std::string accepted;  ///< range, list of names, or the nearest known key
 
   bool operator==(const InputError&) const = default;
 };
 
-/// kInvalidArgument with a one-line message made of all fields; InputErrorOf gives the fields back.
+/// Makes a kInvalidArgument error with a one-line message composed of all fields. InputErrorOf returns the
+/// fields.
 absl::Status InvalidInput(const InputError& error);
 
-/// The fields behind a status made by InvalidInput, nothing for any other status.
+/// Returns the fields of a status that InvalidInput made, and nothing for any other status.
 std::optional<InputError> InputErrorOf(const absl::Status& status);
 
-/// The same error with the file (and line) put to it, if it is an InvalidInput that names none.
+/// Adds the file and the line to an error that InvalidInput made, if it names no file. Any other status is
+/// returned unchanged.
 absl::Status WithFile(const absl::Status& status, const std::string& file, int line = 0);
 
-/// A bad value of an option: the common case of InvalidInput.
+/// Makes the error for a bad value of an option, which is the most common case of InvalidInput.
 absl::Status InvalidOption(std::string key, std::string value, std::string accepted);
 absl::Status InvalidOption(std::string key, double value, std::string accepted);
+
+/// Which of a program's three inputs a field belongs to: the parameters of an algorithm or world, its
+/// Privacy, or the Facts of a world.
+enum class Part { kParams, kPrivacy, kFacts };
+
+/// A bad value of a field, for programs that know structs and no TOML. The lab turns it into the dotted key
+/// of the option that sets the field.
+absl::Status InvalidField(Part part, std::string field, std::string value, std::string accepted);
+absl::Status InvalidField(Part part, std::string field, double value, std::string accepted);
+
+/// Makes such an error with another message than "not accepted". `error.key` is the field.
+absl::Status InvalidField(Part part, const InputError& error);
+
+/// Returns the part behind a status made by InvalidField, nothing for any other status.
+std::optional<Part> PartOf(const absl::Status& status);
 
 }  // namespace bandana
 

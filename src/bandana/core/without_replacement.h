@@ -12,8 +12,8 @@
 
 namespace bandana {
 
-/// Draws 0 .. size-1 in uniformly random order, each once. A Fisher-Yates shuffle that remembers only the
-/// displaced entries: memory and time go with what was drawn, not with the size.
+/// Draws the numbers 0 .. size-1 in uniformly random order, each once. It is a Fisher-Yates shuffle that
+/// stores only the displaced entries: memory and time grow with the number of draws, not with the size.
 class WithoutReplacement {
  public:
   explicit WithoutReplacement(std::uint64_t size) : size_(size) {}
@@ -51,7 +51,7 @@ class WithoutReplacement {
   absl::flat_hash_map<std::uint64_t, std::uint64_t> displaced_;
 };
 
-/// 0 .. size-1 in uniformly random order.
+/// Returns the numbers 0 .. size-1 in uniformly random order.
 inline std::vector<std::uint32_t> RandomOrder(std::uint32_t size, CoinGen& coin) {
   std::vector<std::uint32_t> order(size);
   std::iota(order.begin(), order.end(), 0u);

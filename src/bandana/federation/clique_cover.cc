@@ -38,8 +38,8 @@ Cliques FirstFit(const Graph& graph) {
   return cliques;
 }
 
-// A clique around whoever has the fewest neighbours left, to which those neighbours come that have the fewest
-// themselves. The best there is on a tree.
+// Starts each clique at the node with the fewest uncovered neighbours. Adds its neighbours in the order of
+// their numbers of uncovered neighbours, smallest first. This is optimal on a tree.
 Cliques FewestNeighboursFirst(const Graph& graph) {
   std::vector<Count> left(static_cast<std::size_t>(graph.nodes()) + 1);
   std::vector<char> covered(left.size(), 0);
@@ -72,10 +72,10 @@ Cliques FewestNeighboursFirst(const Graph& graph) {
   return cliques;
 }
 
-// Next comes the node that fits the fewest of the cliques, of these the one with the most strangers.
+// Takes next the node that fits the fewest of the cliques; among several, the one with the fewest neighbours.
 Cliques Dsatur(const Graph& graph) {
   const auto nodes = static_cast<std::size_t>(graph.nodes());
-  std::vector<std::vector<char>> barred(nodes + 1);  // node, clique
+  std::vector<std::vector<char>> barred(nodes + 1);  // indexed by node, then by clique
   std::vector<Count> bars(nodes + 1);
   std::vector<char> covered(nodes + 1, 0);
   Cliques cliques;
@@ -107,7 +107,7 @@ Cliques Dsatur(const Graph& graph) {
   return cliques;
 }
 
-// Branch and bound in DSATUR's order; sets of nodes are masks.
+// Branch and bound in DSATUR's order. Sets of nodes are bit masks.
 class ExactSearch {
  public:
   using Mask = std::uint32_t;
@@ -137,7 +137,8 @@ class ExactSearch {
   }
 
  private:
-  // Nodes of which no two are neighbours: each needs a clique of its own.
+  // Returns a lower bound: the number of nodes in a set without two neighbours. Each of them needs its own
+  // clique.
   std::size_t Strangers() const {
     std::size_t count = 0;
     Mask left = (Mask{1} << nodes_) - 1;
@@ -192,7 +193,7 @@ class ExactSearch {
 
   int nodes_;
   std::vector<Mask> around_;  // a node's neighbours and itself
-  std::vector<Mask> open_;    // cliques so far
+  std::vector<Mask> open_;    // the cliques so far
   std::vector<Mask> found_;
   std::size_t fewest_ = 0;
   std::size_t least_ = 0;
@@ -210,8 +211,8 @@ Cliques GreedyCliqueCover(const Graph& graph) {
 
 absl::StatusOr<Cliques> ExactCliqueCover(const Graph& graph) {
   if (graph.nodes() > kMostExactCover) {
-    return InvalidOption("federation.agents", fmt::format("{}", graph.nodes()),
-                         fmt::format("at most {}, for an exact clique cover", kMostExactCover));
+    return InvalidField(Part::kFacts, "people", fmt::format("{}", graph.nodes()),
+                        fmt::format("at most {}, for an exact clique cover", kMostExactCover));
   }
   return InOrder(ExactSearch(graph).Improve(GreedyCliqueCover(graph)));
 }

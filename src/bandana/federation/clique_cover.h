@@ -7,22 +7,24 @@
 
 namespace bandana {
 
-/// A partition of a graph's nodes into cliques: sets of which any two are neighbours. Each clique's nodes are
-/// in increasing order, and the cliques in that of their smallest nodes.
+/// A partition of a graph's nodes into cliques. Any two nodes of a clique are neighbours. The nodes of each
+/// clique are in increasing order. The cliques are in the order of their smallest nodes.
 using Cliques = std::vector<std::vector<NodeId>>;
 
-/// How many nodes ExactCliqueCover takes.
+/// The largest number of nodes that ExactCliqueCover accepts.
 inline constexpr Count kMostExactCover = 20;
 
-/// The smallest of three covers, for a graph of any size: first fit in the nodes' order; cliques that are
-/// grown from the node with the fewest neighbours left; and DSATUR on the complement (D. Brelaz, "New methods
-/// to color the vertices of a graph", Comm. ACM 22(4), 1979). M^2 steps or so.
+/// Returns the smallest of three covers; the graph may have any size. The first cover is first fit in the
+/// nodes' order. The second grows cliques from the node with the fewest uncovered neighbours. The third is
+/// DSATUR on the complement (D. Brelaz, "New methods to color the vertices of a graph", Comm. ACM 22(4),
+/// 1979). The time grows about as M^2 for M nodes.
 Cliques GreedyCliqueCover(const Graph& graph);
 
-/// One with as few cliques as there can be, by branch and bound: an error beyond kMostExactCover nodes.
+/// Returns a cover with the smallest possible number of cliques, found by branch and bound. Fails if the
+/// graph has more than kMostExactCover nodes.
 absl::StatusOr<Cliques> ExactCliqueCover(const Graph& graph);
 
-/// Exact if it is small enough for that, else greedy.
+/// Returns the exact cover if the graph has at most kMostExactCover nodes, else the greedy cover.
 Cliques CliqueCover(const Graph& graph);
 
 }  // namespace bandana

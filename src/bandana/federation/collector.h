@@ -8,23 +8,23 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/assigned_parts.h"
 #include "bandana/federation/cohort.h"
 #include "bandana/federation/context.h"
-#include "bandana/federation/dealt_parts.h"
 #include "bandana/federation/messages.h"
 #include "bandana/federation/release.h"
 #include "bandana/privacy/privatizer.h"
 
 namespace bandana {
 
-/// A server's half of one question at a time: asks clients, collects what they send, by a shuffler where the
-/// privatizer has one, and releases once all have answered.
+/// The server's side of one question at a time. It asks clients, collects their reports (through a shuffler
+/// if the privatizer has one), and releases the answer when all clients have reported.
 template <Privatizer P>
 class Collector {
  public:
   explicit Collector(P privatizer) : privatizer_(std::move(privatizer)) {}
 
-  /// Sends the plan to `clients`, as many as its query says. Nothing is sent if it is an error.
+  /// Sends the plan to `clients`. Their number must equal plan->query.clients. Sends nothing if it fails.
   absl::Status Ask(Context& context, std::shared_ptr<const Plan> plan, std::vector<NodeId> clients) {
     absl::flat_hash_set<NodeId> awaited(clients.begin(), clients.end());
     if (static_cast<Count>(awaited.size()) != plan->query.clients || awaited.size() != clients.size()) {
@@ -42,16 +42,17 @@ class Collector {
     awaited_.clear();
     for (const NodeId client : clients) context.Send(client, plan_);
     if constexpr (ShufflePrivatizer<P>) {
-      auto roll = std::make_shared<Roll>(Roll{plan_->epoch, plan_->query, std::move(clients)});
-      context.Send(*context.links().shuffler, std::shared_ptr<const Roll>(std::move(roll)));
+      auto mix_request =
+          std::make_shared<MixRequest>(MixRequest{plan_->epoch, plan_->query, std::move(clients)});
+      context.Send(*context.links().shuffler, std::shared_ptr<const MixRequest>(std::move(mix_request)));
     } else {
       awaited_ = std::move(awaited);
     }
     return absl::OkStatus();
   }
 
-  /// Deals the plan's parts out to clients first .. first + query.clients - 1, one each; a shuffler does it
-  /// in the server's place where there is one.
+  /// Assigns one part of the plan to each of the clients first .. first + query.clients - 1. If there is a
+  /// shuffler, the shuffler assigns the parts instead of the server.
   absl::Status Deal(Context& context, std::shared_ptr<const Plan> plan, NodeId first) {
     if (ShufflePrivatizer<P> && !context.links().shuffler.has_value()) return NoShuffler();
     if constexpr (ShufflePrivatizer<P>) {
@@ -71,8 +72,8 @@ class Collector {
     return absl::OkStatus();
   }
 
-  /// The release, with the answer that completes it. Nothing before, and nothing for repeats and for answers
-  /// that nobody waits for, which are dropped.
+  /// Adds an answer. Returns the release if this answer was the last one missing, else nothing. Drops
+  /// repeated answers and answers that were not asked for.
   absl::StatusOr<std::optional<Released<typename P::Output>>> Take(Context& context, const Message& message) {
     if (!plan_) return std::nullopt;
     if constexpr (ShufflePrivatizer<P>) {
@@ -94,7 +95,7 @@ class Collector {
   }
 
   const P& privatizer() const { return privatizer_; }
-  const std::shared_ptr<const Plan>& plan() const { return plan_; }  ///< that is not yet answered by all
+  const std::shared_ptr<const Plan>& plan() const { return plan_; }  ///< null if no answer is missing
 
   template <class Archive>
   void State(Archive& a) {
@@ -106,15 +107,15 @@ class Collector {
     return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
   }
 
-  // Somebody who was asked, has not answered yet, and answers what was asked.
+  // Returns whether `origin` was asked this question and has not answered it yet.
   bool IsNew(NodeId origin, const Report& report) {
     return plan_->query.dealt.empty() ? awaited_.erase(origin) > 0 : dealt_.Take(origin, report);
   }
 
   P privatizer_;
-  std::shared_ptr<const Plan> plan_;  // asked and not yet answered by all
+  std::shared_ptr<const Plan> plan_;  // null if no answer is missing
   absl::flat_hash_set<NodeId> awaited_;
-  DealtParts dealt_;
+  AssignedParts dealt_;
   BasicReportSum<typename P::Query> sum_;
 };
 

@@ -17,42 +17,43 @@
 
 namespace bandana {
 
-/// A role's only door to the world: sending, playing, coins and privacy noise. The simulator and the service
-/// are two implementations; a role cannot tell which one it has.
+/// The only way by which a role reaches the outside: messages, plays, coins and privacy noise. The simulator
+/// and the service each implement it, and a role cannot tell which of the two it has.
 class Context {
  public:
   virtual ~Context() = default;
 
   virtual const Links& links() const = 0;
 
-  /// At least once, to be delivered later, never during this call.
+  /// Sends a message. It is delivered at least once, and never during this call.
   virtual void Send(NodeId to, Payload payload) = 0;
 
-  /// Hands a plan's parts out to clients first, first + 1, ...: client first + order()[j] has place j, where
-  /// places are the parts' in their order, as many of each as its query says. Without an order client first +
-  /// j has place j. A simulator may ask the clients of a part at once, and then needs none.
+  /// Assigns the parts of a plan to clients first, first + 1, .... The places 0, 1, ... list the parts in
+  /// order: the first query.dealt[0] places belong to part 0, the next query.dealt[1] to part 1, and so on.
+  /// Client first + order()[j] gets place j; without an order, client first + j gets place j. A simulator may
+  /// ask all clients of a part at once, and then it does not call `order`.
   using Order = std::function<std::vector<std::uint32_t>()>;
   virtual void DealOut(const std::shared_ptr<const Plan>& plan, NodeId first, const Order& order = nullptr);
 
-  /// These rounds are now played for everyone.
+  /// Records that these rounds are now played for every client.
   virtual void Play(std::span<const Pull> pulls) = 0;
 
-  /// The same in an order that only the shuffler knows.
+  /// Like Play, but in an order that only the shuffler knows.
   virtual void PlayMixed(std::span<const Pull> pulls) { Play(pulls); }
 
-  /// Replayable coins: this node's stream for the epoch. The first call of an epoch starts it.
+  /// Returns this node's replayable coins for the epoch. The first call for an epoch starts a new stream.
   virtual CoinGen& coin(Epoch epoch) = 0;
 
  private:
   friend class Release;
 
-  /// Whether a draw may be asked for again, so that its key must tell questions apart.
+  /// Returns whether a draw may be requested again. If so, its key must name the question.
   virtual bool remembers() const { return true; }
 
-  /// The only way to privacy noise, and only for federation/release.h. Charges first, and if the charge is
-  /// refused nothing is drawn (a draw that fails has been paid for); a second call with the same key returns
-  /// the first draw and charges nothing. `charge.units` empty: a release that protects nobody and costs
-  /// nothing (model none, or the half of a mechanism that adds no noise).
+  /// Draws privacy noise. This is the only way to it, and only federation/release.h may call it. It charges
+  /// first and draws nothing if the charge is refused. A draw that fails has still been charged. A second
+  /// call with the same key returns the first draw and charges nothing. If `charge.units` is empty, the
+  /// release protects nobody and costs nothing (model none, or the half of a mechanism that adds no noise).
   virtual absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
                                              absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) = 0;
 };

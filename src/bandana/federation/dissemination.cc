@@ -8,7 +8,8 @@
 namespace bandana {
 namespace {
 
-// Public coins need no strength, only to be the same for all: the finisher of SplitMix64 (S. Vigna).
+// Public coins must be the same for all peers, but need not be cryptographic. This is the finisher of
+// SplitMix64 (S. Vigna).
 std::uint64_t Mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -38,6 +39,7 @@ NodeId DisseminationClock::Partner(NodeId node, Epoch epoch, int slot) const {
 }
 
 int DisseminationClock::GossipSlots(Epoch epoch) const {
+  const std::lock_guard lock(mutex_);
   const auto known = gossip_slots_.find(epoch);
   if (known != gossip_slots_.end()) return known->second;
   const Count nodes = graph_->nodes();
@@ -156,7 +158,8 @@ void Dissemination::Advertise(Context& context, Count now) {
   news_.Clear();
 }
 
-// Each tally of the first who offers it. Whoever did not send what it was asked for is not asked again.
+// Requests each tally from the first peer that offers it. A peer that did not send what it was asked for is
+// not asked again.
 void Dissemination::Ask(Context& context) {
   std::erase_if(offers_, [&](Offer& offer) {
     NodeSet missing = *offer.has;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -14,29 +15,35 @@
 
 namespace bandana {
 
-/// How peers on a graph come to hold everybody's tally.
+/// How peers on a graph spread their tallies until every peer has all of them. One such exchange is a sync;
+/// P4 calls it a communication round.
 enum class Protocol {
-  kGis,       ///< P4's Algorithm 2: neighbours are told what there is, ask, and are sent what they lack
-  kFlooding,  ///< what is new goes to all neighbours but the one it came from
-  kGossip,    ///< in every slot a peer sends a neighbour, drawn by a public coin, what it has not yet sent it
+  /// P4's Algorithm 2: a peer advertises what is new to its neighbours, they request what they lack, and it
+  /// sends that.
+  kGis,
+  /// A peer forwards what is new to all neighbours, except the one that it came from.
+  kFlooding,
+  /// In every slot a peer sends one neighbour what it has not sent it before. A public coin draws the
+  /// neighbour.
+  kGossip,
 };
 
-/// How many slots a round of communication takes, which everybody knows beforehand: the graph, and gossip's
-/// coins, are public. Not for several threads.
+/// Computes how many slots a sync takes. All peers know it beforehand, because the graph and gossip's coins
+/// are public. Threads may share it.
 class DisseminationClock {
  public:
-  /// `graph` must outlive it. `slack`: slots beyond what the graph takes, for ways that losses have made
-  /// longer.
+  /// `graph` must outlive this object. `slack`: extra slots, for routes that have become longer after losses.
   DisseminationClock(const Graph& graph, Protocol protocol, int slack, std::uint64_t seed);
 
   const Graph& graph() const { return *graph_; }
   Protocol protocol() const { return protocol_; }
   int ticks_a_slot() const { return protocol_ == Protocol::kGis ? 3 : 1; }
 
-  /// Until all have everything. The graph is connected, or has no edges, which takes none.
+  /// Returns the number of slots until every peer has everything. The graph must be connected or have no
+  /// edges; without edges the answer is 0.
   int Slots(Epoch epoch) const;
 
-  /// Gossip's neighbour of a node, of which it has at least one.
+  /// Returns the neighbour to which `node` gossips in this slot. The node must have a neighbour.
   NodeId Partner(NodeId node, Epoch epoch, int slot) const;
 
  private:
@@ -47,28 +54,29 @@ class DisseminationClock {
   int slack_;
   std::uint64_t seed_;
   int diameter_ = 0;
-  mutable std::map<Epoch, int> gossip_slots_;
+  mutable std::mutex mutex_;
+  mutable std::map<Epoch, int> gossip_slots_;  // guarded by mutex_
 };
 
-/// One peer's part in a round of it.
+/// One peer's side of a sync.
 class Dissemination {
  public:
-  /// `clock` must outlive it.
+  /// `clock` must outlive this object.
   Dissemination(const DisseminationClock& clock, NodeId self);
 
   void Begin(Epoch epoch, ReleasedArms own);
 
-  /// Adverts, requests and tallies. What belongs to another round, or is there already, is dropped.
+  /// Takes adverts, requests and tallies. Drops those of another sync, and tallies that it already has.
   absl::Status OnMessage(const Message& message);
 
-  /// Sends what is due in this tick of the round, from 0; `now` is the sender's clock.
+  /// Sends what is due in this tick of the sync; ticks count from 0. `now` is the sender's clock.
   void EndTick(Context& context, int tick, Count now);
 
   NodeId self() const { return self_; }
   const NodeSet& have() const { return have_; }
   const ReleasedArms& SumsOf(NodeId origin) const { return sums_[origin.value - 1]; }
 
-  Count latest_clock() const { return latest_clock_; }  ///< of any message of this round
+  Count latest_clock() const { return latest_clock_; }  ///< the largest clock in any message of this sync
 
   template <class Archive>
   void State(Archive& a) {
@@ -82,7 +90,7 @@ class Dissemination {
   struct Offer {
     NodeId from;
     std::shared_ptr<const NodeSet> has;
-    NodeSet asked;  // of it in the last slot; empty: nothing
+    NodeSet asked;  // requested from it in the last slot; empty: nothing
 
     template <class Archive>
     void State(Archive& a) {
@@ -90,7 +98,7 @@ class Dissemination {
     }
   };
 
-  bool Fits() const;  // to the graph
+  bool Fits() const;  // whether the state belongs to this graph
 
   void Take(const Message& message, const Tallies& data);
   void Advertise(Context& context, Count now);
@@ -105,13 +113,13 @@ class Dissemination {
   Epoch epoch_ = 0;
   Count latest_clock_ = 0;
   NodeSet have_;
-  NodeSet news_;                                      // since it last told
+  NodeSet news_;                                      // origins not yet passed on
   std::vector<ReleasedArms> sums_;                    // by origin
-  std::vector<NodeId> source_;                        // flooding: who sent it first
-  std::vector<Offer> offers_;                         // that may still be of use
-  std::vector<std::pair<NodeId, NodeSet>> requests_;  // to be served
-  NodeSet asked_;                                     // in this slot
-  std::map<NodeId, NodeSet> sent_;                    // gossip
+  std::vector<NodeId> source_;                        // flooding: who sent each tally first
+  std::vector<Offer> offers_;                         // offers that may still be useful
+  std::vector<std::pair<NodeId, NodeSet>> requests_;  // requests not yet served
+  NodeSet asked_;                                     // it has these, or has requested them in this slot
+  std::map<NodeId, NodeSet> sent_;                    // gossip: what each neighbour was sent
 };
 
 }  // namespace bandana

@@ -3,26 +3,27 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "bandana/bandit/environment.h"
+#include "bandana/bandit/world.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/node.h"
 
 namespace bandana {
 
-/// That every coordinate of a query has an interval.
+/// Fails unless every interval and every entry of the query's map is finite and no interval is empty.
 absl::Status ValidateQuery(const MeanQuery& query);
 
-/// That a plan can be carried out and reported on, whoever sent it: a client's noise is set by these bounds.
+/// Fails unless a client can carry out the plan and report on it. The plan may come from anybody, and its
+/// bounds determine the client's noise.
 absl::Status ValidatePlan(const Plan& plan);
 
-/// The plan that a client is sent, whole or a part of it, if it can be carried out.
+/// Returns the plan that a client was sent, whole or as one part. Fails if the client cannot carry it out.
 absl::StatusOr<const Plan*> PlanOf(const Message& message);
 
-/// Hands a player one message, then lets it act for as long as it wants to: the loop of every driver,
-/// simulated or real. `rewards` is scratch space.
+/// Hands a player one message, then lets it act until it pulls nothing more. Every driver, simulated or real,
+/// runs this loop. `rewards` is scratch space.
 template <class AnyPlayer>
-absl::Status DriveMessage(AnyPlayer& player, Context& context, const Message& message,
-                          Environment& environment, std::vector<RewardSum>& rewards) {
+absl::Status DriveMessage(AnyPlayer& player, Context& context, const Message& message, SlotWorld& environment,
+                          std::vector<RewardSum>& rewards) {
   BANDANA_ASSIGN_OR_RETURN(const Plan* plan, PlanOf(message));
   BANDANA_RETURN_IF_ERROR(player.OnMessage(context, message));
   for (std::span<const Pull> pulls = player.Act(context); !pulls.empty(); pulls = player.Act(context)) {

@@ -8,10 +8,11 @@
 
 namespace bandana {
 
-/// A role's coins, restarted with every epoch: what Context::coin hands out.
+/// The coins that Context::coin returns: one stream per role, restarted in every epoch.
 class EpochCoin {
  public:
-  /// `make_bits` gives the epoch's bits, as a unique_ptr, the first time the epoch is asked for.
+  /// Returns the epoch's coins. `make_bits` returns a unique_ptr to the epoch's bits; it is called when the
+  /// epoch changes.
   template <class MakeBits>
   CoinGen& For(Epoch epoch, MakeBits make_bits) {
     if (!coin_ || coin_->epoch != epoch) coin_.emplace(epoch, make_bits());

@@ -10,7 +10,7 @@
 
 namespace bandana {
 
-/// A role that does what another does: to be overridden where something is to be seen of it.
+/// A role that forwards every call to another role. Derived classes override some calls, to observe them.
 class ForwardingPlayer : public NetworkPlayer {
  public:
   explicit ForwardingPlayer(std::unique_ptr<NetworkPlayer> role) : role_(std::move(role)) {}
@@ -26,6 +26,8 @@ class ForwardingPlayer : public NetworkPlayer {
   absl::Status EndTick(Context& context) override { return role_->EndTick(context); }
   void OnSilence(Context& context) override { role_->OnSilence(context); }
   bool finished() const override { return role_->finished(); }
+  bool waiting() const override { return role_->waiting(); }
+  void Describe(Observations& observations) const override { role_->Describe(observations); }
   std::string Save() const override { return role_->Save(); }
   absl::Status Restore(std::string_view saved) override { return role_->Restore(saved); }
 

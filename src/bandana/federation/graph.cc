@@ -14,15 +14,15 @@
 namespace bandana {
 namespace {
 
-constexpr const char* kKey = "federation.topology";
+constexpr const char* kKey = "topology";
 
 absl::Status CheckNodes(Count nodes) {
   if (nodes >= 1 && nodes <= Graph::kMostNodes) return absl::OkStatus();
-  return InvalidOption("federation.agents", fmt::format("{}", nodes),
-                       fmt::format("a whole number from 1 to {}", Graph::kMostNodes));
+  return InvalidField(Part::kFacts, "people", fmt::format("{}", nodes),
+                      fmt::format("a whole number from 1 to {}", Graph::kMostNodes));
 }
 
-// Lets every edge in once.
+// Accepts every edge once.
 class EdgeCheck {
  public:
   explicit EdgeCheck(Count nodes) : nodes_(nodes) {}
@@ -51,7 +51,7 @@ class EdgeCheck {
   absl::flat_hash_set<std::pair<NodeId, NodeId>> seen_;
 };
 
-std::size_t Place(NodeId node) { return node.value - 1; }
+std::size_t IndexOf(NodeId node) { return node.value - 1; }
 
 absl::StatusOr<Edge> EdgeOf(const std::string& text) {
   const std::vector<std::string> words = absl::StrSplit(text, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
@@ -78,14 +78,14 @@ absl::StatusOr<Graph> Graph::Create(Count nodes, std::span<const Edge> edges) {
 Graph::Graph(Count nodes, std::span<const Edge> edges)
     : first_(static_cast<std::size_t>(nodes) + 1), ends_(2 * edges.size()) {
   for (const Edge& edge : edges) {
-    ++first_[Place(edge.a) + 1];
-    ++first_[Place(edge.b) + 1];
+    ++first_[IndexOf(edge.a) + 1];
+    ++first_[IndexOf(edge.b) + 1];
   }
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
   std::vector<std::size_t> next = first_;
   for (const Edge& edge : edges) {
-    ends_[next[Place(edge.a)]++] = edge.b;
-    ends_[next[Place(edge.b)]++] = edge.a;
+    ends_[next[IndexOf(edge.a)]++] = edge.b;
+    ends_[next[IndexOf(edge.b)]++] = edge.a;
   }
   for (std::size_t i = 0; i + 1 < first_.size(); ++i) {
     std::sort(ends_.data() + first_[i], ends_.data() + first_[i + 1]);
@@ -94,7 +94,7 @@ Graph::Graph(Count nodes, std::span<const Edge> edges)
 
 std::span<const NodeId> Graph::neighbours(NodeId node) const {
   BANDANA_CHECK(Contains(node));
-  const std::size_t i = Place(node);
+  const std::size_t i = IndexOf(node);
   return std::span(ends_).subspan(first_[i], first_[i + 1] - first_[i]);
 }
 
@@ -117,14 +117,14 @@ std::vector<Edge> Graph::Edges() const {
 std::vector<int> Graph::Distances(NodeId from, int most) const {
   BANDANA_CHECK(Contains(from));
   std::vector<int> distances(static_cast<std::size_t>(nodes()), kUnreachable);
-  distances[Place(from)] = 0;
+  distances[IndexOf(from)] = 0;
   std::vector<NodeId> reached{from};
   for (std::size_t i = 0; i < reached.size(); ++i) {
-    const int here = distances[Place(reached[i])];
+    const int here = distances[IndexOf(reached[i])];
     if (here >= most) break;
     for (const NodeId next : neighbours(reached[i])) {
-      if (distances[Place(next)] != kUnreachable) continue;
-      distances[Place(next)] = here + 1;
+      if (distances[IndexOf(next)] != kUnreachable) continue;
+      distances[IndexOf(next)] = here + 1;
       reached.push_back(next);
     }
   }
@@ -133,7 +133,7 @@ std::vector<int> Graph::Distances(NodeId from, int most) const {
 
 int Graph::distance(NodeId a, NodeId b) const {
   BANDANA_CHECK(Contains(b));
-  return Distances(a)[Place(b)];
+  return Distances(a)[IndexOf(b)];
 }
 
 int Graph::eccentricity(NodeId node) const {
@@ -157,7 +157,7 @@ Graph Graph::Power(int gamma) const {
   for (NodeId node{1}; Contains(node); ++node.value) {
     const std::vector<int> distances = Distances(node, gamma);
     for (NodeId other{node.value + 1}; Contains(other); ++other.value) {
-      if (distances[Place(other)] <= gamma) edges.push_back({node, other});
+      if (distances[IndexOf(other)] <= gamma) edges.push_back({node, other});
     }
   }
   return {nodes(), edges};
@@ -178,13 +178,13 @@ std::vector<std::vector<NodeId>> Components(const Graph& graph) {
   std::vector<std::vector<NodeId>> components;
   std::vector<bool> reached(static_cast<std::size_t>(graph.nodes()));
   for (NodeId first{1}; graph.Contains(first); ++first.value) {
-    if (reached[Place(first)]) continue;
-    reached[Place(first)] = true;
+    if (reached[IndexOf(first)]) continue;
+    reached[IndexOf(first)] = true;
     std::vector<NodeId> component{first};
     for (std::size_t i = 0; i < component.size(); ++i) {
       for (const NodeId next : graph.neighbours(component[i])) {
-        if (reached[Place(next)]) continue;
-        reached[Place(next)] = true;
+        if (reached[IndexOf(next)]) continue;
+        reached[IndexOf(next)] = true;
         component.push_back(next);
       }
     }
@@ -220,7 +220,7 @@ absl::StatusOr<Graph> JoinComponents(std::span<const Graph> graphs) {
 
 GraphCentre Centre(const Graph& graph, std::span<const NodeId> component) {
   BANDANA_CHECK(!component.empty());
-  std::vector<Edge> edges;  // of the component, its nodes numbered from 1
+  std::vector<Edge> edges;  // the component's edges, with its nodes numbered from 1
   for (std::size_t i = 0; i < component.size(); ++i) {
     BANDANA_CHECK(i == 0 || component[i - 1] < component[i]);
     for (const NodeId other : graph.neighbours(component[i])) {
@@ -233,13 +233,13 @@ GraphCentre Centre(const Graph& graph, std::span<const NodeId> component) {
   }
   const Graph alone = Graph::Create(static_cast<Count>(component.size()), edges).value();
   GraphCentre centre{component.front(), Graph::kUnreachable};
-  int diameter = 0;  // at least
+  int diameter = 0;  // a lower bound
   for (NodeId node{1}; alone.Contains(node); ++node.value) {
     const int eccentricity = alone.eccentricity(node);
-    if (eccentricity < centre.eccentricity) centre = {component[Place(node)], eccentricity};
+    if (eccentricity < centre.eccentricity) centre = {component[IndexOf(node)], eccentricity};
     diameter = std::max(diameter, eccentricity);
     if (2 * static_cast<std::int64_t>(centre.eccentricity) <= diameter + std::int64_t{1})
-      break;  // no node has less
+      break;  // no node has a smaller eccentricity
   }
   return centre;
 }

@@ -14,24 +14,24 @@
 namespace bandana {
 namespace {
 
-constexpr Count kMostPaired = 1 << 14;  // nodes of which all pairs are looked at
+constexpr Count kMostPaired = 1 << 14;  // the most nodes for a shape that looks at all pairs
 
-// Node i + 1.
+// Returns node i + 1.
 NodeId NodeAt(Count i) { return {static_cast<std::uint32_t>(i) + 1}; }
 
 absl::Status CheckNodes(Count nodes, Count least, Count most) {
   if (nodes >= least && nodes <= most) return absl::OkStatus();
-  return InvalidOption("federation.agents", fmt::format("{}", nodes),
-                       fmt::format("for this topology, a whole number from {} to {}", least, most));
+  return InvalidField(Part::kFacts, "people", fmt::format("{}", nodes),
+                      fmt::format("for this topology, a whole number from {} to {}", least, most));
 }
 
 absl::Status CheckProbability(double p) {
   if (p >= 0 && p <= 1) return absl::OkStatus();
-  return InvalidOption("federation.edge_probability", p, "a number from 0 to 1");
+  return InvalidField(Part::kParams, "edge_probability", p, "a number from 0 to 1");
 }
 
 absl::Status BadDegree(Count degree, std::string accepted) {
-  return InvalidOption("federation.degree", fmt::format("{}", degree), std::move(accepted));
+  return InvalidField(Part::kParams, "degree", fmt::format("{}", degree), std::move(accepted));
 }
 
 using Pair = std::pair<Count, Count>;
@@ -47,14 +47,15 @@ class Pairs {
     std::vector<Edge> edges;
     edges.reserve(pairs_.size());
     for (const auto& [a, b] : pairs_) edges.push_back({NodeAt(a), NodeAt(b)});
-    return Graph::Create(nodes, edges);  // which sorts them
+    return Graph::Create(nodes, edges);  // Create sorts them
   }
 
  private:
   absl::flat_hash_set<Pair> pairs_;
 };
 
-// Whether any two of these that still lack neighbours could become neighbours.
+// Returns whether any two different nodes in `stubs` are not neighbours yet. A node is in `stubs` once per
+// neighbour that it still lacks.
 bool AnyPairFits(const std::vector<Count>& stubs, const Pairs& pairs) {
   std::vector<Count> nodes = stubs;
   std::sort(nodes.begin(), nodes.end());
@@ -67,7 +68,8 @@ bool AnyPairFits(const std::vector<Count>& stubs, const Pairs& pairs) {
   return false;
 }
 
-// A graph in which everybody has this degree, from pairs of stubs; nothing if the last few cannot be paired.
+// Returns the edges of a graph in which every node has this degree, by pairing stubs. Returns nothing if the
+// last few stubs cannot be paired.
 std::optional<std::vector<Pair>> TryRegular(Count nodes, Count degree, CoinGen& coin) {
   Pairs pairs;
   std::vector<Pair> edges;
@@ -93,8 +95,8 @@ std::optional<std::vector<Pair>> TryRegular(Count nodes, Count degree, CoinGen& 
   return edges;
 }
 
-// Two edges at a time switch ends, where that leaves a graph: a symmetric chain on all graphs with these
-// degrees, whose stationary law is the uniform one.
+// Switches the ends of two edges at a time, if the result is a graph. This is a symmetric Markov chain on all
+// graphs with these degrees, so its stationary distribution is uniform.
 Pairs SwitchEnds(std::vector<Pair> edges, CoinGen& coin) {
   Pairs pairs;
   for (const auto& [a, b] : edges) pairs.Add(a, b);
@@ -217,7 +219,7 @@ absl::StatusOr<Graph> WattsStrogatzGraph(Count nodes, Count degree, double edge_
     for (Count i = 0; i < nodes; ++i) {
       const Count far = (i + step) % nodes;
       if (!(UniformUnit(coin) < edge_probability)) continue;
-      if (degrees[static_cast<std::size_t>(i)] == nodes - 1) continue;  // a neighbour of everybody
+      if (degrees[static_cast<std::size_t>(i)] == nodes - 1) continue;  // it already neighbours every node
       Count moved_to = i;
       while (pairs.Has(i, moved_to)) {
         moved_to = static_cast<Count>(UniformBelow(static_cast<std::uint64_t>(nodes), coin));
@@ -237,7 +239,7 @@ absl::StatusOr<Graph> BarabasiAlbertGraph(Count nodes, Count degree, CoinGen& co
     return BadDegree(degree, fmt::format("a whole number from 1 to {}", nodes - 1));
   }
   std::vector<Edge> edges;
-  std::vector<Count> ends;  // every node as often as it has neighbours
+  std::vector<Count> ends;  // each node once per neighbour
   const auto add = [&](Count a, Count b) {
     edges.push_back({NodeAt(a), NodeAt(b)});
     ends.insert(ends.end(), {a, b});

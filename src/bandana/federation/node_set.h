@@ -9,8 +9,8 @@
 
 namespace bandana {
 
-/// Some of nodes 1 .. nodes(), as bits. Sets that meet have the same nodes(); one without nodes may be kept
-/// by others, who are empty then.
+/// A subset of the nodes 1 .. nodes(), as bits. Operations on two sets need equal nodes(). A
+/// default-constructed set has nodes() == 0; Keep accepts it and then leaves an empty set.
 class NodeSet {
  public:
   NodeSet() = default;
@@ -44,7 +44,7 @@ class NodeSet {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
   }
 
-  /// In increasing order.
+  /// Calls `use` for each node, in increasing order.
   template <class Use>
   void ForEach(Use use) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
@@ -74,7 +74,7 @@ class NodeSet {
   static unsigned Bit(NodeId node) { return (node.value - 1) % 64; }
 
   Count nodes_ = 0;
-  absl::InlinedVector<std::uint64_t, 8> words_;  // up to 512 nodes without a word on the heap
+  absl::InlinedVector<std::uint64_t, 8> words_;  // inline up to 512 nodes
 };
 
 }  // namespace bandana

@@ -16,7 +16,7 @@
 namespace bandana {
 namespace {
 
-// What the file is, in words; its version; whose; the state; and the digest of all that, in hexadecimal.
+// A file holds this magic text, the version, the identity, the state, and the hexadecimal digest of all that.
 constexpr std::string_view kMagic = "bandana saved policy\n";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kDigestSize = 64;

@@ -8,25 +8,28 @@
 #include "absl/status/statusor.h"
 #include "bandana/core/savable.h"
 
-/// Files of saved roles: docs/saving.md.
+/// Files that hold saved roles: docs/saving.md.
 namespace bandana {
 
-/// Whose state a file holds: what a role made anew must have in common with the one that was saved.
+/// Identifies the role whose state a file holds. A new role must have the same identity to restore that
+/// state.
 struct PolicyIdentity {
-  std::string algorithm;                               ///< as experiments name it
+  std::string algorithm;                               ///< the name in experiment files
   std::string role;                                    ///< "server", "agent 3"
-  std::map<std::string, std::string> parameters = {};  ///< all that it was made with, as text
+  std::map<std::string, std::string> parameters = {};  ///< all parameters of the role, as text
 };
 
-/// Replaces the file: after a crash there is what there was, or all of this. Readable by its owner alone.
+/// Replaces the file atomically: after a crash it holds either the old contents or all of the new. Only its
+/// owner can read it.
 absl::Status WritePolicy(const std::string& path, const PolicyIdentity& identity, std::string_view saved);
 
-/// What was saved. An error names the file: kInvalidArgument if it cannot be read or is another kind of file,
-/// kDataLoss if it is not as it was written, kFailedPrecondition if it is of another policy, with the
-/// parameter in which they differ.
+/// Returns the saved state. An error names the file. It is kInvalidArgument if the file cannot be read or is
+/// of another kind, kDataLoss if it is damaged, and kFailedPrecondition if it belongs to another policy; then
+/// it names the parameter that differs.
 absl::StatusOr<std::string> ReadPolicy(const std::string& path, const PolicyIdentity& identity);
 
-/// The same for a role as it is, and for one that was made with the same parameters and goes on from there.
+/// WritePolicy and ReadPolicy for a role object. LoadPolicy needs a role made with the same parameters; the
+/// role then continues where the saved one stopped.
 absl::Status SavePolicy(const std::string& path, const PolicyIdentity& identity, const Savable& role);
 absl::Status LoadPolicy(const std::string& path, const PolicyIdentity& identity, Savable& role);
 

@@ -12,34 +12,35 @@
 
 namespace bandana {
 
-/// Context::ReleaseOnce, shared by the drivers: charge, then draw, then remember the draw.
+/// Implements Context::ReleaseOnce for the drivers: charge, then draw, then remember the draw.
 class Releases {
  public:
   enum class Journal {
     kKept,
-    kNotNeeded,  ///< where messages arrive once and draws are keyed: a second call would draw the same again
+    /// Messages arrive once, and draws are functions of their keys: a second call would draw the same again.
+    kNotNeeded,
   };
 
   explicit Releases(DpGuarantee budget_per_unit, Journal journal = Journal::kKept)
       : odometer_(budget_per_unit), keeps_journal_(journal == Journal::kKept) {}
 
-  /// With a ledger, if there is one, what is charged and drawn outlives the process. What costs nobody
-  /// anything is not written there: it may be raw. The ledger must outlive this.
+  /// With a ledger (it may be null), charges and draws outlive the process. A release that costs nobody
+  /// anything is not written there, because it may be raw. The ledger must outlive this object.
   Releases(DpGuarantee budget_per_unit, Ledger* ledger) : Releases(budget_per_unit) {
     BANDANA_CHECK(ledger == nullptr ||
-                  ledger->accounts().limits().measure == Measure::kApproximateDp);  // as charges are
+                  ledger->accounts().limits().measure == Measure::kApproximateDp);  // the measure of charges
     ledger_ = ledger;
   }
 
   absl::StatusOr<Report> Once(const ReleaseKey& key, const Charge& charge, NoiseGen& noise,
                               absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw);
 
-  /// Before anything leaves that came from a ledger with grouped durability.
+  /// Makes the ledger durable. Call it before anything leaves that was drawn under grouped durability.
   absl::Status Commit() { return ledger_ == nullptr ? absl::OkStatus() : ledger_->Commit(); }
 
-  const Odometer& odometer() const { return odometer_; }  ///< of this process, without a ledger
+  const Odometer& odometer() const { return odometer_; }  ///< only for this process; not used with a ledger
 
-  /// The most of any one unit, over the life of the ledger if there is one.
+  /// Returns the largest amount that any one unit has spent, over the life of the ledger if there is one.
   DpGuarantee spent() const {
     if (ledger_ == nullptr) return odometer_.spent();
     return {ledger_->accounts().largest().amount, ledger_->accounts().largest().delta};

@@ -2,34 +2,35 @@
 
 #include "absl/status/status.h"
 #include "bandana/bandit/decision_set.h"
-#include "bandana/core/savable.h"
 #include "bandana/federation/context.h"
 #include "bandana/federation/messages.h"
+#include "bandana/federation/role.h"
 #include "bandana/privacy/raw.h"
 
 namespace bandana {
 
-/// A role that meets a decision set of its own in every round: an agent of a controller, or a peer. A driver,
-/// simulated or real, does for every round t = 1, 2, ...
+/// A role that meets its own decision set in every round: an agent of a controller, or a peer. A driver,
+/// simulated or real, makes these calls for every round t = 1, 2, ...:
 ///   Act, Observe                 if the agent plays in that round;
 ///   OnMessage                    once for every message that has arrived, in (origin, seq) order;
 ///   EndRound                     in which it may send: what a peer sends in round t arrives in round t + 1.
+///
 /// An agent of a controller plays on while rounds_ready() > 0, and then waits for the next Model.
 template <class Scalar>
-class RoundPlayer : public Savable {
+class RoundPlayer : public Role {
  public:
   virtual absl::Status OnMessage(Context& context, const Message& message) = 0;
 
-  /// How many rounds it can end before it must hear from somebody. 0: none, or the run is over.
+  /// Returns how many rounds it can end before it must receive a message. 0: none, or the run is over.
   virtual Count rounds_ready() const = 0;
 
-  /// Whether it plays in this round: agents may be slower than the clock.
+  /// Returns whether it plays in this round. An agent may play in fewer rounds than the clock counts.
   virtual bool Plays(Count round) const = 0;
 
-  /// The arm that it pulls. `set` must live until Observe.
+  /// Returns the arm that it pulls. `set` must live until Observe.
   virtual ArmId Act(Context& context, Count round, const DecisionSet<Scalar>& set) = 0;
 
-  /// What came of it.
+  /// Takes the reward of the pull.
   virtual absl::Status Observe(Context& context, Count round, const Raw<double>& reward) = 0;
 
   virtual absl::Status EndRound(Context& context, Count round) = 0;

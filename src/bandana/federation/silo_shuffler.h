@@ -13,13 +13,13 @@
 
 namespace bandana {
 
-/// S as a role where the same silos release at every synchronisation: holds their reports until all are in,
-/// mixes them and hands the controller what is left. Which silos there are is public, so there is no roll to
-/// wait for.
+/// The shuffler S as a role for silos that all release at every sync. It holds their reports until it has all
+/// of them, mixes them, and sends the mixed reports to the controller. The list of silos is public, so it
+/// waits for no mix request.
 template <ShufflePrivatizer P>
 class SiloShuffler final : public Node {
  public:
-  /// Silos are nodes first .. first + silos - 1. `privatizer` must outlive it.
+  /// The silos are nodes first .. first + silos - 1. `privatizer` must outlive this object.
   SiloShuffler(const P& privatizer, NodeId first, Count silos)
       : privatizer_(&privatizer), first_(first), silos_(silos) {}
 
@@ -27,7 +27,7 @@ class SiloShuffler final : public Node {
     const auto* share = std::get_if<Share>(&message.body);
     if (share == nullptr) return absl::InvalidArgumentError("a shuffler of silos takes shares alone");
     const bool stranger = message.origin < first_ || message.origin.value - first_.value >= silos_;
-    if (stranger || share->epoch <= done_) return absl::OkStatus();  // or a repeat
+    if (stranger || share->epoch <= done_) return absl::OkStatus();  // not a silo, or a repeat
     auto& reports = waiting_[share->epoch];
     reports.try_emplace(message.origin, share->report);
     if (static_cast<Count>(reports.size()) < silos_) return absl::OkStatus();
@@ -56,7 +56,7 @@ class SiloShuffler final : public Node {
   NodeId first_;
   Count silos_;
   Epoch done_ = 0;
-  std::map<Epoch, std::map<NodeId, Report>> waiting_;  // in an order that does not depend on the network
+  std::map<Epoch, std::map<NodeId, Report>> waiting_;  // sorted: independent of arrival order
 };
 
 }  // namespace bandana

@@ -6,22 +6,22 @@
 
 namespace bandana {
 
-/// A server's sinks and the ways to them, while agents and links may be lost. It knows who was heard in a
-/// round, and not why others were not:
-///   - those who were not heard get sinks of their own for the next round, one each connected part of them;
-///   - a sink that was not heard is asked for itself alone from then on, until it is;
-///   - who was not heard and then was is put back, in case it was an accident; for the second time it stays
-///   apart.
+/// Chooses a server's sinks and the routes to them, while agents and links may be lost. It knows which agents
+/// were heard in a sync, but not why the others were not:
+///   - Agents that were not heard get sinks of their own for the next sync, one per connected part of them.
+///   - A sink that was not heard is asked only for its own sums, until it is heard again.
+///   - An agent that was missed once and then heard returns to the others, because the loss may have been an
+///     accident. After a second miss it stays apart.
 class SinkKeeper {
  public:
-  /// `graph`: the components' links. It must outlive this.
+  /// `graph` holds the components' links. It must outlive this object.
   explicit SinkKeeper(const Graph& graph);
 
   const SinkRoutes& routes() const { return routes_; }
-  Count changes() const { return changes_; }  ///< rounds after which ways were found anew
+  Count changes() const { return changes_; }  ///< the number of syncs after which the routes changed
 
-  /// After a round: who sent what they had by these ways (an agent's own id: it was not asked), and who was
-  /// heard.
+  /// Records the outcome of a sync. `upstream` says where each agent sent its sums; an agent's own id means
+  /// that it was not asked. `heard` holds the agents whose sums arrived.
   void Note(const std::vector<NodeId>& upstream, const NodeSet& heard);
 
   template <class Archive>
@@ -44,10 +44,10 @@ class SinkKeeper {
   const Graph* graph_;
   SinkRoutes routes_;
   Count changes_ = 0;
-  NodeSet unheard_;             // in the last round, of those who were asked
-  NodeSet silent_sinks_;        // that were asked and have not been heard since
-  NodeSet missed_;              // unheard in some round
-  std::vector<NodeSet> apart_;  // unheard together for a second time
+  NodeSet unheard_;             // asked in the last sync, but not heard
+  NodeSet silent_sinks_;        // sinks that were asked, and not heard since
+  NodeSet missed_;              // not heard in at least one sync
+  std::vector<NodeSet> apart_;  // groups that were missed together for a second time
 };
 
 }  // namespace bandana

@@ -7,18 +7,20 @@
 
 namespace bandana {
 
-/// The ways by which agents send what they have to sinks: P4's sink agent collection.
+/// The routes by which agents send their tallies to sinks: P4's sink agent collection.
 struct SinkRoutes {
-  std::vector<NodeId> sinks;     ///< ascending
-  std::vector<NodeId> upstream;  ///< of node i at place i - 1; kServerNode at a sink
-  int hops = 0;                  ///< of the longest way
+  std::vector<NodeId> sinks;  ///< ascending
+  /// The next node on node i's route, at index i - 1. It is kServerNode for a sink.
+  std::vector<NodeId> upstream;
+  int hops = 0;  ///< the length of the longest route
 };
 
-/// A sink for every connected part of each of the sets, which are disjoint and cover the graph, and the
-/// shortest ways to it, by the smallest of equal neighbours.
+/// Finds a sink for every connected part of each set, and the shortest routes to it. Among equally near
+/// neighbours, a route takes the one with the smallest id. The sets are disjoint and cover the graph.
 SinkRoutes FindRoutes(const Graph& graph, const std::vector<NodeSet>& sets);
 
-/// Links that all tallies use if each goes its whole way by itself: the sum of distances (Theorem 4).
+/// Returns how many links all tallies use if each travels its whole route by itself: the sum of distances
+/// (P4's Theorem 4).
 Count PathLinks(const SinkRoutes& routes);
 
 }  // namespace bandana

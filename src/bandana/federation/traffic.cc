@@ -16,7 +16,7 @@ Traffic::Traffic(const Graph& graph) : graph_(&graph) {
   }
   for (std::uint32_t i = 1; i <= nodes; ++i) {
     for (const NodeId neighbour : graph.neighbours(NodeId{i})) {
-      smaller_.push_back(PlaceOf(std::min(NodeId{i}, neighbour), std::max(NodeId{i}, neighbour)));
+      smaller_.push_back(LinkIndex(std::min(NodeId{i}, neighbour), std::max(NodeId{i}, neighbour)));
     }
   }
   messages_.resize(places);
@@ -25,7 +25,7 @@ Traffic::Traffic(const Graph& graph) : graph_(&graph) {
   uplink_last_used_.resize(nodes, -1);
 }
 
-std::size_t Traffic::PlaceOf(NodeId from, NodeId to) const {
+std::size_t Traffic::LinkIndex(NodeId from, NodeId to) const {
   const auto neighbours = graph_->neighbours(from);
   const auto it = std::lower_bound(neighbours.begin(), neighbours.end(), to);
   BANDANA_CHECK(it != neighbours.end() && *it == to);
@@ -43,9 +43,9 @@ void Traffic::Send(NodeId from, NodeId to, Slot slot, Count clock, const Payload
     ++uplinks_[agent];
     if (!plan && std::exchange(uplink_last_used_[agent], slot) != slot) ++total_.links_server;
   } else {
-    const std::size_t place = PlaceOf(from, to);
-    ++messages_[place];
-    if (std::exchange(last_used_[smaller_[place]], slot) != slot) ++total_.links_peer;
+    const std::size_t index = LinkIndex(from, to);
+    ++messages_[index];
+    if (std::exchange(last_used_[smaller_[index]], slot) != slot) ++total_.links_peer;
   }
   if (!plan) {
     if (std::exchange(last_slot_, slot) != slot) ++total_.slots;
@@ -66,7 +66,7 @@ TrafficCounts Traffic::Until(Count clock) const {
 std::vector<Count> Traffic::over_edges() const {
   std::vector<Count> counts;
   for (const Edge& edge : graph_->Edges()) {
-    counts.push_back(messages_[PlaceOf(edge.a, edge.b)] + messages_[PlaceOf(edge.b, edge.a)]);
+    counts.push_back(messages_[LinkIndex(edge.a, edge.b)] + messages_[LinkIndex(edge.b, edge.a)]);
   }
   return counts;
 }

@@ -7,52 +7,54 @@
 
 namespace bandana {
 
-/// What was sent in a network, counted from the messages. A link is built for a slot by whatever goes through
-/// it then, in either direction. A server's plans are broadcast: they are messages, and build no link.
+/// The communication cost of a network, counted from its messages. A link counts once for each slot in which
+/// anything passes it, in either direction. A server's plans are broadcast: they count as messages, but use
+/// no link.
 struct TrafficCounts {
   Count messages = 0;
   Count links_server = 0;  ///< between an agent and the server
   Count links_peer = 0;    ///< between agents
-  Count slots = 0;         ///< in which something was sent
+  Count slots = 0;         ///< slots in which something other than a plan was sent
   Count reals = 0;
   Count bytes = 0;
-  Count rounds = 0;  ///< of communication
+  Count rounds = 0;  ///< syncs in which something was sent (P4's communication rounds)
 };
 
 class Traffic {
  public:
-  /// `graph` must outlive it: agents are its nodes.
+  /// The nodes of `graph` are the agents. It must outlive this object.
   explicit Traffic(const Graph& graph);
 
-  /// In the network's slot of that number, `clock` slots after the beginning of the run. Neither goes back.
+  /// Counts a message. `slot` is the number of the network's slot; `clock` is the number of slots since the
+  /// beginning of the run. Neither may decrease.
   void Send(NodeId from, NodeId to, Slot slot, Count clock, const Payload& payload);
 
   const TrafficCounts& total() const { return total_; }
 
-  /// Of what was sent before slot `clock` was over.
+  /// Returns the counts up to the end of slot `clock`.
   TrafficCounts Until(Count clock) const;
 
-  /// Messages over each of the graph's Edges(), and between each agent and the server.
+  /// Return the number of messages over each of the graph's Edges(), and between each agent and the server.
   std::vector<Count> over_edges() const;
   const std::vector<Count>& over_uplinks() const { return uplinks_; }
 
  private:
-  std::size_t PlaceOf(NodeId from, NodeId to) const;
+  std::size_t LinkIndex(NodeId from, NodeId to) const;
 
   const Graph* graph_;
-  std::vector<std::size_t> first_;    // of a node's neighbours in the lists below
-  std::vector<std::size_t> smaller_;  // of each place that of the same link at its smaller node
+  std::vector<std::size_t> first_;    // where each node's neighbours begin in the lists below
+  std::vector<std::size_t> smaller_;  // the place of the same link at its smaller node
   std::vector<Count> messages_;       // by sender and neighbour
-  std::vector<Slot> last_used_;       // at the place of the smaller node
+  std::vector<Slot> last_used_;       // by link, at the place of its smaller node
   std::vector<Count> uplinks_;        // by agent
   std::vector<Slot> uplink_last_used_;
   TrafficCounts total_;
-  std::vector<std::pair<Count, TrafficCounts>> log_;  // by clock: totals up to it
-  Slot last_slot_ = -1;                               // with more than plans
+  std::vector<std::pair<Count, TrafficCounts>> log_;  // for each clock, the totals up to it
+  Slot last_slot_ = -1;                               // the last slot with more than plans
   Epoch last_epoch_ = 0;
 };
 
-/// The round that a message of a network belongs to; 0: none.
+/// Returns the epoch of a message in a network with arms; 0 for other messages.
 Epoch EpochOf(const Payload& payload);
 
 }  // namespace bandana

@@ -10,11 +10,11 @@
 namespace bandana {
 namespace {
 
-constexpr Count kTag = 1;  // of fields 1 to 15
+constexpr Count kTag = 1;  // the tag's size for fields 1 to 15
 
 Count VarintBytes(std::uint64_t value) { return (std::bit_width(value | 1) + 6) / 7; }
 
-// Numbers that are 0 are left out; those below 0 travel as 64 bits.
+// A number 0 is omitted. A negative number is encoded as 64 bits.
 Count IntField(std::int64_t value) {
   return value == 0 ? 0 : kTag + VarintBytes(static_cast<std::uint64_t>(value));
 }
@@ -27,7 +27,7 @@ Count RepeatedField(Count bytes) { return bytes == 0 ? 0 : LengthField(bytes); }
 
 Count SetField(const NodeSet& set) { return RepeatedField((set.nodes() + 7) / 8); }
 
-// They ascend: those of one length lie together.
+// The arms ascend, so those with encodings of the same length lie together.
 Count ArmsField(const std::vector<ArmId>& arms) {
   auto bytes = static_cast<Count>(arms.size());
   if (arms.empty() || arms.back() < 128) return RepeatedField(bytes);

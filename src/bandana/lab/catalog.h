@@ -1,22 +1,32 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "bandana/lab/vocabulary.h"
+#include "bandana/core/options.h"
 
 namespace bandana::lab {
 
-/// Something with a name that a spec can ask for.
-struct Entry {
-  std::string name;
-  std::string summary;
-  std::vector<const Option*> options;  ///< its own, beside those that every experiment has
-  Settings settings = {};              ///< what is asked for: options may have defaults of their own there
+/// One option of an entry, with the default that it has there.
+struct ListedOption {
+  Option option;
+  std::optional<Value> fallback;  ///< empty: it must be given where it applies
 };
 
-/// What there is of a kind: "algorithms", "environments", "privatizers" or "exhibits".
+/// An algorithm, environment, privatizer or exhibit, as `bandana list` shows it.
+struct Entry {
+  std::string name;
+  std::string paper;                ///< where it was published; may be empty
+  std::string sentence;             ///< one sentence that explains it
+  std::vector<std::string> worlds;  ///< only for algorithms: the environment.kind values that it accepts
+  std::vector<std::string> trust;   ///< only for algorithms: the privacy.model values that it accepts
+  std::vector<ListedOption> options;
+};
+
+/// Returns the entries of a kind: "algorithms", "environments", "privatizers" or "exhibits". An algorithm, or
+/// a kind of world, that has two forms with different options has an entry for each.
 absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind);
 
 }  // namespace bandana::lab

@@ -5,8 +5,8 @@
 
 namespace bandana::lab {
 
-/// A file of web/dist or experiments/exhibits that is part of the program, so that it needs nothing beside
-/// it.
+/// A file of web/dist or experiments/exhibits that is compiled into the program, so that the program needs no
+/// other files at run time.
 struct EmbeddedFile {
   std::string_view name;
   std::string_view content;

@@ -5,10 +5,10 @@
 #include <ctime>
 #include <utility>
 
+#include "bandana/algorithms/fed_ucb/setup.h"
+#include "bandana/algorithms/registry.h"
 #include "bandana/core/status.h"
-#include "bandana/lab/algorithms.h"
 #include "bandana/lab/experiment.h"
-#include "bandana/lab/federated_parts.h"
 #include "fmt/format.h"
 
 namespace bandana::lab {
@@ -16,21 +16,43 @@ namespace {
 
 constexpr Count kShortestCut = 16;
 constexpr double kMostPerPoint = 0.2;  // seconds
-constexpr double kMostInAll = 1.5;     // cuts before the last take as long again
-constexpr double kShareOfRun = 0.02;   // that may be spent on its estimate
+constexpr double kMostInAll = 1.5;     // seconds for the last cuts; the cuts before them take as long again
+constexpr double kShareOfRun = 0.02;   // the share of a run's time that its estimate may take
 constexpr double kMostPerCut = 1;
 constexpr double kWorthSaying = 60;
 constexpr double kSurelyShort = 2e10;  // multiplications: seconds on any machine
-constexpr double kRate = 4e9;          // of them a second, roughly
+constexpr double kRate = 4e9;          // multiplications per second, roughly
 
-bool IsFederated(const Settings& settings) { return AlgorithmOf(settings).federated; }
+// Runs by rounds are the only ones that take long.
+bool IsFederated(const Settings& settings) {
+  const absl::StatusOr<const Family*> family =
+      Families().FindFamily(settings.Text("algorithm.name"), settings.Text("environment.kind"));
+  return family.ok() && (*family)->time == TimeModel::kRound;
+}
 
-// Of deciding and of learning in every round.
+// Counts the multiplications of deciding and of learning in every round.
 double MultiplicationsOf(const Settings& settings) {
   const auto d = static_cast<double>(settings.Integer("environment.dimension"));
   const auto arms = static_cast<double>(settings.Integer("environment.actions"));
-  const auto agents = static_cast<double>(AgentsOf(settings));
+  const auto agents = static_cast<double>(settings.Integer("federation.agents"));
   return static_cast<double>(settings.Integer("horizon")) * agents * d * d * (arms + 10 * d);
+}
+
+// Returns the mechanism of prefix sums that a run over the whole horizon has.
+absl::StatusOr<PrefixSumMechanism> MechanismOf(const Settings& settings) {
+  BANDANA_ASSIGN_OR_RETURN(const Instance instance, MakeInstance(settings, 0));
+  const Experiment& experiment = instance.experiment;
+  FedUcbChoices choices{.privacy = experiment.privacy, .facts = instance.world->facts()};
+  if (const auto* peers = std::any_cast<FedUcbP2pParams>(&experiment.params)) {
+    choices.form = FedUcbForm::kPeers;
+    choices.params = static_cast<const FedUcbParams&>(*peers);
+    choices.gamma = static_cast<int>(peers->gamma);
+    choices.graph = *instance.federation.topology.graph();
+  } else {
+    choices.params = std::any_cast<const FedUcbParams&>(experiment.params);
+  }
+  BANDANA_ASSIGN_OR_RETURN(const auto setup, FedUcbSetup::Create(std::move(choices)));
+  return setup->MechanismOf(NodeId{1}).strategy().mechanism();
 }
 
 std::string Duration(double seconds) {
@@ -49,12 +71,12 @@ absl::StatusOr<Settings> CutTo(const Settings& settings, Count rounds) {
   Settings cut = settings;
   cut.Set("horizon", static_cast<std::int64_t>(rounds));
   cut.Set("checkpoints", std::int64_t{1});
-  if (IsPrivate(settings)) {
-    BANDANA_ASSIGN_OR_RETURN(const auto privatizers, MakePrivatizers(settings));
-    cut.Set("algorithm.prefix_sum", std::string(NameOf(privatizers.front().strategy().mechanism())));
+  if (settings.Text("privacy.model") != "none") {
+    BANDANA_ASSIGN_OR_RETURN(const PrefixSumMechanism mechanism, MechanismOf(settings));
+    cut.Set("algorithm.prefix_sum", std::string(NameOf(mechanism)));
   }
   const std::string& sync = settings.Text("algorithm.sync");
-  if (sync != "every" && sync != "batch" && sync != "determinant") {  // a few in all: too many for a cut
+  if (sync != "every" && sync != "batch" && sync != "determinant") {  // a run has a few syncs, a cut none
     cut.Set("algorithm.sync", std::string("batch"));
     cut.Set("algorithm.batch", settings.Integer("horizon"));
   }
@@ -124,7 +146,7 @@ std::string ToText(const RunEstimate& estimate) {
   const std::string cuts = estimate.shortest == estimate.longest
                                ? fmt::format("a cut of {} rounds", estimate.longest)
                                : fmt::format("cuts of {} to {} rounds", estimate.shortest, estimate.longest);
-  return fmt::format("about {} on {} thread{} (measured on {}); Ctrl-C leaves what --resume goes on from",
+  return fmt::format("about {} on {} thread{} (measured on {}); after Ctrl-C, --resume continues the run",
                      Duration(estimate.seconds), estimate.threads, estimate.threads == 1 ? "" : "s", cuts);
 }
 

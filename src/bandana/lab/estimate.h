@@ -10,46 +10,48 @@
 #include "bandana/lab/settings.h"
 #include "bandana/lab/spec.h"
 
-/// How long a run of federated points will take, before it starts: each point's first replicate is run for a
-/// few rounds, which take a fraction of a second, and what that took is drawn out to the horizon. Other
-/// points count as nothing.
+/// An estimate, made before a run starts, of how long its federated points will take. Each point's first
+/// replicate is run for a few rounds, which take a fraction of a second, and the time is extrapolated to the
+/// horizon. A run with fewer rounds is called a cut. Other points count as taking no time.
 namespace bandana::lab {
 
-/// Runs a replicate with these settings; how many seconds that took.
+/// Runs a replicate with these settings and returns how many seconds that took.
 using TimeReplicate = std::function<absl::StatusOr<double>(const Settings& settings)>;
 
 struct ReplicateEstimate {
   double seconds = 0;
-  Count rounds = 0;  ///< of the longest cut
+  Count rounds = 0;  ///< the rounds of the longest cut that was timed
 };
 
-/// A point's settings with another horizon and what does not take longer for that: one checkpoint, the prefix
-/// sums of the whole horizon, and no synchronisations of a schedule that has only a few in all.
+/// Returns a point's settings for a cut of so many rounds. A round of the cut must not take longer than a
+/// round of the whole run, so the cut has one checkpoint, the prefix-sum mechanism of the whole horizon, and
+/// no syncs if the schedule has only a few syncs in a run.
 absl::StatusOr<Settings> CutTo(const Settings& settings, Count rounds);
 
-/// Of one replicate. Cuts grow by factors of two until one takes `enough` seconds more than the first, which
-/// is nearly all start, or is all of it; rounds beyond it take as long as those after the first cut.
+/// Estimates the time of one replicate. Cuts grow by factors of two until one takes `enough` seconds more
+/// than the first cut, whose time is nearly all start-up, or until a cut is the whole run. The rounds beyond
+/// the last cut are taken to be as long as those after the first one.
 absl::StatusOr<ReplicateEstimate> EstimateReplicate(const Settings& settings, double enough,
                                                     const TimeReplicate& time);
 
 struct RunEstimate {
   double seconds = 0;
   int threads = 1;
-  Count shortest = 0;  ///< of the points' longest cuts
-  Count longest = 0;
+  Count shortest = 0;  ///< the smallest ReplicateEstimate::rounds of any point
+  Count longest = 0;   ///< the largest
 };
 
-/// Of what is left after the first `done` replicates, taken point by point, on so many threads. A few
-/// seconds at most are spent on it, and nothing on what is sure to be short.
+/// Estimates the time for the replicates after the first `done`, counted point by point, on so many threads.
+/// It takes a few seconds at most, and no time if the run is sure to be short.
 absl::StatusOr<RunEstimate> EstimateRun(const Spec& spec, std::size_t done, int threads,
                                         const TimeReplicate& time);
 
-/// By running them, in seconds of this process's CPU: what else a machine does is not foreseen. Ends with
-/// kCancelled soon after `stop` turns true.
+/// Returns a function that runs replicates and measures CPU seconds of this process, so that other load on
+/// the machine does not count. It ends with kCancelled soon after `stop` turns true.
 TimeReplicate ByTheClock(const std::atomic<bool>& stop);
 
-/// "about 31 h on 2 threads (measured on cuts of 1000 to 2000 rounds); Ctrl-C leaves what --resume goes on
-/// from". Empty up to a minute.
+/// Returns a line for people, such as "about 31 h on 2 threads (measured on cuts of 1000 to 2000 rounds);
+/// ...". It is empty if the estimate is at most a minute.
 std::string ToText(const RunEstimate& estimate);
 
 }  // namespace bandana::lab

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "bandana/core/check.h"
+#include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/embedded.h"
 #include "bandana/lab/exhibits/exhibits.h"
 #include "bandana/lab/results.h"
-#include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "toml++/toml.h"
@@ -32,7 +32,8 @@ Exhibit Make(const std::string& name, std::vector<PaperClaim> claims) {
   return {name, *title, std::move(claims)};
 }
 
-// toml++ writes keys in alphabetical order; the order of a sweep's keys is the order of its points.
+// Returns the keys in the order of the file. The order of a sweep's keys is the order of its points, but
+// toml++ iterates over keys in alphabetical order.
 std::vector<std::string> KeysAsWritten(const toml::table& table) {
   std::vector<std::pair<toml::source_index, std::string>> keys;
   for (const auto& [key, value] : table) keys.emplace_back(key.source().begin.line, std::string(key.str()));
@@ -42,7 +43,8 @@ std::vector<std::string> KeysAsWritten(const toml::table& table) {
   return names;
 }
 
-// Tables are merged, whatever else is there is replaced. A scale names no sweep that the paper's does not.
+// Merges the tables of `over` into `base` and replaces all other values. A scale sweeps no key that the
+// paper's scale does not sweep.
 void MergeOver(toml::table& base, const toml::table& over) {
   for (const auto& [key, value] : over) {
     toml::table* inner = base[key].as_table();

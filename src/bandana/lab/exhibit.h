@@ -10,9 +10,10 @@
 #include "bandana/lab/runner.h"
 #include "bandana/lab/spec.h"
 
-/// A paper's figure or table: an experiment and what the paper claims of it. The experiment is
-/// experiments/exhibits/NAME.toml, a part of the program: the spec at the paper's scale, and under
-/// [scale.smoke] and [scale.quick] what differs there. The claims are lab/exhibits/NAME.cc.
+/// An exhibit is a figure or table of a paper: an experiment, and the paper's claims about it. The experiment
+/// is experiments/exhibits/NAME.toml, which is compiled into the program. It holds the spec at the paper's
+/// scale, and in [scale.smoke] and [scale.quick] the values that differ at those scales. The claims are in
+/// lab/exhibits/NAME.cc.
 namespace bandana::lab {
 
 struct Exhibit {
@@ -21,15 +22,15 @@ struct Exhibit {
   std::vector<PaperClaim> claims;
 };
 
-/// All of them, by paper and name.
+/// Returns all exhibits, ordered by paper and name.
 const std::vector<Exhibit>& Exhibits();
 
-/// The exhibit of that name, or an error that names the nearest.
+/// Returns the exhibit of that name, or an error that suggests the nearest name.
 absl::StatusOr<const Exhibit*> FindExhibit(std::string_view name);
 
 enum class Scale {
-  kSmoke,  ///< seconds: that it runs. Its few runs settle no claim
-  kQuick,  ///< under a minute
+  kSmoke,  ///< takes seconds and shows that the exhibit runs; so few replicates settle no claim
+  kQuick,  ///< takes less than a minute
   kPaper,  ///< the paper's own horizon, actions, dimension and runs
 };
 
@@ -43,7 +44,8 @@ struct Reproduction {
   std::vector<Verdict> verdicts;
 };
 
-/// RunExperiment on the exhibit's spec at that scale, and verdict.json beside its files and in its report.
+/// Runs the exhibit's spec with RunExperiment. Writes the verdicts on the claims to verdict.json beside the
+/// other files, and adds them to the report.
 absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, const Spec& spec,
                                         const RunOptions& options, const std::atomic<bool>& stop);
 

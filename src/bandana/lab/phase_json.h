@@ -1,16 +1,16 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "bandana/algorithms/phased_elimination.h"
+#include "bandana/algorithms/elimination/phased_elimination.h"
 #include "bandana/lab/summary.h"
 
 namespace bandana::lab {
 
-/// A phase as one JSON object, exactly: doubles are written so that they read back bit for bit.
+/// Returns a phase as one JSON object. Numbers are written so that PhaseFromJson reads back the same bits.
 Json ToJson(const PhaseRecord& phase);
 absl::StatusOr<PhaseRecord> PhaseFromJson(const Json& json);
 
-/// A phase as the report's chart takes it.
+/// Returns the numbers of a phase that the report's chart shows.
 Json PhaseForReport(const PhaseRecord& phase);
 
 }  // namespace bandana::lab

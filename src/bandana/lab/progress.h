@@ -6,8 +6,8 @@
 
 namespace bandana::lab {
 
-/// Progress on stderr: a bar with rate and time left on a terminal, a line every few seconds elsewhere, or
-/// nothing.
+/// Writes progress to stderr. On a terminal it draws a bar with the rate and the time left; elsewhere it
+/// prints a line every few seconds. If `quiet`, it writes nothing.
 class Progress {
  public:
   Progress(std::string what, std::size_t total, std::size_t done, bool quiet);

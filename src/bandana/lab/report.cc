@@ -21,7 +21,7 @@ std::string_view Embedded(std::string_view name) {
 std::string RenderReport(const Json& data) {
   const std::string name = absl::StrReplaceAll(data["summary"]["name"].get<std::string>(),
                                                {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
-  // No "<" in the data can end its element, whatever a user calls an experiment.
+  // "<" is escaped so that no text of a user can end the script element.
   const std::string json =
       absl::StrReplaceAll(data.dump(-1, ' ', false, Json::error_handler_t::replace), {{"<", "\\u003c"}});
   return fmt::format(

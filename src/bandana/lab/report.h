@@ -6,8 +6,8 @@
 
 namespace bandana::lab {
 
-/// One self-contained page. `data` is the contract of web/README.md: summary, spec, command, swept, and what
-/// else there is.
+/// Returns one self-contained HTML page. web/README.md defines `data`: summary, spec, command, swept, and
+/// optional parts.
 std::string RenderReport(const Json& data);
 
 }  // namespace bandana::lab

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <sstream>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "bandana/algorithms/registry.h"
 #include "bandana/core/status.h"
-#include "bandana/lab/algorithms.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -20,8 +21,8 @@ namespace fs = std::filesystem;
 constexpr char kResults[] = "results.csv";
 constexpr char kSpec[] = "spec.toml";
 
-std::string Header(Metrics metrics) {
-  return fmt::format("point,label,replicate,t,{}\n", fmt::join(MetricNames(metrics), ","));
+std::string Header(const std::vector<std::string>& metrics) {
+  return fmt::format("point,label,replicate,t,{}\n", fmt::join(metrics, ","));
 }
 
 std::string CsvField(const std::string& text) {
@@ -44,62 +45,57 @@ std::string ReadAll(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> MetricNames(const Metrics& metrics) {
-  std::vector<std::string> names = {"regret", "clients",         "communication_reals", "communication_bits",
-                                    "rounds", "best_action_rate"};
+std::vector<std::string> CommonMetricNames() {
+  return {"regret", "clients", "communication_reals", "communication_bits", "rounds", "best_action_rate"};
+}
+
+std::vector<std::string> MetricNames(const Spec& spec) {
+  bool agents = false;   // whether some point has agents that play in every round
+  bool network = false;  // whether some point has agents on a network of messages
+  bool users = false;
+  bool logs = false;
+  for (const Point& point : spec.points) {
+    const absl::StatusOr<const Family*> family =
+        Families().FindFamily(point.settings.Text("algorithm.name"), point.settings.Text("environment.kind"));
+    BANDANA_CHECK(family.ok());  // the spec was resolved with it
+    const TimeModel time = (*family)->time;
+    agents |= time == TimeModel::kRound || time == TimeModel::kTick;
+    network |= time == TimeModel::kTick;
+    users |= time == TimeModel::kUser;
+    logs |= point.settings.Text("environment.kind") == "replay";
+  }
+  std::vector<std::string> names = CommonMetricNames();
   const auto add = [&](bool wanted, std::initializer_list<const char*> more) {
     if (wanted) names.insert(names.end(), more.begin(), more.end());
   };
-  add(metrics.agents, {"regret_per_agent", "syncs", "first_sync", "repairs"});
-  add(metrics.network, {"communication_cost", "paper_cost", "links_server", "links_peer", "slots", "messages",
-                        "bytes_on_wire", "waiting_pulls", "waiting_regret", "lost_tallies", "disagreements"});
-  add(metrics.users, {"clipped_contexts", "clipped_rewards", "unsolved"});
-  add(metrics.value, {"value", "value_low", "value_high", "offered", "matched"});
+  add(agents, {"regret_per_agent", "syncs", "first_sync", "repairs"});
+  add(network, {"communication_cost", "paper_cost", "links_server", "links_peer", "slots", "messages",
+                "bytes_on_wire", "waiting_pulls", "waiting_regret", "lost_tallies", "disagreements"});
+  add(users, {"clipped_contexts", "clipped_rewards", "unsolved"});
+  add(logs, {"value", "value_low", "value_high", "offered", "matched"});
   return names;
 }
 
-std::vector<double> MetricValues(const Checkpoint& checkpoint, const Metrics& metrics) {
-  const auto number = [](Count count) { return static_cast<double>(count); };
-  std::vector<double> values = {checkpoint.regret,         number(checkpoint.clients),
-                                number(checkpoint.reals),  number(checkpoint.bits),
-                                number(checkpoint.rounds), checkpoint.best_action_rate};
-  const auto add = [&](bool wanted, std::initializer_list<double> more) {
-    if (wanted) values.insert(values.end(), more.begin(), more.end());
-  };
-  add(metrics.agents, {checkpoint.regret / number(checkpoint.agents), number(checkpoint.rounds),
-                       number(checkpoint.first_sync), number(checkpoint.repairs)});
-  add(metrics.network,
-      {checkpoint.cost, checkpoint.paper_cost, number(checkpoint.links_server), number(checkpoint.links_peer),
-       number(checkpoint.slots), number(checkpoint.messages), number(checkpoint.bytes), checkpoint.waiting,
-       checkpoint.waiting_regret, number(checkpoint.lost_tallies), number(checkpoint.disagreements)});
-  add(metrics.users,
-      {number(checkpoint.clipped_contexts), number(checkpoint.clipped_rewards), number(checkpoint.repairs)});
-  add(metrics.value, {checkpoint.value, checkpoint.value_low, checkpoint.value_high,
-                      number(checkpoint.offered), number(checkpoint.matched)});
-  return values;
-}
-
-Metrics MetricsOf(const Spec& spec) {
-  Metrics metrics;
-  for (const Point& point : spec.points) {
-    const Algorithm& algorithm = AlgorithmOf(point.settings);
-    metrics.agents |= algorithm.arms || algorithm.federated;
-    metrics.network |= algorithm.arms;
-    metrics.users |= HasUsers(point.settings);
-    metrics.value |= point.settings.Text("environment.kind") == "replay";
-  }
-  return metrics;
+double MetricOf(const Checkpoint& checkpoint, const std::string& name) {
+  if (name == "regret") return checkpoint.regret;
+  if (name == "clients") return static_cast<double>(checkpoint.clients);
+  if (name == "communication_reals") return static_cast<double>(checkpoint.reals);
+  if (name == "communication_bits") return static_cast<double>(checkpoint.bits);
+  if (name == "rounds") return static_cast<double>(checkpoint.rounds);
+  if (name == "best_action_rate") return checkpoint.best_action_rate;
+  const auto it = checkpoint.series.find(name);
+  return it == checkpoint.series.end() ? std::numeric_limits<double>::quiet_NaN() : it->second;
 }
 
 ResultsFile::ResultsFile(std::string path, const Spec& spec)
-    : path_(std::move(path)), spec_(&spec), metrics_(MetricsOf(spec)), values_(spec.points.size()) {
+    : path_(std::move(path)), spec_(&spec), metrics_(MetricNames(spec)), values_(spec.points.size()) {
   for (const Point& point : spec.points) times_.push_back(Checkpoints(point.settings));
 }
 
 absl::StatusOr<ResultsFile> ResultsFile::Create(const std::string& folder, const Spec& spec) {
   std::error_code error;
   if (fs::exists(folder, error)) {
-    return FolderError(folder, "exists already", "a new folder, or --resume to go on with this one");
+    return FolderError(folder, "exists already", "a new folder, or --resume to continue in this one");
   }
   fs::create_directories(folder, error);
   if (error) return FolderError(folder, "cannot be made: " + error.message(), "a folder that can be written");
@@ -128,7 +124,10 @@ absl::StatusOr<ResultsFile> ResultsFile::Resume(const std::string& folder, const
 
 absl::Status ResultsFile::Append(const std::vector<Checkpoint>& checkpoints) {
   std::vector<std::vector<double>> replicate;
-  for (const Checkpoint& checkpoint : checkpoints) replicate.push_back(MetricValues(checkpoint, metrics_));
+  for (const Checkpoint& checkpoint : checkpoints) {
+    std::vector<double>& row = replicate.emplace_back();
+    for (const std::string& name : metrics_) row.push_back(MetricOf(checkpoint, name));
+  }
   out_ << Rows(replicate) << std::flush;
   if (!out_)
     return FolderError(path_, "cannot be written", "room on the disk and a folder that can be written");
@@ -137,7 +136,7 @@ absl::Status ResultsFile::Append(const std::vector<Checkpoint>& checkpoints) {
   return absl::OkStatus();
 }
 
-// The rows of replicate done_.
+// Returns the rows of replicate done_ as text.
 std::string ResultsFile::Rows(const std::vector<std::vector<double>>& replicate) const {
   const auto replicates = static_cast<std::size_t>(spec_->replicates());
   const std::size_t point = done_ / replicates;
@@ -168,7 +167,7 @@ absl::Status ResultsFile::ReadRows() {
       if (!std::getline(in, line) || in.eof()) return absl::OkStatus();  // a torn replicate ends the file
       text += line + "\n";
       const std::vector<std::string> fields = absl::StrSplit(line, ',');
-      const std::size_t count = MetricNames(metrics_).size();
+      const std::size_t count = metrics_.size();
       if (fields.size() < count) break;
       std::vector<double> row(count);
       bool numbers = true;
@@ -178,7 +177,7 @@ absl::Status ResultsFile::ReadRows() {
       if (!numbers) break;
       replicate.push_back(std::move(row));
     }
-    // Written again from what was read, a sound replicate is the very text it came from.
+    // Writing the values that were read must give the same text; otherwise the file was altered.
     if (replicate.size() != times_[point].size() || Rows(replicate) != text) {
       return FolderError(
           path_,

@@ -11,33 +11,29 @@
 
 namespace bandana::lab {
 
-/// Which metrics a run has beside those that all have.
-struct Metrics {
-  bool agents = false;   ///< of a federation of agents
-  bool network = false;  ///< of a network of them, by its messages
-  bool users = false;    ///< of users with local privacy
-  bool value = false;    ///< of a log
-};
+/// Returns the names of the metrics in a row of results.csv, in order: those that all runs have, and those of
+/// the time models and worlds of the spec's points.
+std::vector<std::string> MetricNames(const Spec& spec);
 
-/// Names of the metrics in a row of results.csv, in order, and a checkpoint's values under them.
-std::vector<std::string> MetricNames(const Metrics& metrics = {});
-std::vector<double> MetricValues(const Checkpoint& checkpoint, const Metrics& metrics = {});
+/// Returns the names of the metrics that all runs have.
+std::vector<std::string> CommonMetricNames();
 
-/// What some point of the spec needs.
-Metrics MetricsOf(const Spec& spec);
+/// Returns the value of a metric at a checkpoint; NaN if the run has no such metric.
+double MetricOf(const Checkpoint& checkpoint, const std::string& name);
 
-/// results.csv: one row a (point, replicate, checkpoint), in that order. Replicates are appended whole and in
-/// order, so whatever is in the file is a prefix of the final one and an interrupted run goes on from it.
+/// The file results.csv. It has one row per point, replicate and checkpoint, sorted in that order. Replicates
+/// are appended whole and in order, so the file is always a prefix of the final one, and an interrupted run
+/// can continue from it.
 class ResultsFile {
  public:
-  /// A new file. An existing folder is an error that says so.
+  /// Makes the folder and a new file in it. Fails if the folder exists.
   static absl::StatusOr<ResultsFile> Create(const std::string& folder, const Spec& spec);
 
-  /// An earlier run's file. What is not a whole replicate at its end is dropped (and done again); a folder
-  /// that holds another spec's results, or none, is an error and is left alone.
+  /// Opens the file of an earlier run. An incomplete replicate at its end is dropped and will be run again.
+  /// Fails if the folder has no results or those of another spec; it is then left as it is.
   static absl::StatusOr<ResultsFile> Resume(const std::string& folder, const Spec& spec);
 
-  /// How many replicates are done, counting point by point.
+  /// Returns how many replicates are done, counted point by point.
   std::size_t done() const { return done_; }
 
   /// Appends the next replicate and flushes it.
@@ -55,14 +51,14 @@ class ResultsFile {
 
   std::string path_;
   const Spec* spec_;
-  Metrics metrics_;
-  std::vector<std::vector<Count>> times_;  // of each point
+  std::vector<std::string> metrics_;       // the names of the metrics
+  std::vector<std::vector<Count>> times_;  // the checkpoints of each point
   std::ofstream out_;
   std::size_t done_ = 0;
   Values values_;
 };
 
-/// Writes a whole file or leaves the old one: through a temporary beside it.
+/// Writes a file through a temporary file beside it, so that a failure leaves the old file as it was.
 absl::Status WriteFile(const std::string& path, std::string_view content);
 
 }  // namespace bandana::lab

@@ -23,8 +23,21 @@
 namespace bandana::lab {
 namespace {
 
-// Replicates are taken in order by any thread and written in order by whichever thread has the next one, so
-// that the file is the same for any number of threads.
+// The trace of an agent lists its arms if it plays one arm per round, and its pulls if it is on a network.
+Json DecisionsToJson(std::size_t agent, const std::vector<Pull>& decisions, bool network) {
+  Json list = Json::array();
+  for (const Pull& pull : decisions) {
+    if (network) {
+      list.push_back({pull.arm, pull.count});
+    } else {
+      list.push_back(pull.arm);
+    }
+  }
+  return Json{{"agent", agent}, {network ? "pulls" : "arms", list}};
+}
+
+// Runs replicates on several threads. They are started in order by any thread, and written in order by the
+// thread that finishes the next one, so the file is the same for any number of threads.
 class Pool {
  public:
   Pool(const Spec& spec, ResultsFile& results, std::ofstream& trace, Progress& progress,
@@ -37,7 +50,7 @@ class Pool {
         next_(results.done()) {}
 
   absl::Status Run(int threads) {
-    // What is not needed for other replicates helps with each of them.
+    // If there are more threads than replicates, each replicate gets several.
     const std::size_t left = spec_.points.size() * static_cast<std::size_t>(spec_.replicates()) - next_;
     threads_each_ = std::max(1, threads / static_cast<int>(std::clamp<std::size_t>(left, 1, 1 << 20)));
     std::vector<std::jthread> workers;
@@ -87,14 +100,7 @@ class Pool {
     }
     for (std::size_t i = 0; i < outcome.decisions.size(); ++i) {
       Json line = place;
-      line.update(Json{{"agent", i + 1}, {"arms", outcome.decisions[i]}});
-      trace_ << line.dump() << "\n";
-    }
-    for (std::size_t i = 0; i < outcome.pulls.size(); ++i) {
-      Json pulls = Json::array();
-      for (const Pull& pull : outcome.pulls[i]) pulls.push_back({pull.arm, pull.count});
-      Json line = place;
-      line.update(Json{{"agent", i + 1}, {"pulls", pulls}});
+      line.update(DecisionsToJson(i + 1, outcome.decisions[i], outcome.network.has_value()));
       trace_ << line.dump() << "\n";
     }
     trace_.flush();
@@ -109,17 +115,17 @@ class Pool {
   int threads_each_ = 1;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
-  std::map<std::size_t, absl::StatusOr<Outcome>> finished_;  // waiting for an earlier one
+  std::map<std::size_t, absl::StatusOr<Outcome>> finished_;  // outcomes that wait for an earlier replicate
   absl::Status status_;
 };
 
-// An error in any point must not wait for its turn in a long run.
+// Checks all points before any of them runs, so that an error in a late point shows at once.
 absl::Status CheckPoints(const Spec& spec) {
   for (const Point& point : spec.points) BANDANA_RETURN_IF_ERROR(CheckPoint(point.settings));
   return absl::OkStatus();
 }
 
-// Nothing if it cannot be told: that is no reason not to run.
+// Prints how long the run will take. Prints nothing if the estimate fails: that is no reason not to run.
 void SayHowLong(const Spec& spec, std::size_t done, int threads, const std::atomic<bool>& stop) {
   const absl::StatusOr<RunEstimate> estimate = EstimateRun(spec, done, threads, ByTheClock(stop));
   const std::string text = estimate.ok() ? ToText(*estimate) : "";
@@ -131,8 +137,8 @@ void SayHowLong(const Spec& spec, std::size_t done, int threads, const std::atom
 absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
                                    const std::atomic<bool>& stop) {
   BANDANA_RETURN_IF_ERROR(WithFile(CheckPoints(spec), spec.file));
-  // Whatever can fail for its own reasons comes before the folder is made, so that a second try is not in its
-  // way.
+  // All checks, and the trace file, come before the folder is made, so that a failed attempt leaves no folder
+  // in the way of the next one.
   std::ofstream trace;
   if (!options.trace.empty()) {
     trace.open(options.trace, options.resume ? std::ios::app : std::ios::trunc);

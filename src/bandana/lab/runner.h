@@ -11,19 +11,20 @@
 namespace bandana::lab {
 
 struct RunOptions {
-  std::string out;      ///< folder of the results
-  int threads = 0;      ///< 0: one a core. Results do not depend on it
-  bool resume = false;  ///< go on with an interrupted run
+  std::string out;      ///< the folder of the results
+  int threads = 0;      ///< 0: one thread per core. Results do not depend on it
+  bool resume = false;  ///< whether to continue an interrupted run
   bool quiet = false;
-  std::string command;  ///< how to run it again, for the report
-  std::string trace;  ///< a file for every phase's plan, release, estimate and active set, or a federation's
-                      ///< decisions; empty: none
-  /// What the finished summary adds to the report's data; empty: nothing.
+  std::string command;  ///< the command line that runs it again, for the report
+  std::string trace;    ///< the file for a trace: every phase's plan, release, estimate and active set, or
+                        ///< every agent's decisions; empty: no trace
+  /// Returns more data for the report, from the finished summary; empty: there is none.
   std::function<Json(const Json& summary)> conclude = nullptr;
 };
 
-/// Runs every replicate of every point and writes spec.toml, results.csv, summary.json and report.html. After
-/// `stop` turns true it ends soon with kCancelled, leaving what --resume goes on from. Returns the summary.
+/// Runs every replicate of every point and writes spec.toml, results.csv, summary.json and report.html.
+/// Returns the summary. After `stop` turns true it soon ends with kCancelled, and --resume can continue from
+/// the files that it leaves.
 absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
                                    const std::atomic<bool>& stop);
 

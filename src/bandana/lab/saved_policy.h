@@ -8,7 +8,8 @@
 
 namespace bandana::lab {
 
-/// Whose state a role of a run saves: all of the settings are its parameters.
+/// Returns the identity under which a role of this run saves its state. All settings and the replicate are
+/// part of it, so that a run with other settings cannot load the state.
 PolicyIdentity IdentityOf(const Settings& settings, std::uint32_t replicate, std::string role);
 
 }  // namespace bandana::lab

@@ -1,6 +1,7 @@
 #include "bandana/lab/spec.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -9,8 +10,10 @@
 #include <sstream>
 
 #include "absl/strings/str_replace.h"
+#include "bandana/core/nearest.h"
 #include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/point.h"
 #include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -22,6 +25,7 @@ namespace {
 struct Given {
   Value value;
   int line = 0;
+  std::string source = {};  // the file, or --set
 };
 using Givens = std::map<std::string, Given>;
 
@@ -32,11 +36,12 @@ struct Variant {
 
 struct Sweep {
   std::string key;
-  std::pair<int, int> place;  // line and column: the file's order
+  std::pair<int, int> place;  // line and column in the file; sweeps are sorted by it
   std::vector<Given> values;
 };
 
-// TOML's tables come sorted by key; a person reads from the top. Keeps the error of the earlier line.
+// Keeps the error of the earlier line. toml++ visits keys in alphabetical order, but a person reads a file
+// from the top.
 void KeepEarlier(absl::Status& kept, const absl::Status& next) {
   if (next.ok()) return;
   const std::optional<InputError> before = InputErrorOf(kept);
@@ -44,10 +49,19 @@ void KeepEarlier(absl::Status& kept, const absl::Status& next) {
   if (kept.ok() || (before && after && after->line > 0 && after->line < before->line)) kept = next;
 }
 
-// Keys of the whole run: what differs in them cannot be compared.
+// Returns whether a key belongs to the whole run and cannot differ between points. Points that differ in it
+// could not be compared.
 bool IsWholeRun(const std::string& key) {
   return key == "name" || key == "seed" || key == "replicates" || key == "checkpoints" ||
          key.starts_with("service.");
+}
+
+// The order in which a spec's tables are written. Keys without a table come first.
+constexpr std::array kTables = {"", "environment", "algorithm", "federation", "privacy"};
+
+std::string TableOf(const std::string& key) {
+  const std::size_t dot = key.find('.');
+  return dot == std::string::npos ? "" : key.substr(0, dot);
 }
 
 bool IsTable(const std::string& name) {
@@ -56,7 +70,7 @@ bool IsTable(const std::string& name) {
                      [&](const std::string& key) { return key.starts_with(name + "."); });
 }
 
-// toml++ checks files; what comes from the command line has been checked by nobody.
+// toml++ checks that files are UTF-8, but nothing has checked the command line.
 bool IsUtf8(const std::string& text) {
   try {
     (void)toml::parse("# " + text);
@@ -110,13 +124,14 @@ class Reader {
         KeepEarlier(status, ReadInto(name, node, base_));
       }
     }
+    KeepEarlier(status, CheckAll());
     BANDANA_RETURN_IF_ERROR(status);
     std::sort(sweeps_.begin(), sweeps_.end(),
               [](const Sweep& x, const Sweep& y) { return x.place < y.place; });
     return absl::OkStatus();
   }
 
-  // key=value, where the value is TOML or else a text.
+  // Applies an assignment key=value of --set. The value is read as TOML, or as a text if it is not TOML.
   absl::Status Override(const std::string& assignment) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -133,8 +148,10 @@ class Reader {
                            .key = key,
                            .accepted = "key=value, for example privacy.epsilon=2"});
     }
-    const Option* option = FindOption(key);
-    const bool verbatim = option != nullptr && option->type == OptionType::kText && !text.starts_with('"');
+    const std::vector<Option> options = Named(key);
+    const bool is_text = !options.empty() && (options.front().kind == Option::Kind::kText ||
+                                              options.front().kind == Option::Kind::kPath);
+    const bool verbatim = is_text && !text.starts_with('"');
     toml::table table;
     table.insert_or_assign("value", text);
     try {
@@ -147,6 +164,7 @@ class Reader {
     const absl::Status status = ReadInto(key, *table.get("value"), givens);
     overriding_ = false;
     BANDANA_RETURN_IF_ERROR(status);
+    for (auto& [name, given] : givens) BANDANA_RETURN_IF_ERROR(Check(name, given, base_));
     for (const auto& [name, given] : givens) {
       base_[name] = given;
       std::erase_if(sweeps_, [&](const Sweep& sweep) { return sweep.key == name; });
@@ -159,7 +177,7 @@ class Reader {
     Spec spec;
     spec.file = file_;
     if (!base_.contains("name")) {
-      base_["name"] = {Value(std::filesystem::path(file_).stem().string())};
+      base_["name"] = {.value = Value(std::filesystem::path(file_).stem().string())};
     }
     spec.name = std::get<std::string>(base_["name"].value);
     if (HasControlCharacter(spec.name)) {
@@ -187,7 +205,7 @@ class Reader {
   }
 
  private:
-  // A value on the command line has no line.
+  // Returns the line of a value in the file, or 0 for a value on the command line.
   int LineOf(const toml::node& node) const {
     return overriding_ ? 0 : static_cast<int>(node.source().begin.line);
   }
@@ -212,22 +230,53 @@ class Reader {
                          .accepted = "nearest known key: " + Nearest(key, KnownKeys())});
   }
 
-  absl::StatusOr<const Option*> Known(const std::string& key, int line) const {
-    if (const Option* option = FindOption(key)) return option;
-    return UnknownKey(key, line);
+  // Returns the options of that key. Those of the algorithm and world of the variant, or else of the base,
+  // come first.
+  std::vector<Option> Named(const std::string& key, const Givens* variant = nullptr) const {
+    const auto text_of = [&](const char* of) -> std::string {
+      if (variant != nullptr && variant->contains(of)) return ToText(variant->at(of).value);
+      return base_.contains(of) ? ToText(base_.at(of).value) : "";
+    };
+    return OptionsNamed(key, text_of("algorithm.name"), text_of("environment.kind"));
   }
 
-  absl::StatusOr<Value> Checked(const Option& option, const toml::node& node,
-                                const std::optional<Value>& value) const {
-    if (!value.has_value()) return BadType(option.key, node, option.accepted);
-    const absl::StatusOr<Value> checked = option.Check(*value);
-    if (!checked.ok()) return WithFile(checked.status(), Source(), LineOf(node));
-    const bool is_path = option.key.ends_with(".file") || option.key == "environment.action_context";
-    if (!is_path || std::get<std::string>(*checked).empty()) return *checked;
-    return Value(AbsolutePath(std::get<std::string>(*checked)));
+  // Fails if no algorithm and no world accepts the value. Whether the chosen ones accept it is checked when
+  // points are resolved.
+  absl::Status Check(const std::string& key, Given& given, const Givens& variant) const {
+    absl::Status first;
+    for (const Option& option : Named(key, &variant)) {
+      absl::StatusOr<Value> checked = option.check(given.value);
+      if (!checked.ok()) {
+        if (first.ok()) first = InvalidOption(key, ToText(given.value), AcceptedIn(checked.status()));
+        continue;
+      }
+      given.value = *std::move(checked);
+      const bool is_path = option.kind == Option::Kind::kPath;
+      auto* path = std::get_if<std::string>(&given.value);
+      if (is_path && path != nullptr && !path->empty()) *path = AbsolutePath(*path);
+      return absl::OkStatus();
+    }
+    return WithFile(first, given.source, given.line);
   }
 
-  // A resolved spec must mean the same wherever it is put.
+  static std::string AcceptedIn(const absl::Status& status) {
+    const std::optional<InputError> error = InputErrorOf(status);
+    return error.has_value() ? error->accepted : "";
+  }
+
+  absl::Status CheckAll() {
+    absl::Status status;
+    for (auto& [key, given] : base_) KeepEarlier(status, Check(key, given, base_));
+    for (Variant& variant : variants_) {
+      for (auto& [key, given] : variant.givens) KeepEarlier(status, Check(key, given, variant.givens));
+    }
+    for (Sweep& sweep : sweeps_) {
+      for (Given& given : sweep.values) KeepEarlier(status, Check(sweep.key, given, base_));
+    }
+    return status;
+  }
+
+  // Makes a path absolute, so that a resolved spec means the same in any folder.
   std::string AbsolutePath(const std::string& path) const {
     return std::filesystem::absolute(std::filesystem::path(file_).parent_path() / path)
         .lexically_normal()
@@ -243,9 +292,11 @@ class Reader {
       }
       return status;
     }
-    BANDANA_ASSIGN_OR_RETURN(const Option* option, Known(key, LineOf(node)));
-    BANDANA_ASSIGN_OR_RETURN(Value value, Checked(*option, node, ValueOf(node)));
-    givens[key] = {std::move(value), LineOf(node)};
+    const std::vector<Option> options = Named(key);
+    if (options.empty()) return UnknownKey(key, LineOf(node));
+    std::optional<Value> value = ValueOf(node);
+    if (!value.has_value()) return BadType(key, node, options.front().accepted);
+    givens[key] = {*std::move(value), LineOf(node), Source()};
     return absl::OkStatus();
   }
 
@@ -258,7 +309,8 @@ class Reader {
       }
       return status;
     }
-    BANDANA_ASSIGN_OR_RETURN(const Option* option, Known(key, LineOf(node)));
+    const std::vector<Option> options = Named(key);
+    if (options.empty()) return UnknownKey(key, LineOf(node));
     if (IsWholeRun(key)) {
       return InvalidInput({.message = "cannot be swept: it belongs to the whole run",
                            .file = Source(),
@@ -273,8 +325,9 @@ class Reader {
     const toml::source_position begin = node.source().begin;
     Sweep sweep{key, {static_cast<int>(begin.line), static_cast<int>(begin.column)}, {}};
     for (const toml::node& element : *array) {
-      BANDANA_ASSIGN_OR_RETURN(Value value, Checked(*option, element, ScalarOf(element)));
-      sweep.values.push_back({std::move(value), LineOf(element)});
+      std::optional<Value> value = ScalarOf(element);
+      if (!value.has_value()) return BadType(key, element, options.front().accepted);
+      sweep.values.push_back({*std::move(value), LineOf(element), Source()});
     }
     sweeps_.push_back(std::move(sweep));
     return absl::OkStatus();
@@ -309,7 +362,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Every combination of the sweep, under a variant. What a variant sets itself is not swept.
+  // Adds a point for every combination of swept values, under a variant. A key that the variant sets itself
+  // is not swept.
   absl::Status Expand(const Variant& variant, Spec& spec) const {
     std::vector<const Sweep*> sweeps;
     for (const Sweep& sweep : sweeps_) {
@@ -328,28 +382,32 @@ class Reader {
   }
 
   absl::Status AddPoint(const Variant& variant, const Givens& givens, Spec& spec) const {
-    Point point;
-    if (const auto name = givens.find("algorithm.name"); name != givens.end()) {
-      point.settings.Set(name->first, name->second.value);  // decides on options that come before it
-    }
-    for (const Option& option : Vocabulary()) {
-      if (!option.applies(point.settings)) continue;
-      const auto given = givens.find(option.key);
-      const std::optional<Value> fallback = option.FallbackFor(point.settings);
-      if (given == givens.end() && !fallback.has_value()) {
-        return InvalidInput(
-            {.message = "missing", .file = Source(), .key = option.key, .accepted = option.accepted});
-      }
-      const bool checkpoints = option.key == "checkpoints" && given != givens.end();
-      if (checkpoints) BANDANA_RETURN_IF_ERROR(CheckCheckpoints(point.settings, given->second));
-      point.settings.Set(option.key, given == givens.end() ? *fallback : given->second.value);
+    absl::StatusOr<ResolvedPoint> resolved = ResolvePoint([&](const std::string& key) -> const Value* {
+      const auto given = givens.find(key);
+      return given == givens.end() ? nullptr : &given->second.value;
+    });
+    if (!resolved.ok()) return WithSource(resolved.status(), givens);
+    Point point{.settings = std::move(resolved->settings),
+                .order = std::move(resolved->order),
+                .defaults = std::move(resolved->defaults)};
+    if (const auto given = givens.find("checkpoints"); given != givens.end()) {
+      BANDANA_RETURN_IF_ERROR(CheckCheckpoints(point.settings, given->second));
     }
     for (const Point& other : spec.points) {
-      if (other.settings == point.settings) return absl::OkStatus();  // differs in ignored keys alone
+      if (other.settings == point.settings)
+        return absl::OkStatus();  // they differ only in keys without effect
     }
     Describe(variant, point);
     spec.points.push_back(std::move(point));
     return absl::OkStatus();
+  }
+
+  // Adds to an error where the value that it names was written.
+  absl::Status WithSource(const absl::Status& status, const Givens& givens) const {
+    const std::optional<InputError> error = InputErrorOf(status);
+    const auto given = error.has_value() ? givens.find(error->key) : givens.end();
+    if (given == givens.end() || given->second.source.empty()) return WithFile(status, Source());
+    return WithFile(status, given->second.source, given->second.line);
   }
 
   absl::Status CheckCheckpoints(const Settings& settings, const Given& given) const {
@@ -363,7 +421,7 @@ class Reader {
                          .accepted = fmt::format("rounds from 1 to {}", settings.Integer("horizon"))});
   }
 
-  // The label, and what of the settings varies.
+  // Sets the point's label and its varied settings.
   void Describe(const Variant& variant, Point& point) const {
     std::vector<std::string> words;
     if (!variant.label.empty()) words.push_back(variant.label);
@@ -372,7 +430,7 @@ class Reader {
       if (value == nullptr) continue;
       point.varied.Set(sweep.key, *value);
       if (variant.givens.contains(sweep.key)) continue;
-      const bool speaks_for_itself = FindOption(sweep.key)->type == OptionType::kChoice;
+      const bool speaks_for_itself = Named(sweep.key).front().kind == Option::Kind::kChoice;
       const std::string short_key = sweep.key.substr(sweep.key.rfind('.') + 1);
       words.push_back(speaks_for_itself ? ToText(*value) : fmt::format("{}={}", short_key, ToText(*value)));
     }
@@ -387,36 +445,46 @@ class Reader {
 
   std::string ToToml(const std::vector<Point>& points) const {
     std::string text;
-    std::string table;
-    for (const Option& option : Vocabulary()) {
-      const auto user = std::find_if(points.begin(), points.end(),
-                                     [&](const Point& p) { return p.settings.Has(option.key); });
-      if (user == points.end()) continue;
-      const auto given = base_.find(option.key);
-      const std::optional<Value> fallback = option.FallbackFor(user->settings);
-      if (given == base_.end() && !fallback.has_value()) continue;
-      const std::size_t dot = option.key.find('.');
-      const std::string section = dot == std::string::npos ? "" : option.key.substr(0, dot);
-      if (section != table) text += fmt::format("\n[{}]\n", table = section);
-      text += fmt::format("{} = {}\n", option.key.substr(dot == std::string::npos ? 0 : dot + 1),
-                          lab::ToToml(given == base_.end() ? *fallback : given->second.value));
+    for (const char* table : kTables) {
+      const std::string lines = TableToToml(points, table);
+      if (lines.empty()) continue;
+      if (*table != '\0') text += fmt::format("\n[{}]\n", table);
+      text += lines;
     }
     for (const Variant& variant : variants_) {
-      text += fmt::format("\n[[variant]]\nlabel = {}\n", lab::ToToml(Value(variant.label)));
+      text += fmt::format("\n[[variant]]\nlabel = {}\n", bandana::ToToml(Value(variant.label)));
       for (const auto& [key, given] : variant.givens)
-        text += fmt::format("{} = {}\n", key, lab::ToToml(given.value));
+        text += fmt::format("{} = {}\n", key, bandana::ToToml(given.value));
     }
     if (!sweeps_.empty()) text += "\n[sweep]\n";
     for (const Sweep& sweep : sweeps_) {
       std::vector<std::string> values;
-      for (const Given& given : sweep.values) values.push_back(lab::ToToml(given.value));
+      for (const Given& given : sweep.values) values.push_back(bandana::ToToml(given.value));
       text += fmt::format("\"{}\" = [{}]\n", sweep.key, fmt::join(values, ", "));
     }
     return text;
   }
 
+  // Returns the keys of one table that some point uses, with the values given, or else with the default of
+  // the first such point.
+  std::string TableToToml(const std::vector<Point>& points, const std::string& table) const {
+    std::string text;
+    std::set<std::string> written;
+    for (const Point& point : points) {
+      for (const std::string& key : point.order) {
+        if (TableOf(key) != table || !written.insert(key).second) continue;
+        const auto given = base_.find(key);
+        const std::optional<Value>& fallback = point.defaults.at(key);
+        if (given == base_.end() && !fallback.has_value()) continue;
+        text += fmt::format("{} = {}\n", table.empty() ? key : key.substr(table.size() + 1),
+                            bandana::ToToml(given == base_.end() ? *fallback : given->second.value));
+      }
+    }
+    return text;
+  }
+
   std::string file_;
-  bool overriding_ = false;  // reading --set
+  bool overriding_ = false;  // whether an assignment of --set is being read
   Givens base_;
   std::vector<Variant> variants_;
   std::vector<Sweep> sweeps_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,39 +13,42 @@
 
 namespace bandana::lab {
 
-/// One combination of settings that is run, with every default filled in and nothing that it ignores.
+/// One combination of settings that is run. It has every default filled in, and no option that has no effect.
 struct Point {
   std::string label;
   Settings settings;
-  Settings varied;  ///< the keys in which points may differ: swept, or set by a variant
+  Settings varied;                 ///< the keys in which points may differ: swept, or set by a variant
+  std::vector<std::string> order;  ///< the keys of `settings`, as a spec writes them
+  std::map<std::string, std::optional<Value>> defaults;  ///< the default of each of these keys, if it has one
 };
 
-/// An experiment as a user wrote it, checked word by word.
+/// An experiment as a user wrote it, with every key and value checked.
 struct Spec {
   std::string file;
   std::string name;
   std::vector<Point> points;
   std::vector<std::string> swept;
-  std::string toml;                         ///< resolved: reading it again gives the same spec
-  std::string sha256;                       ///< of `toml`
-  Settings service;                         ///< the [service] table, which is no part of the experiment
-  std::set<std::string> given;              ///< keys of the base that were not left to their defaults
-  std::vector<std::string> without_effect;  ///< those of them that no point takes
+  std::string toml;             ///< the resolved spec; reading it again gives the same spec
+  std::string sha256;           ///< the digest of `toml`
+  Settings service;             ///< the [service] table, which is no part of the experiment
+  std::set<std::string> given;  ///< the keys that the file or --set gives outside sweeps and variants
+  std::vector<std::string> without_effect;  ///< the keys of `given` that no point uses
 
   std::int64_t replicates() const { return points.front().settings.Integer("replicates"); }
 };
 
-/// `--set key=value`, last word over the file, its sweeps and its variants.
+/// Assignments `key=value` from --set. They override the file, its sweeps and its variants.
 using Overrides = std::vector<std::string>;
 
 /// Reads and resolves a spec. Every error names the file, line, key, value and what is accepted.
 absl::StatusOr<Spec> LoadSpec(const std::string& path, const Overrides& overrides);
 
-/// The same from text; `path` is for messages and for relative files.
+/// Does what LoadSpec does, with text instead of a file. `path` appears in messages, and relative paths in
+/// the text are resolved against its folder.
 absl::StatusOr<Spec> ParseSpec(const std::string& text, const std::string& path, const Overrides& overrides);
 
-/// The rounds at which a point's results are written: ascending, the last one is the horizon unless a list
-/// says otherwise.
+/// Returns the rounds at which a point's results are written, ascending. The last one is the horizon, unless
+/// the spec lists the rounds.
 std::vector<Count> Checkpoints(const Settings& settings);
 
 }  // namespace bandana::lab

@@ -5,15 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "bandana/algorithms/fed_ucb/create.h"
+#include "bandana/bandit/worlds/linear.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/clique_cover.h"
-#include "bandana/lab/algorithms.h"
-#include "bandana/lab/arm_parts.h"
-#include "bandana/lab/arms.h"
 #include "bandana/lab/experiment.h"
-#include "bandana/lab/federated_parts.h"
-#include "bandana/lab/nets.h"
-#include "bandana/lab/replay.h"
 #include "bandana/lab/version.h"
 
 namespace bandana::lab {
@@ -26,7 +22,7 @@ struct Moments {
 
 Moments MomentsOf(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
-  double sum = 0;  // exact for counts, so that equal counts have no spread
+  double sum = 0;  // exact for counts, so that the sd of equal counts is 0
   for (const double value : values) sum += value;
   const double mean = sum / n;
   double squares = 0;
@@ -34,7 +30,7 @@ Moments MomentsOf(const std::vector<double>& values) {
   return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0};
 }
 
-// By linear interpolation between order statistics.
+// Returns a quantile by linear interpolation between order statistics.
 double Quantile(std::vector<double> values, double q) {
   for (const double value : values) {
     if (std::isnan(value)) return value;
@@ -87,7 +83,7 @@ Json CurveOf(const std::vector<std::vector<std::vector<double>>>& replicates, st
   return curve;
 }
 
-// Of regret, and of a log's value.
+// Returns the curve over time of regret and, for a log, of the off-policy value.
 Json Curve(const std::vector<std::vector<std::vector<double>>>& replicates, const std::vector<Count>& times,
            const std::vector<std::string>& names) {
   Json curve = {{"t", times}, {"regret", CurveOf(replicates, times.size(), 0)}};
@@ -106,9 +102,14 @@ Json ToJson(const Value& value) {
 
 std::string Dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-/// The net that was played, and what it can have cost in regret (null: unknown); null if there is none.
-static absl::StatusOr<Json> NetStatement(const Settings& settings) {
-  BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net, NetOf(settings));
+namespace {
+
+// Returns the net of actions that was played and a bound on the regret that it can have cost (null: unknown).
+// Returns null if there is no net.
+absl::StatusOr<Json> NetStatement(const Experiment& experiment) {
+  const auto* params = std::any_cast<LinearWorldParams>(&experiment.world);
+  if (params == nullptr) return Json(nullptr);
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net, NetOf(*params, experiment.run.horizon));
   if (!net.has_value()) return Json(nullptr);
   return Json{{"set", net->set.has_value() ? NameOf(*net->set) : "finite"},
               {"sampled", net->sampled},
@@ -116,32 +117,42 @@ static absl::StatusOr<Json> NetStatement(const Settings& settings) {
               {"regret_at_most", net->cost.has_value() ? Json(*net->cost) : Json(nullptr)}};
 }
 
-/// The graph of peers, and how many cliques cover the graph in which those at a distance of at most gamma are
-/// joined; null if there is none.
-static absl::StatusOr<Json> GraphStatement(const Settings& settings) {
-  if (!AlgorithmOf(settings).federated || !IsPeers(settings)) return Json(nullptr);
-  BANDANA_ASSIGN_OR_RETURN(const Graph graph, MakeGraph(settings));
-  const auto gamma = static_cast<int>(settings.Integer("algorithm.gamma"));
-  return Json{{"nodes", graph.nodes()},
-              {"edges", graph.edges()},
-              {"diameter", graph.diameter()},
-              {"cliques", CliqueCover(graph.Power(gamma)).size()}};
+// Returns the graph of peers and the size of a clique cover of its power: the graph in which peers at a
+// distance of at most gamma are joined. Returns null if there is no graph.
+Json GraphStatement(const Instance& instance) {
+  const auto* params = std::any_cast<FedUcbP2pParams>(&instance.experiment.params);
+  const Graph* graph = instance.federation.topology.graph();
+  if (params == nullptr || graph == nullptr) return nullptr;
+  return Json{{"nodes", graph->nodes()},
+              {"edges", graph->edges()},
+              {"diameter", graph->diameter()},
+              {"cliques", CliqueCover(graph->Power(static_cast<int>(params->gamma))).size()}};
 }
 
-/// What went over the network in the first replicate, which is run again for it: the results do not keep
-/// that. Null if there is none, or too large a one to look at.
-static absl::StatusOr<Json> NetworkStatement(const Settings& settings) {
+// Returns a picture of the network traffic in the first replicate. The replicate is run again for this,
+// because results.csv does not keep the traffic. Returns null if there are no messages, or too many nodes to
+// draw.
+absl::StatusOr<Json> NetworkStatement(const Instance& instance, const Settings& settings) {
   constexpr Count kMostNodes = 500;
-  if (!AlgorithmOf(settings).arms || AgentsOf(settings) > kMostNodes || !Talks(settings))
-    return Json(nullptr);
+  const Topology& topology = instance.federation.topology;
+  const bool talks =
+      instance.federation.time() == TimeModel::kTick &&
+      (topology.has_server() || (topology.graph() != nullptr && topology.graph()->edges() > 0));
+  if (!talks || topology.clients() > kMostNodes) return Json(nullptr);
   const std::atomic<bool> stop = false;
-  BANDANA_ASSIGN_OR_RETURN(const ArmsOutcome outcome, RunArms(settings, 0, false, stop));
-  const NetworkPicture& picture = outcome.picture;
-  const auto ids = [](const std::vector<NodeId>& nodes) {
-    Json list = Json::array();
-    for (const NodeId node : nodes) list.push_back(node.value);
-    return list;
-  };
+  BANDANA_ASSIGN_OR_RETURN(const Outcome outcome, RunReplicate(settings, 0, stop));
+  return outcome.network.has_value() ? ToJson(*outcome.network) : Json(nullptr);
+}
+
+Json ToJson(const std::vector<NodeId>& nodes) {
+  Json list = Json::array();
+  for (const NodeId node : nodes) list.push_back(node.value);
+  return list;
+}
+
+}  // namespace
+
+Json ToJson(const NetworkPicture& picture) {
   Json edges = Json::array();
   for (std::size_t i = 0; i < picture.edges.size(); ++i) {
     edges.push_back({picture.edges[i].a.value, picture.edges[i].b.value, picture.edge_messages[i]});
@@ -151,7 +162,7 @@ static absl::StatusOr<Json> NetworkStatement(const Settings& settings) {
     if (picture.uplink_messages[i] > 0) uplinks.push_back({i + 1, picture.uplink_messages[i]});
   }
   Json components = Json::array();
-  for (const auto& component : picture.components) components.push_back(ids(component));
+  for (const auto& component : picture.components) components.push_back(ToJson(component));
   Json links = Json::array();
   for (const Edge& edge : picture.lost_links) links.push_back({edge.a.value, edge.b.value});
   return Json{
@@ -159,21 +170,19 @@ static absl::StatusOr<Json> NetworkStatement(const Settings& settings) {
       {"server", picture.server},
       {"edges", edges},
       {"uplinks", uplinks},
-      {"sinks", ids(picture.sinks)},
+      {"sinks", ToJson(picture.sinks)},
       {"components", components},
-      {"lost", {{"agents", ids(picture.lost_agents)}, {"links", links}, {"messages", picture.lost_messages}}},
+      {"lost",
+       {{"agents", ToJson(picture.lost_agents)}, {"links", links}, {"messages", picture.lost_messages}}},
       {"new_sinks", picture.new_sinks}};
 }
 
-absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason) {
-  BANDANA_ASSIGN_OR_RETURN(const std::vector<Claim> claims, ClaimsOf(settings));
+Json PrivacyStatement(const Instance& instance, const std::string& void_reason) {
+  const std::vector<Claim>& claims = instance.federation.claims;
+  const Privacy& privacy = instance.experiment.privacy;
   Json statement;
   statement["nominal"] = nullptr;
-  if (settings.Has("privacy.epsilon")) {
-    statement["nominal"] = {
-        {"epsilon", settings.Number("privacy.epsilon")},
-        {"delta", settings.Has("privacy.delta") ? settings.Number("privacy.delta") : 0.0}};
-  }
+  if (privacy.is_private()) statement["nominal"] = {{"epsilon", privacy.epsilon}, {"delta", privacy.delta}};
   statement["delivered"] = Json::array();
   for (const Claim& claim : claims) {
     statement["delivered"].push_back({{"adversary", claim.adversary},
@@ -190,16 +199,16 @@ absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::strin
 absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, const Timing& timing) {
   Json summary = {{"name", spec.name},       {"version", kVersion},   {"spec_sha256", spec.sha256},
                   {"wall_s", timing.wall_s}, {"cpu_s", timing.cpu_s}, {"points", Json::array()}};
-  const std::vector<std::string> names = MetricNames(MetricsOf(spec));
+  const std::vector<std::string> names = MetricNames(spec);
   for (std::size_t i = 0; i < spec.points.size(); ++i) {
     const Point& point = spec.points[i];
     Json varied = Json::object();
     for (const auto& [key, value] : point.varied.values()) varied[key] = ToJson(value);
-    BANDANA_ASSIGN_OR_RETURN(const Json privacy,
-                             PrivacyStatement(point.settings, VoidReason(point.settings)));
-    BANDANA_ASSIGN_OR_RETURN(const Json net, NetStatement(point.settings));
-    BANDANA_ASSIGN_OR_RETURN(const Json graph, GraphStatement(point.settings));
-    BANDANA_ASSIGN_OR_RETURN(const Json network, NetworkStatement(point.settings));
+    BANDANA_ASSIGN_OR_RETURN(const Instance instance, MakeInstance(point.settings, 0));
+    const Json privacy = PrivacyStatement(instance, instance.federation.void_reason());
+    BANDANA_ASSIGN_OR_RETURN(const Json net, NetStatement(instance.experiment));
+    const Json graph = GraphStatement(instance);
+    BANDANA_ASSIGN_OR_RETURN(const Json network, NetworkStatement(instance, point.settings));
     summary["points"].push_back({{"point", varied},
                                  {"label", point.label},
                                  {"algorithm", point.settings.Text("algorithm.name")},
@@ -208,8 +217,10 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
                                  {"curve", Curve(results.values()[i], Checkpoints(point.settings), names)},
                                  {"privacy", privacy}});
     if (!net.is_null()) summary["points"].back()["net"] = net;
-    std::vector<std::string> notes = ArmsNotes(point.settings);
-    for (std::string& note : ReplayNotes(point.settings)) notes.push_back(std::move(note));
+    std::vector<std::string> notes;
+    for (const Note& note : instance.federation.notes) {
+      if (note.weight != Note::Weight::kVoidsClaim) notes.push_back(note.text);
+    }
     if (!notes.empty()) summary["points"].back()["notes"] = notes;
     if (!network.is_null()) summary["points"].back()["network"] = network;
     if (!graph.is_null()) summary["points"].back()["graph"] = graph;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "bandana/lab/experiment.h"
 #include "bandana/lab/results.h"
 #include "bandana/lab/spec.h"
 #include "nlohmann/json.hpp"
@@ -16,15 +17,18 @@ struct Timing {
   double cpu_s = 0;
 };
 
-/// summary.json (interfaces.md) of a finished run.
+/// Returns the summary.json (interfaces.md) of a finished run.
 absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, const Timing& timing);
 
-/// A point's promise, in the shape of summary.json. `void_reason` empty: it stands.
-absl::StatusOr<Json> PrivacyStatement(const Settings& settings, const std::string& void_reason);
+/// Returns the privacy claims of a point in the shape of summary.json. `void_reason` says why they do not
+/// hold for this run; empty: they hold.
+Json PrivacyStatement(const Instance& instance, const std::string& void_reason);
+
+Json ToJson(const NetworkPicture& picture);
 
 Json ToJson(const Value& value);
 
-/// As a file is written: indented, and whole even where a text is not UTF-8.
+/// Returns the JSON as it is written to files: indented, with bytes that are not UTF-8 replaced.
 std::string Dump(const Json& json);
 
 }  // namespace bandana::lab

@@ -11,17 +11,16 @@
 
 namespace bandana {
 
-/// The only door into Raw, Report, Sealed, Released and LocalMessage: its friends are the complete list of
-/// what may open raw data or mint a released value.
+/// The only way into Raw, Report, Sealed, Released and LocalMessage. Its friends are the complete list of the
+/// classes that may open raw data or make a released value.
 ///
-/// There is one more way through the wall, for what a role holds (reports, sums of them, a silo's streams,
-/// released values; not Raw) and for nothing but saving it: these have a private State, which StateAccess in
-/// core/archive.h calls. What is saved is as raw as what the role holds. Nothing may be decided by it, and a
-/// silo's file must stay with the silo (docs/saving.md).
+/// There is one exception, for saving alone: Report, BasicReportSum, a silo's streams and Released (not Raw)
+/// have a private State, which StateAccess in core/archive.h calls. A saved state is as raw as what the role
+/// holds. Nothing may be decided by its content, and a silo's file must stay with the silo (docs/saving.md).
 class Access {
-  friend class Mechanism;  // privacy/mechanism.h lists those with a proof note
-  friend class Release;    // draws and journals, through a Context
-  friend class Wire;       // reports to integers and back, for the drivers alone
+  friend class Mechanism;  // privacy/mechanism.h lists the mechanisms; each has a proof note
+  friend class Release;    // draws and records releases, through a Context
+  friend class Wire;       // converts reports to integers and back, for the drivers alone
 
   using Units = std::vector<std::int64_t>;
 

@@ -20,7 +20,7 @@ bool Ascending(const std::vector<ArmId>& arms) {
   return std::adjacent_find(arms.begin(), arms.end(), std::greater_equal<>()) == arms.end();
 }
 
-// What comes from another process may be anything.
+// Sums from another process may hold anything, so everything is checked.
 absl::Status CheckShape(const ArmSums& sums) {
   if (!(sums.agents >= 1 && sums.agents < kMost && sums.pulls >= 1 && sums.pulls < kMost)) {
     return absl::InvalidArgumentError(fmt::format("sums of {} pulls of {} agents", sums.pulls, sums.agents));
@@ -47,10 +47,11 @@ absl::Status TooMany() { return absl::OutOfRangeError("sums of arms that leave 2
 
 bool Within(std::int64_t units) { return units >= -kMost && units < kMost; }
 
-// Adds all or none. In unsigned words, so that what is too much can be taken back.
+// Adds all or none, and returns whether it added. Unsigned words wrap around, so that a sum that is too large
+// can be undone.
 bool AddAll(const std::int64_t* from, std::int64_t* to, std::size_t size) {
   constexpr auto kShift = static_cast<std::uint64_t>(kMost);
-  std::uint64_t beyond = 0;  // its top bit: a value that is not in [-2^62, 2^62)
+  std::uint64_t beyond = 0;  // its top bit is set if some value is not in [-2^62, 2^62)
   for (std::size_t i = 0; i < size; ++i) {
     const auto each = static_cast<std::uint64_t>(from[i]);
     const std::uint64_t sum = static_cast<std::uint64_t>(to[i]) + each;
@@ -65,7 +66,7 @@ bool AddAll(const std::int64_t* from, std::int64_t* to, std::size_t size) {
   return false;
 }
 
-// The units of some of the arms, both lists ascending.
+// Writes the units of some of the arms. Both lists of arms are ascending.
 absl::Status Pick(const ArmSums& sums, const std::vector<ArmId>& arms, std::vector<std::int64_t>& units) {
   units.resize(arms.size());
   std::size_t at = 0;

@@ -6,19 +6,20 @@
 #include "absl/status/status.h"
 #include "bandana/privacy/arm_sums.h"
 
-/// Sums from what has been released: post-processing, so it costs nothing.
+/// Adds up released sums. This is post-processing, so it costs no privacy.
 namespace bandana {
 
-/// One agent's releases, added up.
+/// The sum of one agent's releases.
 class ArmHistory {
  public:
   bool empty() const { return !sums_.has_value(); }
 
-  /// The agent's next release: its earlier ones are added to it, for the arms that it has. An arm that was
-  /// not in the release before is an error, and so is other noise, or a sum beyond 2^62 units.
+  /// Adds the agent's next release to its earlier ones, for the arms of this release. Fails if the release
+  /// has an arm that the release before did not have, noise of another scale, or another number of agents, or
+  /// if a sum would exceed 2^62 units.
   absl::Status Add(const Released<ArmSums>& release);
 
-  /// There must be a release.
+  /// Returns the sums so far. There must have been a release.
   Released<ArmSums> Sums() const;
 
   template <class Archive>
@@ -30,19 +31,20 @@ class ArmHistory {
   std::optional<ArmSums> sums_;
 };
 
-/// Sums of several agents, added up.
+/// The sum over several agents.
 class ArmTotal {
  public:
-  /// Of these arms, ascending.
+  /// `arms` must be ascending.
   explicit ArmTotal(std::vector<ArmId> arms);
 
-  /// An agent's sums, or those of some, none of whom is in the total: whoever adds knows. Refuses, and is as
-  /// before, sums that lack an arm, have other noise, or would leave 2^62 units.
+  /// Adds the sums of one agent or of several. The caller must ensure that none of these agents is in the
+  /// total already. Fails if the sums lack an arm, have noise of another scale, or would exceed 2^62 units;
+  /// the total is then unchanged.
   absl::Status Add(const Released<ArmSums>& sums);
 
-  const ArmSums& value() const { return total_; }  ///< nobody's (agents = 0) at first
+  const ArmSums& value() const { return total_; }  ///< has agents = 0 before the first Add
 
-  /// Somebody must have been added.
+  /// Returns the total. At least one agent must have been added.
   Released<ArmSums> Sums() const;
 
  private:

@@ -10,17 +10,28 @@
 
 namespace bandana {
 
-/// One promise: what one adversary can learn about one unit. A mechanism's claims are a list, one an
-/// adversary.
+/// A privacy claim: a bound on what one adversary can learn about one unit. A mechanism has a list of claims,
+/// one per adversary.
 struct Claim {
-  std::string adversary;   ///< who, and what it sees
-  DpGuarantee guarantee;   ///< what really holds, never the nominal figure
-  std::string unit;        ///< what is protected
+  std::string adversary;   ///< the adversary, and what it sees
+  DpGuarantee guarantee;   ///< the proved guarantee, which may differ from the nominal one
+  std::string unit;        ///< the protected unit
   std::string neighbours;  ///< "replace-one" or "add-remove"
   std::string proof;       ///< the note in docs/proofs/
 };
 
-/// The promise of the mean mechanisms, whose unit and neighbours are the same.
+/// A sentence that a reader of results or claims must know.
+struct Note {
+  enum class Weight {
+    kRemark,
+    kNarrowsClaim,  ///< the claims hold in fewer cases than one might think
+    kVoidsClaim,    ///< the claims do not hold, and reports say so
+  };
+  Weight weight = Weight::kRemark;
+  std::string text;
+};
+
+/// Makes a claim of a mean mechanism. All of them have the same unit and the same neighbours.
 inline Claim ClientClaim(std::string adversary, DpGuarantee guarantee, std::string proof) {
   return {.adversary = std::move(adversary),
           .guarantee = guarantee,
@@ -29,22 +40,24 @@ inline Claim ClientClaim(std::string adversary, DpGuarantee guarantee, std::stri
           .proof = std::move(proof)};
 }
 
-/// The same promises where a client's reward depends on its context, which stays with it: joint differential
-/// privacy, against everyone but the client itself (docs/proofs/known-contexts.md).
+/// Restates claims for the case that a client's reward depends on its context, which stays with the client.
+/// They become joint differential privacy: against everyone but the client itself
+/// (docs/proofs/known-contexts.md).
 std::vector<Claim> AsJoint(std::vector<Claim> claims);
 
-/// What one release costs those whose data are in it.
+/// The cost of one release for each unit whose data are in it.
 struct Charge {
   DpGuarantee guarantee;
   UnitRanges units;
 };
 
-/// Names a release. Drawing the same one twice would give an adversary two noises for one value, so a context
-/// hands out the first draw again. Another question in the same epoch is another release, and costs again.
+/// Identifies a release. Two draws of the same release would give an adversary two noises for one value, so a
+/// context returns the first draw again. Another question in the same epoch is another release, and costs
+/// again.
 struct ReleaseKey {
   NodeId node;
   Epoch epoch;
-  std::string question = {};  ///< a digest of the query, and which part of it
+  std::string question = {};  ///< a digest of the query, and of the part if the query is dealt
   auto operator<=>(const ReleaseKey&) const = default;
 
   template <class Hash>

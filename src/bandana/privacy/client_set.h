@@ -10,10 +10,11 @@
 
 namespace bandana {
 
-/// Clients, each of them once, kept as ranges: a crowd of neighbouring ids costs as much as one client.
+/// A set of clients, stored as ranges of ids: many consecutive ids take as much memory as one.
 class ClientSet {
  public:
-  /// That there are `count` ids from `first` on, and none of them is in it.
+  /// Returns whether the ids `first`, `first` + 1, ..., `count` of them, exist and are all absent from the
+  /// set.
   bool AreNew(NodeId first, Count count) const {
     if (!(count >= 1 && count <= (Count{1} << 32) - first.value)) return false;
     bool all_new = true;
@@ -24,7 +25,7 @@ class ClientSet {
     return all_new;
   }
 
-  /// Those who AreNew.
+  /// Adds `count` ids from `first` on. AreNew must hold for them.
   void Add(NodeId first, Count count) {
     clients_.Change(first.value, Last(first, count), [](const std::monostate*) { return std::monostate(); });
   }

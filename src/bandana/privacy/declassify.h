@@ -2,8 +2,9 @@
 
 namespace bandana {
 
-/// Written wherever protected data may be used unprotected, with the reason as a literal (script/lint looks).
-/// Whatever is made with one claims no privacy, and its reports say so.
+/// Marks a place where protected data may be used unprotected, and gives the reason as a string literal
+/// (script/lint checks it). An object that is made with a Declassify claims no privacy, and its reports say
+/// so.
 class Declassify {
  public:
   explicit Declassify(const char* reason) : reason_(reason) {}

@@ -16,7 +16,8 @@ absl::StatusOr<GaussianNoise> GaussianNoise::Create(const GaussianParams& params
     return GaussianNoise(multiplier, params.nominal, params.sampler);
   }
   BANDANA_ASSIGN_OR_RETURN(const double multiplier, ClassicGaussianMultiplier(params.nominal));
-  // The classic formula is loose for epsilon <= 1 and wrong above it: say what it gives at the nominal delta.
+  // The classic formula is loose for epsilon <= 1 and wrong above it. The claim is what it gives at the
+  // nominal delta.
   const DpGuarantee delivered{GaussianEpsilon(params.nominal.delta, multiplier), params.nominal.delta};
   return GaussianNoise(multiplier, delivered, params.sampler);
 }
@@ -38,7 +39,7 @@ absl::StatusOr<std::int64_t> GaussianNoise::DrawSum(std::uint64_t scale, Count d
     for (Count i = 0; i < draws; ++i) sum += Draw(scale, noise);
     return sum;
   }
-  // A rounding adds 1/12; the one below is the last of them.
+  // Each rounding adds 1/12 to the variance. The rounding below is the last one, so n - 1 are added here.
   const double spread = std::sqrt(n * stddev * stddev + (n - 1) / 12);
   return static_cast<std::int64_t>(std::nearbyint(spread * StandardNormal(noise) + kMean * n));
 }

@@ -11,37 +11,40 @@
 
 namespace bandana {
 
-/// What the Gaussian mechanisms are asked for. No defaults: a forgotten budget must not compile into one.
+/// The parameters of the Gaussian mechanisms. There are no defaults, so that a forgotten budget does not
+/// compile.
 struct GaussianParams {
   DpGuarantee nominal;
   Calibration calibration;
   Sampler sampler;
 };
 
-/// Rounded normals on the grid of GridMean, scaled by the query's l2 sensitivity.
+/// Normal noise, rounded down to the grid of GridMean, with a standard deviation proportional to the query's
+/// l2 sensitivity.
 class GaussianNoise {
  public:
   using Params = GaussianParams;
-  static constexpr double kMean = -0.5;  ///< of a draw, in units: it is rounded down
+  static constexpr double kMean = -0.5;  ///< the mean of a draw, in grid units: a draw is rounded down
   static constexpr char kCentralProof[] = "docs/proofs/central-gaussian.md";
   static constexpr char kLocalProof[] = "docs/proofs/local-gaussian.md";
 
   static absl::StatusOr<GaussianNoise> Create(const GaussianParams& params);
 
-  /// What the multiplier delivers: under `paper` the classic formula's real epsilon.
+  /// Returns the guarantee that the noise delivers. Under Calibration::kPaper it is the exact epsilon of the
+  /// classic formula's noise.
   DpGuarantee delivered() const { return delivered_; }
 
-  /// The standard deviation, in whole units, that replacing one client's averages needs, or its one
-  /// reward in one part.
+  /// Returns the standard deviation, in whole grid units, that hides the replacement of one client. With a
+  /// part, the client has one reward, in that part.
   absl::StatusOr<std::uint64_t> Scale(const MeanQuery& query, int part = Report::kWhole) const;
   std::int64_t Draw(std::uint64_t scale, NoiseGen& noise) const;
 
-  /// The sum of so many draws. Fast: one normal of the sum's mean and variance, the draws' own rounding
-  /// included.
-  /// kOutOfRange, whatever is drawn, if it might not fit.
+  /// Draws the sum of `draws` draws. The fast sampler draws one normal that has the sum's mean and variance,
+  /// the rounding of each draw included. Fails with kOutOfRange if the sum might not fit 64 bits; this does
+  /// not depend on the values drawn.
   absl::StatusOr<std::int64_t> DrawSum(std::uint64_t scale, Count draws, NoiseGen& noise) const;
 
-  /// Of a sum of so many draws, in units.
+  /// Returns the law of the sum of `draws` draws, in grid units.
   NoiseLaw Law(std::uint64_t scale, Count draws) const;
 
  private:

@@ -21,10 +21,10 @@ std::int64_t ClipUnits(std::int64_t units, const Interval& bound, Count clients)
                     clients * static_cast<std::int64_t>(HighUnits(bound)));
 }
 
-// Products and roots of doubles are right to far better than this.
+// The relative rounding error of products and roots of doubles is far below 1e-12.
 constexpr double kRoundingSlack = 1 + 1e-12;
 
-// And a sum of this many, all positive.
+// Covers also the rounding of a sum of bounds.size() positive terms.
 double SumSlack(const MeanQuery& query) {
   return kRoundingSlack + 0x1p-52 * static_cast<double>(query.bounds.size());
 }
@@ -44,13 +44,13 @@ absl::Status CheckBound(const Interval& bound, Count clients) {
   return absl::OkStatus();
 }
 
-// The ball of a mapped query, in units, with room for rounding: every vector of the ball that its radius
-// names is rounded to one that is inside.
+// Returns the radius of a mapped query's ball in grid units, with room for rounding: every vector in the ball
+// of the query's radius is rounded to one inside.
 double RadiusUnits(const MeanQuery& query) {
   return std::ceil(query.map.radius / GridMean::kUnit + std::sqrt(static_cast<double>(query.size())) / 2);
 }
 
-// Whole numbers inside the ball, which those inside already are.
+// Scales integers into the ball. Vectors that are inside already stay as they are.
 std::vector<std::int64_t> IntoBall(const std::vector<double>& whole, double radius) {
   double squares = 0;
   for (const double entry : whole) squares += entry * entry;
@@ -130,17 +130,17 @@ absl::Status CheckPart(const MeanQuery& query, int part) {
   return CheckBound(query.bounds[i], query.dealt[i]);
 }
 
-absl::StatusOr<Count> CrowdSize(const MeanQuery& query, int part, RewardSums crowd) {
+absl::StatusOr<Count> GroupSize(const MeanQuery& query, int part, RewardSums group) {
   const Count most = query.dealt[static_cast<std::size_t>(part)];
   Count clients = 0;
   bool fits = true;
-  for (const RewardSum& each : crowd) {
+  for (const RewardSum& each : group) {
     fits = fits && each.count >= 0 && each.count <= most - clients;
     if (fits) clients += each.count;
   }
   if (fits && clients >= 1) return clients;
   return absl::InvalidArgumentError(
-      fmt::format("a crowd in a part that is dealt to {} clients must be of 1 to as many", most));
+      fmt::format("a group in a part that is dealt to {} clients must be of 1 to as many", most));
 }
 
 double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
@@ -151,7 +151,7 @@ double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
 
 namespace {
 
-// In units, rounded.
+// Returns the mapped averages, rounded to grid units.
 std::vector<double> MappedAverages(const MeanQuery& query, RewardSums sums) {
   std::vector<double> distances(sums.size());
   for (std::size_t j = 0; j < sums.size(); ++j) {
@@ -191,9 +191,10 @@ absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, double sen
   constexpr double kMost = 0x1p51;
   const double units = std::ceil(multiplier * sensitivity * kRoundingSlack);
   if (!(units <= kMost)) {
-    return InvalidInput(
+    return InvalidField(
+        Part::kPrivacy,
         {.message = fmt::format("the noise would have a standard deviation of {:.3g}", units * kUnit),
-         .key = "privacy.epsilon",
+         .key = "epsilon",
          .accepted =
              fmt::format("a larger epsilon, or a smaller reward bound: noise up to {:.3g}", kMost * kUnit)});
   }
@@ -229,11 +230,11 @@ absl::StatusOr<std::int64_t> GridMean::PartOf(const MeanQuery& query, int part,
   return static_cast<std::int64_t>(std::nearbyint(ClippedAverage(sums[0], bound) / kUnit));
 }
 
-absl::StatusOr<GridMean::CrowdSum> GridMean::CrowdOf(const MeanQuery& query, int part,
-                                                     const Raw<RewardSums>& crowd) const {
+absl::StatusOr<GridMean::GroupSum> GridMean::GroupOf(const MeanQuery& query, int part,
+                                                     const Raw<RewardSums>& group) const {
   BANDANA_RETURN_IF_ERROR(CheckPart(query, part));
-  const RewardSums sums = Reveal(crowd);
-  BANDANA_ASSIGN_OR_RETURN(const Count clients, CrowdSize(query, part, sums));
+  const RewardSums sums = Reveal(group);
+  BANDANA_ASSIGN_OR_RETURN(const Count clients, GroupSize(query, part, sums));
   const Interval& bound = query.bounds[static_cast<std::size_t>(part)];
   std::int64_t units = 0;
   for (const RewardSum& each : sums) {
@@ -243,7 +244,7 @@ absl::StatusOr<GridMean::CrowdSum> GridMean::CrowdOf(const MeanQuery& query, int
                                             : std::clamp(each.sum, count * bound.low, count * bound.high);
     units += static_cast<std::int64_t>(std::nearbyint(sum / kUnit));
   }
-  return CrowdSum{clients, units};
+  return GroupSum{clients, units};
 }
 
 absl::Status GridMean::AddEntries(const MeanQuery& query, const Report& report, Entries entries,

@@ -9,26 +9,29 @@
 
 namespace bandana {
 
-/// An error unless averages in the query's intervals, and sums of them over its clients, fit the grid with
-/// room for noise: so that nothing later fails because of what the data are. Nor if its coordinates are not
-/// dealt out to its clients, each once, or its map is not one of its coordinates.
+/// Fails if averages in the query's intervals, or their sums over its clients, do not fit the grid with room
+/// for noise. After this check nothing fails because of the data. Also fails if the query is dealt but
+/// `dealt` does not assign exactly one coordinate to every client, or if the map does not fit the
+/// coordinates.
 absl::Status CheckQuery(const MeanQuery& query);
 
-/// The same, and an error too if the query is dealt: everyone is to answer all of it.
+/// Checks the query, and fails also if it is dealt. It is for calls in which every client answers all
+/// coordinates.
 absl::Status CheckWhole(const MeanQuery& query);
 
-/// The same of a dealt query for one of its parts: an error too if there is no such part.
+/// Checks a dealt query for the call on one of its parts. Fails also if there is no such part.
 absl::Status CheckPart(const MeanQuery& query, int part);
 
-/// One client's average of a pull's rewards, inside its interval. A value that is not a number counts as the
-/// interval's middle: to refuse it would tell that it was there.
+/// Returns one client's average of a pull's rewards, clipped to its interval. NaN counts as the middle of the
+/// interval: an error would reveal that the value was there.
 double ClippedAverage(const RewardSum& rewards, const Interval& bound);
 
-/// How many clients a crowd has; an error unless they are 1 to dealt[part]. The query has been checked.
-absl::StatusOr<Count> CrowdSize(const MeanQuery& query, int part, RewardSums crowd);
+/// Returns how many clients a group has. A group is a group of simulated clients whose reports are drawn as
+/// one sum. Fails unless it has 1 to dealt[part] clients. The query must have been checked.
+absl::StatusOr<Count> GroupSize(const MeanQuery& query, int part, RewardSums group);
 
-/// Averages as whole units of 2^-30: what the mean mechanisms with noise on a grid share. Raw data pass
-/// through here, so only the mechanisms with a proof note, its friends, can have one.
+/// The base of the mean mechanisms with noise on a grid: averages are integers, in units of 2^-30. Raw data
+/// pass through here, so only its friends, the mechanisms with a proof note, can derive from it.
 class GridMean : public Mechanism {
  public:
   using Query = MeanQuery;
@@ -37,52 +40,54 @@ class GridMean : public Mechanism {
 
   static constexpr double kUnit = 1.0 / (1 << 30);
 
-  /// The most that replacing one client can move the sum of clipped and rounded averages, in units, in l2 and
-  /// in l1. The ends of an interval are rounded outwards to the grid, so rounding a value inside never adds
-  /// to it. With a part, which alone the client answers, its interval's length. Of a mapped query the
-  /// diameter of the ball that reports are brought into.
+  /// Returns the largest distance, in units, that replacing one client can move the sum of clipped and
+  /// rounded averages, in l2 and in l1. The ends of an interval are rounded outwards to the grid, so rounding
+  /// a value inside never adds to it. With a part, the client answers this part only, and the result is the
+  /// length of its interval. For a mapped query the result comes from the diameter of the ball that reports
+  /// are clipped to.
   static double Sensitivity(const MeanQuery& query, int part = Report::kWhole);
   static double SensitivityL1(const MeanQuery& query, int part = Report::kWhole);
 
-  /// The least whole number of units that is at least multiplier x sensitivity; an error if that is more than
-  /// sums of 64 bits can hold with room to spare.
+  /// Returns the smallest integer number of units that is at least multiplier x sensitivity. Fails if it is
+  /// more than sums of 64 bits can hold with room to spare.
   static absl::StatusOr<std::uint64_t> NoiseUnits(double multiplier, double sensitivity);
 
-  /// kOutOfRange unless noise of this standard deviation in units, a sum of Gaussian or Laplace terms, fits
-  /// 64 bits with a probability of all but e^-80.
+  /// Fails with kOutOfRange unless noise of this standard deviation, in units, fits 64 bits with probability
+  /// at least 1 - e^-80. The noise is a sum of Gaussian or Laplace terms.
   static absl::Status CheckNoiseSum(double stddev);
 
-  /// A word a coordinate.
+  /// A report takes one word per coordinate.
   static absl::StatusOr<Count> ReportBits(const MeanQuery& query) { return WordBits(query); }
   static absl::StatusOr<Count> ReportBits(const MeanQuery&, int) { return kWordBits; }
 
-  absl::Status CheckCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd) const {
-    return CrowdOf(query, part, crowd).status();
+  absl::Status CheckGroup(const MeanQuery& query, int part, const Raw<RewardSums>& group) const {
+    return GroupOf(query, part, group).status();
   }
 
  protected:
   static constexpr Count kWordBits = 64;
   static Count WordBits(const MeanQuery& query) { return kWordBits * static_cast<Count>(query.size()); }
 
-  /// One client's averages, each clipped to its interval, mapped if the query says so, and rounded.
+  /// Returns one client's averages: each is clipped to its interval, then they are mapped if the query has a
+  /// map, and rounded.
   absl::StatusOr<Units> Average(const MeanQuery& query, const Raw<RewardSums>& rewards) const;
 
-  /// One client's one reward, and the sum of a crowd's, clipped and rounded.
+  /// PartOf returns one client's one reward, clipped and rounded. GroupOf returns the sum over a group.
   absl::StatusOr<std::int64_t> PartOf(const MeanQuery& query, int part, const Raw<RewardSums>& one) const;
-  struct CrowdSum {
+  struct GroupSum {
     Count clients;
     std::int64_t units;
   };
-  absl::StatusOr<CrowdSum> CrowdOf(const MeanQuery& query, int part, const Raw<RewardSums>& crowd) const;
+  absl::StatusOr<GroupSum> GroupOf(const MeanQuery& query, int part, const Raw<RewardSums>& group) const;
 
-  /// What of a report goes into a sum: with kClip each entry is brought inside its interval once more (a
-  /// crowd's inside as many of them; a mapped one inside its ball), so that the sum's sensitivity does not
-  /// depend on what a client sends. Not for reports that carry their own noise.
+  /// Adds a report to a sum. With kClip the entries are clipped again, so that the sum's sensitivity does not
+  /// depend on what a client sends: to the interval, to the interval times the number of clients (a group),
+  /// or to the ball (a mapped query). kAsSent is for reports that carry their own noise.
   enum class Entries { kClip, kAsSent };
   absl::Status AddEntries(const MeanQuery& query, const Report& report, Entries entries,
                           ReportSum& sum) const;
 
-  /// The noise in one entry of a sum, before it is divided by its clients, in units.
+  /// The noise in one entry of a sum, in units, before the division by the number of clients.
   struct EntryNoise {
     NoiseLaw law = {};
     double mean = 0;
@@ -90,11 +95,12 @@ class GridMean : public Mechanism {
   absl::StatusOr<Released<Mean>> MintMean(const MeanQuery& query, const Sealed& sum,
                                           absl::FunctionRef<EntryNoise(std::size_t i)> noise) const;
 
-  /// The same in the entries of the mean.
+  /// Returns the noise in each entry of the mean.
   static std::vector<NoiseLaw> LawsOf(const MeanQuery& query,
                                       absl::FunctionRef<EntryNoise(std::size_t i)> noise);
 
-  /// scale(part) for each coordinate of a dealt query; scale(Report::kWhole) for all of another.
+  /// Returns scale(part) for each coordinate of a dealt query. For any other query all coordinates have
+  /// scale(Report::kWhole).
   static absl::StatusOr<std::vector<std::uint64_t>> ScalesOf(
       const MeanQuery& query, absl::FunctionRef<absl::StatusOr<std::uint64_t>(int part)> scale);
 

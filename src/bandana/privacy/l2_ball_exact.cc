@@ -15,10 +15,10 @@
 namespace bandana {
 namespace {
 
-constexpr double kAxisUnits = 0x1p40;  // of a vector as long as the radius
+constexpr double kAxisUnits = 0x1p40;  // the length of the radius in units of the axis
 
-// How far a cap's mass, for directions on the sampler's lattice, may be from the sphere's: the bound of
-// docs/proofs/sphere.md, at the best of its t, rounded up.
+// Returns a bound on how far a cap's mass on the sampler's lattice may be from its mass on the sphere:
+// docs/proofs/sphere.md, at the best t, rounded up.
 double CapMassError(std::int64_t dimension) {
   if (dimension == 1) return 0;
   const auto d = static_cast<double>(dimension);
@@ -31,7 +31,7 @@ double CapMassError(std::int64_t dimension) {
   return least * (1 + 1e-9);
 }
 
-// What the lattice adds to epsilon: both quotients of the proof with the cap's mass at its worst.
+// Returns what the lattice adds to epsilon: both quotients of the proof, with the cap's mass at its worst.
 double LatticeCost(const L2BallSetting& setting, std::int64_t dimension) {
   const double error = CapMassError(dimension);
   const double mass = setting.cap_mass;
@@ -43,14 +43,14 @@ double LatticeCost(const L2BallSetting& setting, std::int64_t dimension) {
 
 absl::StatusOr<ExactL2Ball> SetUpExactL2Ball(L2BallRandomizer randomizer, std::int64_t dimension,
                                              double epsilon, double radius) {
-  constexpr double kLeastCap = 1e-6;  // it is hit by chance
+  constexpr double kLeastCap = 1e-6;  // rejection hits a smaller cap too rarely
   BANDANA_ASSIGN_OR_RETURN(L2BallSetting setting, SetUpL2Ball(randomizer, dimension, epsilon, radius));
   double delivered = setting.delivered_epsilon;
   if (randomizer == L2BallRandomizer::kPrivUnit && dimension > 1) {
     const double cost = LatticeCost(setting, dimension);
     if (!(cost < epsilon / 4)) {
-      return InvalidOption(
-          "privacy.epsilon", epsilon,
+      return InvalidField(
+          Part::kPrivacy, "epsilon", epsilon,
           fmt::format("one of which drawing on a lattice takes less than a quarter, and not {:.2g}: neither "
                       "tiny nor so large that the caps are; or the randomizer duchi",
                       cost));
@@ -60,8 +60,8 @@ absl::StatusOr<ExactL2Ball> SetUpExactL2Ball(L2BallRandomizer randomizer, std::i
   }
   BANDANA_CHECK(delivered <= epsilon);
   if (!(setting.cap_mass >= kLeastCap)) {
-    return InvalidOption(
-        "privacy.epsilon", epsilon,
+    return InvalidField(
+        Part::kPrivacy, "epsilon", epsilon,
         fmt::format(
             "a smaller one, or the randomizer duchi: a report would take {:.2g} directions on average",
             1 / setting.cap_mass));

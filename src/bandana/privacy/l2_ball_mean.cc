@@ -13,7 +13,7 @@
 namespace bandana {
 namespace {
 
-// The same law in doubles, for the lab.
+// Draws from the law of ExactCapDirection in doubles, for the lab.
 void FastDirection(std::span<const std::int64_t> axis, double cosine, bool inside, std::span<double> unit,
                    NoiseGen& noise) {
   double axis_squares = 0;
@@ -39,7 +39,7 @@ void FastDirection(std::span<const std::int64_t> axis, double cosine, bool insid
 }  // namespace
 
 absl::StatusOr<L2BallMean> L2BallMean::Create(const L2BallParams& params) {
-  constexpr double kLongest = 0x1p20;  // on the grid, with room for sums
+  constexpr double kLongest = 0x1p20;  // fits the grid, with room for sums
   BANDANA_ASSIGN_OR_RETURN(const ExactL2Ball exact, SetUpExactL2Ball(params.randomizer, params.dimension,
                                                                      params.epsilon, params.radius));
   const L2BallSetting& setting = exact.setting;
@@ -65,7 +65,8 @@ absl::StatusOr<Report> L2BallMean::Randomize(const BallQuery&, const Raw<std::sp
   BANDANA_CHECK(static_cast<std::int64_t>(x.size()) == params_.dimension);
   L2BallAxis axis(x, params_.radius);
   if (axis.zero()) axis.units[0] = 1;
-  // Duchi's coin: to the surface, at x/|x| or opposite. The promise does not rest on it.
+  // Duchi's coin: the point moves to the surface, at x/|x| or opposite. The privacy claim does not depend on
+  // it.
   if (!ExactCoin((1 + axis.length) / 2, noise)) axis.Turn();
   const bool inside = ExactCoin(setting_.p, noise);
   std::vector<double> unit(x.size());
@@ -91,7 +92,8 @@ absl::Status L2BallMean::Add(const BallQuery& query, const Report& report,
                     query.clients, setting_.scale * params_.radius));
   }
   const auto entry = [&](std::size_t, std::int64_t units) {
-    return std::clamp(units, -most, most);  // what no client of ours sends moves the sum no further
+    // A report that no honest client sends cannot move the sum further.
+    return std::clamp(units, -most, most);
   };
   return AddReport(query, static_cast<std::size_t>(params_.dimension), report, entry, sum);
 }
@@ -109,7 +111,7 @@ absl::StatusOr<Released<Mean>> L2BallMean::Open(const BallQuery& query, const Se
   for (std::size_t i = 0; i < totals.size(); ++i) {
     mean.entries[i] = static_cast<double>(totals[i]) * kUnit / clients;
   }
-  // Every coordinate of a report is within its length of 0 (Hoeffding's lemma).
+  // Every coordinate of a report is at most the report's length away from 0 (Hoeffding's lemma).
   const NoiseLaw law{.proxy = setting_.scale * params_.radius / std::sqrt(clients)};
   return Mint(std::move(mean), std::vector<NoiseLaw>(totals.size(), law));
 }

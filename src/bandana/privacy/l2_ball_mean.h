@@ -11,9 +11,9 @@
 
 namespace bandana {
 
-/// The clients' average vector, each of them in the l2 ball of the mechanism.
+/// Asks for the average of the clients' vectors. Each vector is in the l2 ball of the mechanism.
 struct BallQuery {
-  Count clients = 0;  ///< and the quorum
+  Count clients = 0;  ///< the number of clients, and also the quorum
   bool operator==(const BallQuery&) const = default;
   std::string bytes() const { return ByteString().Add(clients).Take(); }
 };
@@ -22,13 +22,13 @@ struct L2BallParams {
   double epsilon;
   L2BallRandomizer randomizer;
   std::int64_t dimension;
-  double radius;  ///< public; a longer vector is shortened to it
+  double radius;  ///< public; a longer vector is shortened to this length
   Sampler sampler;
 };
 
-/// One vector a client, randomized by itself: epsilon-LDP, unbiased inside the ball (P5; Duchi, Jordan and
-/// Wainwright, or PrivUnit). Unit: one client's vector; neighbours: any two vectors
-/// (docs/proofs/l2-ball-mean.md).
+/// Each client randomizes its own vector: epsilon-LDP, unbiased for vectors inside the ball (P5; the
+/// randomizer of Duchi, Jordan and Wainwright, or PrivUnit). The unit is one client's vector; the neighbours
+/// are any two vectors (docs/proofs/l2-ball-mean.md).
 class L2BallMean : public Mechanism {
  public:
   using Query = BallQuery;
@@ -45,7 +45,7 @@ class L2BallMean : public Mechanism {
   const L2BallSetting& setting() const { return setting_; }
   absl::StatusOr<Count> ReportBits(const BallQuery&) const { return 64 * params_.dimension; }
 
-  /// A vector that is not finite counts as 0: to refuse it would tell that it was there.
+  /// A vector that is not finite counts as 0: an error would reveal that it was there.
   absl::StatusOr<Report> Randomize(const BallQuery& query, const Raw<std::span<const double>>& vector,
                                    NoiseGen& noise) const;
   absl::Status Add(const BallQuery& query, const Report& report, BasicReportSum<BallQuery>& sum) const;
@@ -57,7 +57,7 @@ class L2BallMean : public Mechanism {
       : params_(params), setting_(setting), epsilon_(epsilon) {}
   L2BallParams params_;
   L2BallSetting setting_;
-  double epsilon_;  // the setting's, and what drawing on a lattice costs
+  double epsilon_;  // the setting's epsilon plus the cost of the lattice
 };
 
 static_assert(Privatizer<L2BallMean>);

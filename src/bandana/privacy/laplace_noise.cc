@@ -12,7 +12,7 @@
 namespace bandana {
 
 absl::StatusOr<LaplaceNoise> LaplaceNoise::Create(const LaplaceParams& params) {
-  BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("privacy.epsilon", params.epsilon));
+  BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("epsilon", params.epsilon));
   if (params.calibration == Calibration::kTight) {
     return LaplaceNoise(1 / params.epsilon, {params.epsilon, 0}, params.sampler);
   }
@@ -25,7 +25,7 @@ absl::StatusOr<std::uint64_t> LaplaceNoise::Scale(const MeanQuery& query, int pa
 
 std::int64_t LaplaceNoise::Draw(std::uint64_t scale, NoiseGen& noise) const {
   if (sampler_ == Sampler::kExact) return DiscreteLaplace({.num = scale, .den = 1}, noise);
-  // The difference of two geometric variables, each an exponential one rounded down.
+  // A draw is the difference of two geometric variables, each an exponential variable rounded down.
   const auto geometric = [&] {
     return std::floor(-std::log(internal::UniformPositive(noise)) * static_cast<double>(scale));
   };

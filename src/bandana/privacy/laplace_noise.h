@@ -11,14 +11,14 @@
 
 namespace bandana {
 
-/// What the Laplace mechanisms are asked for: pure differential privacy.
+/// The parameters of the Laplace mechanisms, which give pure differential privacy (delta = 0).
 struct LaplaceParams {
   double epsilon;
   Calibration calibration;
   Sampler sampler;
 };
 
-/// Discrete Laplace noise on the grid of GridMean, scaled by the query's l1 sensitivity.
+/// Discrete Laplace noise on the grid of GridMean, with a scale proportional to the query's l1 sensitivity.
 class LaplaceNoise {
  public:
   using Params = LaplaceParams;
@@ -28,21 +28,22 @@ class LaplaceNoise {
 
   static absl::StatusOr<LaplaceNoise> Create(const LaplaceParams& params);
 
-  /// Under `paper` twice the nominal epsilon: P2 takes the bound of a reward for its range.
+  /// Returns the guarantee that the noise delivers. Under Calibration::kPaper it is twice the nominal
+  /// epsilon, because P2 uses the bound of a reward where it needs the range.
   DpGuarantee delivered() const { return delivered_; }
 
-  /// The scale, in whole units, that replacing one client's averages needs, or its one
-  /// reward in one part.
+  /// Returns the scale, in whole grid units, that hides the replacement of one client. With a part, the
+  /// client has one reward, in that part.
   absl::StatusOr<std::uint64_t> Scale(const MeanQuery& query, int part = Report::kWhole) const;
   std::int64_t Draw(std::uint64_t scale, NoiseGen& noise) const;
 
-  /// The sum of so many draws. Fast: a sum of continuous Laplace variables, rounded: its variance is above
-  /// that of the discrete ones by less than draws/6 + 1/12 squared units.
-  /// kOutOfRange, whatever is drawn, if it might not fit.
+  /// Draws the sum of `draws` draws. The fast sampler draws a sum of continuous Laplace variables and rounds
+  /// it; its variance exceeds that of the discrete sum by less than draws/6 + 1/12 squared units. Fails with
+  /// kOutOfRange if the sum might not fit 64 bits; this does not depend on the values drawn.
   absl::StatusOr<std::int64_t> DrawSum(std::uint64_t scale, Count draws, NoiseGen& noise) const;
 
-  /// Of a sum of so many draws, in units. The moments of discrete Laplace noise are below the continuous
-  /// one's (docs/proofs/central-laplace.md).
+  /// Returns the law of the sum of `draws` draws, in grid units. It is that of continuous Laplace noise,
+  /// whose moments are above those of the discrete noise (docs/proofs/central-laplace.md).
   NoiseLaw Law(std::uint64_t scale, Count draws) const;
 
  private:

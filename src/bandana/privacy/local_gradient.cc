@@ -24,7 +24,7 @@ absl::Status CheckSpace(const LocalGradientSpace& space) {
   return absl::OkStatus();
 }
 
-// Of the longest gradient, from above.
+// Returns an upper bound on the length of a gradient.
 double TightRadius(const LocalGradientSpace& space) {
   const double slope = std::max(space.means.high - space.rewards.low, space.rewards.high - space.means.low);
   return space.context_norm * slope * (1 + 1e-12);
@@ -34,15 +34,15 @@ double PaperRadius(const LocalGradientSpace& space) {
   return 2 * std::max(std::abs(space.rewards.low), std::abs(space.rewards.high)) * space.context_norm;
 }
 
-// Of an entry at a gradient of 0, mean over entries and slots, in units of R^2. Lifted, 0 is upright: entries
-// are across the axis, and have what the height leaves, 1 - E h^2; other slots are uniform in d + 1
-// dimensions.
+// Returns the variance of an entry for a gradient of 0, averaged over entries and slots, in units of R^2, R
+// the radius. A lifted 0 is the last axis. Its entries are orthogonal to that axis, and have the variance
+// that the height h along the axis leaves, 1 - E h^2. The other slots are uniform in d + 1 dimensions.
 double Variance(const L2BallSetting& setting, const LocalGradientSpace& space, bool lifted) {
   const auto d = static_cast<double>(space.dimension);
   const double square = setting.scale * setting.scale;
   if (!lifted) return square / d;
   const double n = d + 1;
-  // h^2 ~ Beta(1/2, (n - 1)/2) has the mean 1/n, and weighted by itself the law Beta(3/2, (n - 1)/2).
+  // h^2 ~ Beta(1/2, (n - 1)/2) has the mean 1/n. Weighted by itself it has the law Beta(3/2, (n - 1)/2).
   const double in_cap = boost::math::ibetac(1.5, (n - 1) / 2, setting.gamma * setting.gamma) / (2 * n);
   const double mean =
       setting.p * in_cap / setting.cap_mass + (1 - setting.p) * (1 / n - in_cap) / (1 - setting.cap_mass);
@@ -78,7 +78,7 @@ absl::StatusOr<LocalGradient> LocalGradient::Create(const LocalGradientParams& p
   BANDANA_ASSIGN_OR_RETURN(Law law, LawFor(params, epsilon, radius, false));
   if (params.lift && !paper && params.randomizer == L2BallRandomizer::kPrivUnit) {
     const absl::StatusOr<Law> lifted =
-        LawFor(params, epsilon, radius, true);  // a sampler may have no such cap
+        LawFor(params, epsilon, radius, true);  // fails if a sampler cannot draw from the cap
     if (lifted.ok() && Variance(lifted->setting, space, true) < Variance(law.setting, space, false))
       law = *lifted;
   }
@@ -136,7 +136,7 @@ void LocalGradient::DrawZeroOtherwise(NoiseGen& noise, std::span<double> out) co
   std::copy_n(room.begin(), out.size(), out.begin());
 }
 
-// A gradient of 0 is the vector that stands upright.
+// A gradient of 0 becomes the last axis.
 void LocalGradient::DrawLifted(const Gradient& gradient, NoiseGen& noise, std::span<double> out) const {
   RecordBounds::Room axis(out.size() + 1, 0.0);
   double squares = 0;
@@ -148,7 +148,7 @@ void LocalGradient::DrawLifted(const Gradient& gradient, NoiseGen& noise, std::s
   }
   axis[out.size()] = std::sqrt(std::max(0.0, 1 - squares));
   if (fast_) {
-    const double norm = std::sqrt(std::max(1.0, squares));  // above 1 by rounding alone
+    const double norm = std::sqrt(std::max(1.0, squares));  // exceeds 1 only by rounding
     RecordBounds::Room message(axis.size());
     cap_.Draw(axis, 1 / norm, length_, noise, std::span(message));
     std::copy_n(message.begin(), out.size(), out.begin());
@@ -166,7 +166,7 @@ void LocalGradient::DrawExactly(std::span<double> vector, NoiseGen& noise) const
     UniformDirection(direction, noise);
     ToUnitVector(direction, vector);
   } else {
-    // A lifted vector is as long as can be, but for rounding, which must not make a coin of it.
+    // A lifted vector has the full length, up to rounding. Rounding must not start Duchi's coin.
     if (!lifted_ && !ExactCoin((1 + axis.length) / 2, noise)) axis.Turn();
     const bool inside = ExactCoin(setting_.p, noise);
     ExactCapDirection(axis.units, setting_.gamma, inside, vector, noise);

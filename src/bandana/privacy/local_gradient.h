@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,13 +20,13 @@
 
 namespace bandana {
 
-/// What gradients without noise need to know, and the private ones, too. All of it is public.
+/// The public parameters that gradients need, with noise or without it.
 struct LocalGradientSpace {
-  Count dimension;      ///< d, of a context
-  Count slots = 1;      ///< K in the multi-parameter case: a gradient for each arm's parameter
-  double context_norm;  ///< C_B
+  Count dimension;      ///< d, the dimension of a context
+  Count slots = 1;      ///< K in the multi-parameter case: one gradient for each arm's parameter
+  double context_norm;  ///< C_B, the largest length of a context
   Interval rewards;
-  Interval means;  ///< predictions are clipped to it
+  Interval means;  ///< the model's predictions are clipped to this interval
   OutOfRange out_of_range;
 };
 
@@ -33,7 +34,8 @@ struct LocalGradientParams {
   double epsilon;
   L2BallRandomizer randomizer;
   Sampler sampler;
-  Calibration calibration;  ///< `paper`: radius 2 c_r C_B, and half of epsilon in each of several slots
+  Calibration calibration;  ///< `paper`: radius 2 c_r C_B with c_r the largest |reward|, and half of epsilon
+                            ///< in each slot if there are several
   Count dimension;
   Count slots = 1;
   SlotBudget slot_budget;
@@ -41,47 +43,72 @@ struct LocalGradientParams {
   Interval rewards;
   Interval means;
   OutOfRange out_of_range;
-  /// Whether a gradient g may go through PrivUnit as the unit vector (g/R, sqrt(1 - |g/R|^2)) of d + 1
-  /// dimensions, of which d are sent, where that has less noise: then noise goes to 0 as epsilon grows, which
-  /// that of Duchi's coin does not. Not with Duchi's randomizer, nor under `paper`.
+  /// Allows a lifted gradient where it has less noise. With R the radius, a gradient g then goes through
+  /// PrivUnit as the unit vector (g/R, sqrt(1 - |g/R|^2)) of d + 1 dimensions, and the first d are sent. The
+  /// noise of a lifted gradient goes to 0 as epsilon grows; that of Duchi's coin does not. Duchi's randomizer
+  /// and Calibration::kPaper do not lift.
   bool lift = false;
 
   LocalGradientSpace space() const { return {dimension, slots, context_norm, rewards, means, out_of_range}; }
 };
 
-/// A user's gradient (mean(x) - r) x of the squared or the logistic loss, mean(x) the public model's
-/// prediction, randomized by the user itself in the l2 ball (P5's equation (5), with Duchi's randomizer or
-/// PrivUnit): epsilon-LDP, unbiased for records inside their bounds. In the multi-parameter case the message
-/// has a slot for every arm, and all but the played one hold a randomized 0. Unit: one user's context, arm
-/// and reward; neighbours: any two users (docs/proofs/local-gradient.md, docs/proofs/synthetic-slots.md).
+/// Asks for the gradient of one user's record. `predict`, a double(std::span<const double> context), returns
+/// the mean that the public model predicts; it sees the clipped context.
+template <class Predict>
+struct GradientQuestion {
+  const Raw<LocalRecord>& record;
+  const Predict& predict;
+  /// The arm, if it is public because no data chose it (P5's warm-up). The message then has the slot of this
+  /// arm alone, and the unit is the context and the reward.
+  std::optional<ArmId> public_arm = std::nullopt;
+
+  Count users() const { return 1; }
+};
+
+/// Randomizes a user's gradient (mean(x) - r) x of the squared or the logistic loss in the l2 ball (P5's
+/// equation (5), with Duchi's randomizer or PrivUnit). Here x is the user's context, r its reward, and
+/// mean(x) the prediction of the public model. The message is epsilon-LDP, and unbiased for records inside
+/// their bounds.
+///
+/// In the multi-parameter case the message has one slot per arm, and every slot but that of the played arm
+/// holds a randomized 0. The unit is one user's context, arm and reward; the neighbours are any two users
+/// (docs/proofs/local-gradient.md, docs/proofs/synthetic-slots.md).
 class LocalGradient : public Mechanism {
  public:
   static absl::StatusOr<LocalGradient> Create(const LocalGradientParams& params);
 
-  /// The same gradients, clipped as the private ones are, without noise; other slots hold 0. Claims nothing.
+  /// Makes a mechanism that sends the gradients without noise, clipped like the private ones. The other slots
+  /// hold 0. It claims nothing.
   static absl::StatusOr<LocalGradient> CreateBare(const LocalGradientSpace& space, const Declassify&);
 
   bool bare() const { return bare_; }
-  std::vector<Claim> claims() const;  ///< of Randomize's messages
-  /// Of the message, all slots of it. It is what is proven: half of what was asked under SlotBudget::kHalf.
+  std::vector<Claim> claims() const;  ///< for messages whose arm is not public
+  /// Returns the proved guarantee of the whole message with all its slots. Under SlotBudget::kHalf it is half
+  /// of what was requested.
   DpGuarantee guarantee() const { return {epsilon_, 0}; }
   const LocalGradientSpace& space() const { return space_; }
   const L2BallSetting& setting() const { return setting_; }
-  double radius() const { return radius_; }  ///< no gradient is longer
+  double radius() const { return radius_; }  ///< the largest length of a gradient
   bool lifted() const { return lifted_; }
-  double length() const { return length_; }  ///< of every slot of a private message that is not lifted
-  /// Standard deviation of an entry at a gradient of 0, root mean square over entries and slots.
+  /// Returns the length of every slot of a private message that is not lifted.
+  double length() const { return length_; }
+  /// Returns the standard deviation of an entry for a gradient of 0: the root mean square over entries and
+  /// slots.
   double noise() const { return noise_; }
 
-  /// The record is brought into its bounds, and then `predict`, a double(std::span<const double> context), is
-  /// asked for the mean that the public model predicts. The message has slots x d entries. No allocation.
+  /// Clips the record to its bounds and writes the randomized gradient: slots x d entries, or d entries if
+  /// the arm is public. Does not allocate.
   template <class Predict>
-  void Randomize(const Raw<LocalRecord>& record, Predict&& predict, NoiseGen& noise, LocalMessage& message,
-                 RangeCounts* counts) const {
-    const LocalRecord& user = Reveal(record);
+  void Answer(const GradientQuestion<Predict>& question, NoiseGen& noise, LocalMessage& message,
+              RangeCounts* counts) const {
+    const LocalRecord& user = Reveal(question.record);
     RecordBounds::Room room;
-    const Gradient gradient = GradientOf(user, predict, room, counts);
+    const Gradient gradient = GradientOf(user, question.predict, room, counts);
     const auto d = static_cast<std::size_t>(space_.dimension);
+    if (question.public_arm.has_value()) {
+      BANDANA_CHECK(user.arm == *question.public_arm);
+      return Draw(gradient, noise, Write(message, d));
+    }
     const std::span<double> out = Write(message, d * static_cast<std::size_t>(space_.slots));
     if (space_.slots == 1) return Draw(gradient, noise, out);
     BANDANA_CHECK(user.arm >= 0 && user.arm < space_.slots);
@@ -95,18 +122,8 @@ class LocalGradient : public Mechanism {
     }
   }
 
-  /// The same where the arm is public, since no data chose it (P5's warm-up): d entries, those of its slot.
-  /// The unit is the context and the reward.
-  template <class Predict>
-  void RandomizePublic(const Raw<LocalRecord>& record, Predict&& predict, NoiseGen& noise,
-                       LocalMessage& message, RangeCounts* counts) const {
-    RecordBounds::Room room;
-    const Gradient gradient = GradientOf(Reveal(record), predict, room, counts);
-    Draw(gradient, noise, Write(message, static_cast<std::size_t>(space_.dimension)));
-  }
-
  private:
-  // slope times context; 0 if slope is.
+  // The gradient is slope times context. It is 0 if slope is 0.
   struct Gradient {
     std::span<const double> context;
     double squares;  // |context|^2
@@ -139,8 +156,8 @@ class LocalGradient : public Mechanism {
     if (!fast_ || lifted_) return DrawOtherwise(gradient, noise, out);
     if (gradient.slope == 0) return FastCap::DrawUniform(length_, noise, out);
     const double norm = std::sqrt(gradient.squares);
-    // Duchi's coin: to the surface, at the gradient's direction or opposite.
-    const double share = std::abs(gradient.slope) * norm * over_radius_;  // above 1 by rounding alone
+    // Duchi's coin: the point moves to the surface, in the gradient's direction or the opposite one.
+    const double share = std::abs(gradient.slope) * norm * over_radius_;  // exceeds 1 only by rounding
     const double length = std::copysign(length_, share - (2 * UniformUnit(noise) - 1));
     cap_.Draw(gradient.context, std::copysign(1, gradient.slope) / norm, length, noise, out);
   }
@@ -150,7 +167,7 @@ class LocalGradient : public Mechanism {
     FastCap::DrawUniform(length_, noise, out);
   }
 
-  // Exactly, lifted, or without noise.
+  // Draw with the exact sampler, with a lifted gradient, or without noise.
   void DrawOtherwise(const Gradient& gradient, NoiseGen& noise, std::span<double> out) const;
   void DrawZeroOtherwise(NoiseGen& noise, std::span<double> out) const;
   void DrawLifted(const Gradient& gradient, NoiseGen& noise, std::span<double> out) const;

@@ -5,8 +5,9 @@
 
 namespace bandana {
 
-/// What one user leaves behind in the local model: noise and all, so that everyone may see it. Written by
-/// mechanisms alone (privacy/access.h), and used again from user to user: no allocation a message.
+/// The message that one user sends in the local model. It contains its noise, so everyone may see it. Only
+/// mechanisms write it (privacy/access.h). It is reused from user to user, so that a message needs no
+/// allocation.
 class LocalMessage {
  public:
   std::span<const double> entries() const { return entries_; }

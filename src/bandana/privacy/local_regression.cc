@@ -13,10 +13,10 @@
 namespace bandana {
 namespace {
 
-// The exact sampler's grid: an entry's noise has this standard deviation in units of its own.
+// The grid of the exact sampler: in its own units the noise of an entry has this standard deviation.
 constexpr std::uint64_t kNoiseUnits = std::uint64_t{1} << 40;
 
-constexpr double kMostDistance = 512;  // over the noise: whole units stay below 2^50
+constexpr double kMostDistance = 512;  // in standard deviations of the noise; keeps whole units below 2^50
 
 absl::Status CheckSpace(const LocalRegressionSpace& space) {
   if (!(space.dimension >= 1 && space.dimension <= 1024)) {
@@ -40,10 +40,11 @@ std::size_t SlotSize(const LocalRegressionSpace& space) {
   return d * (d + 1) / 2 + d * space.side_bounds.size();
 }
 
-// How far two records are at most, in standard deviations of the noise: the root of the most that
-//   gram (|x|^4 + |z|^4 - 2 c^2) + sides (|x|^2 + |z|^2 + 2 c),  0 <= c <= |x| |z|,
-// can be. gram: 1/(2 s^2) for noise s off the diagonal and sqrt2 s on it, 1/a^2 for noise a in all entries.
-// sides: the sum of B_j^2 over the squared noise in s_j x. docs/proofs/local-regression.md.
+// Returns the largest distance of two records x and z, in standard deviations of the noise: the root of the
+// maximum of
+//   gram (|x|^4 + |z|^4 - 2 c^2) + sides (|x|^2 + |z|^2 + 2 c),  0 <= c <= |x| |z|.
+// gram is 1/(2 s^2) for noise s off the diagonal and sqrt2 s on it, or 1/a^2 for noise a in all entries.
+// sides is the sum of B_j^2 divided by the squared noise in s_j x. docs/proofs/local-regression.md.
 double Distance(double context_norm, double gram, double sides) {
   const double most = context_norm * context_norm;
   const double c = std::min(sides / (2 * gram), most);
@@ -51,10 +52,10 @@ double Distance(double context_norm, double gram, double sides) {
   return std::sqrt(squared) * (1 + 1e-14);
 }
 
-// What rounding in doubles puts to the distance, as a factor.
+// Returns the factor by which rounding in doubles may increase the distance.
 double LengthSlack(std::size_t entries) { return 1 + 1e-12 + 0x1p-51 * static_cast<double>(entries); }
 
-// What rounding to whole units does.
+// Returns what rounding to whole units may add to the distance.
 double GridDistance(std::size_t entries) {
   return std::sqrt(static_cast<double>(entries)) / static_cast<double>(kNoiseUnits) * (1 + 1e-12);
 }
@@ -75,7 +76,7 @@ absl::Status CheckWeights(const LocalRegressionParams& params) {
 
 }  // namespace
 
-LocalCrowd::LocalCrowd(const LocalRegression& mechanism)
+SealedStatistics::SealedStatistics(const LocalRegression& mechanism)
     : owner_(mechanism.owner_),
       sums_(mechanism.slot_size() * static_cast<std::size_t>(mechanism.space().slots), 0),
       records_(static_cast<std::size_t>(mechanism.space().slots), 0) {}
@@ -113,7 +114,7 @@ absl::StatusOr<LocalRegression> LocalRegression::Create(const LocalRegressionPar
   const std::size_t entries = SlotSize(space);
   const double on_grid = GridDistance(entries);
   Noises noises{};
-  double distance = 0;  // in standard deviations of the noise: it is so-GDP
+  double distance = 0;  // in standard deviations of the noise; the release is GDP with mu = distance
   if (paper) {
     BANDANA_ASSIGN_OR_RETURN(const double classic, ClassicGaussianMultiplier(budget));
     const double sigma = 2 * classic;
@@ -128,8 +129,8 @@ absl::StatusOr<LocalRegression> LocalRegression::Create(const LocalRegressionPar
     BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(budget));
     distance = (1 - 1e-15) / multiplier;
     if (!(distance > 2 * on_grid)) {
-      return InvalidOption("privacy.epsilon", budget.epsilon,
-                           "one for which the grid of 2^40 units in a standard deviation is fine enough");
+      return InvalidField(Part::kPrivacy, "epsilon", budget.epsilon,
+                          "one for which the grid of 2^40 units in a standard deviation is fine enough");
     }
     double sides = 0;
     for (std::size_t j = 0; j < params.side_weights.size(); ++j) {
@@ -144,8 +145,8 @@ absl::StatusOr<LocalRegression> LocalRegression::Create(const LocalRegressionPar
     }
   }
   if (!(distance <= kMostDistance)) {
-    return InvalidOption("privacy.epsilon", params.nominal.epsilon,
-                         "a smaller one: the noise would be too small for the grid");
+    return InvalidField(Part::kPrivacy, "epsilon", params.nominal.epsilon,
+                        "a smaller one: the noise would be too small for the grid");
   }
   const bool as_asked = !paper && share == 1;
   const DpGuarantee delivered{as_asked ? params.nominal.epsilon : GdpEpsilon(params.nominal.delta, distance),
@@ -169,46 +170,46 @@ std::vector<Claim> LocalRegression::claims() const {
            .proof = space_.slots > 1 ? "docs/proofs/synthetic-slots.md" : "docs/proofs/local-regression.md"}};
 }
 
-void LocalRegression::Release(LocalCrowd& crowd, NoiseGen& noise, LocalMessage& message) const {
-  BANDANA_CHECK(crowd.owner_ == owner_ && crowd.users_ > 0);
-  const auto slots = static_cast<std::size_t>(space_.slots);
-  const std::span<double> out = Write(message, slots * slot_size_);
-  for (std::size_t slot = 0; slot < slots; ++slot) {
-    ReleaseSlot(crowd, slot, noise, out.subspan(slot * slot_size_, slot_size_));
+void LocalRegression::Answer(const StatisticsQuestion& question, NoiseGen& noise, LocalMessage& message,
+                             RangeCounts*) const {
+  SealedStatistics& statistics = question.statistics;
+  BANDANA_CHECK(statistics.owner_ == owner_ && statistics.users_ > 0);
+  if (question.public_arm.has_value()) {
+    BANDANA_CHECK(*question.public_arm >= 0 && *question.public_arm < space_.slots);
+    const auto slot = static_cast<std::size_t>(*question.public_arm);
+    BANDANA_CHECK(statistics.records_[slot] == statistics.users_);
+    AnswerSlot(statistics, slot, noise, Write(message, slot_size_));
+  } else {
+    const auto slots = static_cast<std::size_t>(space_.slots);
+    const std::span<double> out = Write(message, slots * slot_size_);
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      AnswerSlot(statistics, slot, noise, out.subspan(slot * slot_size_, slot_size_));
+    }
   }
-  crowd.users_ = 0;
+  statistics.users_ = 0;
 }
 
-void LocalRegression::ReleasePublic(LocalCrowd& crowd, ArmId arm, NoiseGen& noise,
-                                    LocalMessage& message) const {
-  BANDANA_CHECK(crowd.owner_ == owner_ && crowd.users_ > 0 && arm >= 0 && arm < space_.slots);
-  const auto slot = static_cast<std::size_t>(arm);
-  BANDANA_CHECK(crowd.records_[slot] == crowd.users_);
-  ReleaseSlot(crowd, slot, noise, Write(message, slot_size_));
-  crowd.users_ = 0;
-}
-
-void LocalRegression::ReleaseSlot(LocalCrowd& crowd, std::size_t slot, NoiseGen& noise,
-                                  std::span<double> out) const {
-  const std::span<double> sums = std::span(crowd.sums_).subspan(slot * slot_size_, slot_size_);
+void LocalRegression::AnswerSlot(SealedStatistics& statistics, std::size_t slot, NoiseGen& noise,
+                                 std::span<double> out) const {
+  const std::span<double> sums = std::span(statistics.sums_).subspan(slot * slot_size_, slot_size_);
   if (bare_) {
     std::copy(sums.begin(), sums.end(), out.begin());
   } else if (sampler_ == Sampler::kExact) {
-    BANDANA_CHECK(crowd.users_ == 1);
+    BANDANA_CHECK(statistics.users_ == 1);
     for (std::size_t i = 0; i < out.size(); ++i) {
       const double unit = noises_[i] / static_cast<double>(kNoiseUnits);
       const auto units = static_cast<std::int64_t>(std::nearbyint(sums[i] / unit));
       out[i] = (static_cast<double>(units + RoundedNormal(kNoiseUnits, noise)) + 0.5) * unit;
     }
   } else {
-    const double root = std::sqrt(static_cast<double>(crowd.users_));
+    const double root = std::sqrt(static_cast<double>(statistics.users_));
     for (std::size_t i = 0; i < out.size(); ++i) {
       out[i] = sums[i] + root * noises_[i] * StandardNormal(noise);
     }
   }
-  if (crowd.records_[slot] > 0) {
+  if (statistics.records_[slot] > 0) {
     std::fill(sums.begin(), sums.end(), 0);
-    crowd.records_[slot] = 0;
+    statistics.records_[slot] = 0;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,39 +23,40 @@ namespace bandana {
 
 class LocalRegression;
 
-/// What some users have recorded, sealed: sums over them, of which only the mechanism that it was made for
-/// releases anything, and only once. One user, but for a simulator's shortcut.
-class LocalCrowd {
+/// The sum of some users' statistics, sealed: only the mechanism that it was made for can release it, and
+/// only once. A device adds one user's record; several records are a shortcut of the simulator.
+class SealedStatistics {
  public:
-  explicit LocalCrowd(const LocalRegression& mechanism);
-  LocalCrowd(const LocalCrowd&) = delete;
-  LocalCrowd& operator=(const LocalCrowd&) = delete;
-  LocalCrowd(LocalCrowd&& other) noexcept = default;
-  LocalCrowd& operator=(LocalCrowd&& other) noexcept = default;
+  explicit SealedStatistics(const LocalRegression& mechanism);
+  SealedStatistics(const SealedStatistics&) = delete;
+  SealedStatistics& operator=(const SealedStatistics&) = delete;
+  SealedStatistics(SealedStatistics&& other) noexcept = default;
+  SealedStatistics& operator=(SealedStatistics&& other) noexcept = default;
 
   Count users() const { return users_; }
 
  private:
   friend class LocalRegression;
   std::shared_ptr<const char> owner_;
-  std::vector<double> sums_;    // slot by slot
-  std::vector<Count> records_;  // a slot
+  std::vector<double> sums_;    // one slot after the other
+  std::vector<Count> records_;  // the number of records in each slot
   Count users_ = 0;
 };
 
-/// What statistics without noise need to know, and the private ones, too. All of it is public.
+/// The public parameters that statistics need, with noise or without it.
 struct LocalRegressionSpace {
-  Count dimension;      ///< d, of a context
+  Count dimension;      ///< d, the dimension of a context
   Count slots = 1;      ///< K in the multi-parameter case: statistics for each arm's parameter
-  double context_norm;  ///< L
+  double context_norm;  ///< L, the largest length of a context
   Interval rewards;
-  std::vector<double> side_bounds;  ///< B_j: a side is clipped to [-B_j, B_j]
+  std::vector<double> side_bounds;  ///< B_j: the side value s_j is clipped to [-B_j, B_j]
   OutOfRange out_of_range;
 };
 
 struct LocalRegressionParams {
   DpGuarantee nominal;
-  Calibration calibration;  ///< `paper`: P5's printed noise, with half the budget in each of several slots
+  Calibration calibration;  ///< `paper`: P5's printed noise, with half of the budget in each slot if there
+                            ///< are several
   Sampler sampler;
   Count dimension;
   Count slots = 1;
@@ -62,7 +64,7 @@ struct LocalRegressionParams {
   double context_norm;
   Interval rewards;
   std::vector<double> side_bounds;
-  std::vector<double> side_weights;  ///< w_j: a larger one takes noise off s_j x and puts it on x x'
+  std::vector<double> side_weights;  ///< w_j: a larger weight means less noise on s_j x and more on x x'
   OutOfRange out_of_range;
 
   LocalRegressionSpace space() const {
@@ -70,54 +72,89 @@ struct LocalRegressionParams {
   }
 };
 
-/// A user's statistics for regression, x x' and s_1 x, s_2 x, ..., in one Gaussian release by the user
-/// itself. A side s_j is a public function of the user's context and reward: the reward itself for least
-/// squares (P5's equation (3)). In the multi-parameter case the message has a slot for every arm, and all but
-/// the played one hold a privatized 0. Unit: one user's context, arm and reward; neighbours: any two users
+/// Asks for the statistics that were added, once.
+struct StatisticsQuestion {
+  SealedStatistics& statistics;
+  /// The arm that all these users played, if it is public because no data chose it (P5's warm-up). The
+  /// message then has the slot of this arm alone, and the unit is the context and the reward.
+  std::optional<ArmId> public_arm = std::nullopt;
+
+  Count users() const { return statistics.users(); }
+};
+
+/// Releases a user's statistics for regression, x x' and s_1 x, s_2 x, ..., as one Gaussian mechanism that
+/// the user runs itself. A side value s_j is a public function of the user's context x and reward. For least
+/// squares it is the reward itself (P5's equation (3)).
+///
+/// In the multi-parameter case the message has one slot per arm, and every slot but that of the played arm
+/// holds a privatized 0. The unit is one user's context, arm and reward; the neighbours are any two users
 /// (docs/proofs/local-regression.md, docs/proofs/synthetic-slots.md).
 class LocalRegression : public Mechanism {
  public:
   static constexpr std::size_t kMostSides = 8;
 
-  /// Under `paper` the claim is what the printed noise delivers, at the nominal delta.
+  /// Under Calibration::kPaper the claim is the epsilon that the printed noise delivers at the nominal delta.
   static absl::StatusOr<LocalRegression> Create(const LocalRegressionParams& params);
 
-  /// The same statistics, clipped as the private ones are, without noise. Claims nothing.
+  /// Makes a mechanism that sends the statistics without noise, clipped like the private ones. It claims
+  /// nothing.
   static absl::StatusOr<LocalRegression> CreateBare(const LocalRegressionSpace& space, const Declassify&);
 
   bool bare() const { return bare_; }
-  std::vector<Claim> claims() const;  ///< of Release's messages, of one user
-  /// Of the message, all slots of it. It is what is proven: with kHalf or kSplit, more than was asked.
+  std::vector<Claim> claims() const;  ///< for messages of one user whose arm is not public
+  /// Returns the proved guarantee of the whole message with all its slots. Under kHalf or kSplit it is
+  /// stronger than what was requested.
   DpGuarantee guarantee() const { return delivered_; }
   const LocalRegressionSpace& space() const { return space_; }
 
-  /// Standard deviations of the noise in one user's message: in an entry of x x' off the diagonal, on it
-  /// (sqrt2 times that, but under `paper`), and in an entry of s_j x.
+  /// Return the standard deviation of the noise in one user's message: in an entry of x x' off the diagonal,
+  /// in an entry on the diagonal (sqrt2 times the first, except under Calibration::kPaper), and in an entry
+  /// of s_j x.
   double gram_noise() const { return gram_noise_; }
   double diagonal_noise() const { return diagonal_noise_; }
   double side_noise(std::size_t j) const { return side_noises_[j]; }
 
-  /// Of a slot: the lower triangle of x x' row by row, d (d + 1)/2 entries, then d for each side.
+  /// Returns the number of entries of a slot: the lower triangle of x x' row by row, d (d + 1)/2 entries,
+  /// then d for each side value.
   std::size_t slot_size() const { return slot_size_; }
 
-  /// The record is brought into its bounds, and then `sides`, a void(std::span<const double> context, double
-  /// reward, std::span<double> sides), is asked for the sides, which are clipped to theirs. No allocation.
+  /// Clips the record to its bounds and adds its statistics to `statistics`. `sides`, a
+  /// void(std::span<const double> context, double reward, std::span<double> sides), computes the side values
+  /// from the clipped record; they are clipped to their bounds. Does not allocate.
   template <class Sides>
-  void Record(const Raw<LocalRecord>& record, Sides&& sides, LocalCrowd& crowd, RangeCounts* counts) const {
+  void Record(const Raw<LocalRecord>& record, Sides&& sides, SealedStatistics& statistics) const {
+    Record(record, sides, statistics, nullptr);
+  }
+
+  /// Writes a message of slots x slot_size() entries, or the slot of the public arm alone, which all users of
+  /// the statistics must have played. For one user this is its message. For n > 1 users it is the sum of
+  /// their messages, with one draw for each entry; this is a shortcut of the simulator, which the exact
+  /// sampler refuses. There must be a user, and there is none afterwards. `counts` is not used: records were
+  /// counted when they were added.
+  void Answer(const StatisticsQuestion& question, NoiseGen& noise, LocalMessage& message,
+              RangeCounts* counts) const;
+
+ private:
+  friend class SealedStatistics;
+  friend class Release;  // which alone may say where to count records outside of their bounds
+
+  template <class Sides>
+  void Record(const Raw<LocalRecord>& record, Sides&& sides, SealedStatistics& statistics,
+              RangeCounts* counts) const {
     const LocalRecord& user = Reveal(record);
-    BANDANA_CHECK(crowd.owner_ == owner_);
+    BANDANA_CHECK(statistics.owner_ == owner_);
     const bool one_slot = space_.slots == 1;
     BANDANA_CHECK(one_slot || (user.arm >= 0 && user.arm < space_.slots));
     const std::size_t slot = one_slot ? 0 : static_cast<std::size_t>(user.arm);
-    ++crowd.users_;
-    ++crowd.records_[slot];
+    ++statistics.users_;
+    ++statistics.records_[slot];
     RecordBounds::Room room;
     const RecordBounds::Clipped inside = bounds_.Clip(user, room, counts);
     if (inside.zero) return;
     std::array<double, kMostSides> values{};
     const std::span<double> clipped = std::span(values).first(space_.side_bounds.size());
     sides(inside.context, inside.reward, clipped);
-    double* sums = crowd.sums_.data() + slot * slot_size_;
+    double* sums = statistics.sums_.data() + slot * slot_size_;
     const std::span<const double> x = inside.context;
     for (std::size_t i = 0; i < x.size(); ++i) {
       for (std::size_t j = 0; j <= i; ++j) sums[j] += x[i] * x[j];
@@ -131,17 +168,6 @@ class LocalRegression : public Mechanism {
     }
   }
 
-  /// slots x slot_size() entries. Of one user: its message. Of n > 1: what n users' messages add up to, in
-  /// one draw for each entry, a simulator's shortcut that the exact sampler does not take. The crowd is empty
-  /// afterwards, and must not have been before.
-  void Release(LocalCrowd& crowd, NoiseGen& noise, LocalMessage& message) const;
-
-  /// The same where the arm is public, since no data chose it (P5's warm-up): the slot of `arm` alone, which
-  /// all of the crowd have played. The unit is the context and the reward.
-  void ReleasePublic(LocalCrowd& crowd, ArmId arm, NoiseGen& noise, LocalMessage& message) const;
-
- private:
-  friend class LocalCrowd;
   struct Noises {
     double gram;
     double diagonal;
@@ -150,7 +176,8 @@ class LocalRegression : public Mechanism {
 
   LocalRegression(const LocalRegressionSpace& space, Noises noises, Sampler sampler, DpGuarantee delivered,
                   bool bare);
-  void ReleaseSlot(LocalCrowd& crowd, std::size_t slot, NoiseGen& noise, std::span<double> out) const;
+  void AnswerSlot(SealedStatistics& statistics, std::size_t slot, NoiseGen& noise,
+                  std::span<double> out) const;
 
   LocalRegressionSpace space_;
   RecordBounds bounds_;
@@ -158,11 +185,11 @@ class LocalRegression : public Mechanism {
   double diagonal_noise_;
   std::vector<double> side_noises_;
   std::size_t slot_size_;
-  std::vector<double> noises_;  // of each entry of a slot
+  std::vector<double> noises_;  // the noise of each entry of a slot
   Sampler sampler_;
   DpGuarantee delivered_;
   bool bare_;
-  std::shared_ptr<const char> owner_;  // one for each mechanism that was created, whatever its copies
+  std::shared_ptr<const char> owner_;  // identifies the mechanism; shared by its copies
 };
 
 }  // namespace bandana

@@ -18,9 +18,9 @@ absl::StatusOr<Report> NoPrivacyMean::RandomizePart(const MeanQuery& query, int 
   return MakePart(part, 1, units, kWordBits);
 }
 
-absl::StatusOr<Report> NoPrivacyMean::RandomizeCrowd(const MeanQuery& query, int part,
-                                                     const Raw<RewardSums>& crowd, NoiseGen&) const {
-  BANDANA_ASSIGN_OR_RETURN(const CrowdSum sum, CrowdOf(query, part, crowd));
+absl::StatusOr<Report> NoPrivacyMean::RandomizeGroup(const MeanQuery& query, int part,
+                                                     const Raw<RewardSums>& group, NoiseGen&) const {
+  BANDANA_ASSIGN_OR_RETURN(const GroupSum sum, GroupOf(query, part, group));
   return MakePart(part, sum.clients, sum.units, sum.clients * kWordBits);
 }
 
@@ -29,7 +29,7 @@ absl::Status NoPrivacyMean::Add(const MeanQuery& query, const Report& report, Re
 }
 
 absl::StatusOr<Sealed> NoPrivacyMean::Seal(const ReportSum& sum, NoiseGen&) const {
-  // Declassified: to go out bare is what it is for.
+  // kProtect accepts every report. The mechanism is declassified: its purpose is to release without noise.
   BANDANA_ASSIGN_OR_RETURN(Units totals, Complete(sum, QueryOf(sum).clients, Next::kProtect));
   return MakeSealed(std::move(totals));
 }
@@ -63,9 +63,9 @@ absl::StatusOr<Report> CentralMean<Noise>::RandomizePart(const MeanQuery& query,
 }
 
 template <class Noise>
-absl::StatusOr<Report> CentralMean<Noise>::RandomizeCrowd(const MeanQuery& query, int part,
-                                                          const Raw<RewardSums>& crowd, NoiseGen&) const {
-  BANDANA_ASSIGN_OR_RETURN(const CrowdSum sum, CrowdOf(query, part, crowd));
+absl::StatusOr<Report> CentralMean<Noise>::RandomizeGroup(const MeanQuery& query, int part,
+                                                          const Raw<RewardSums>& group, NoiseGen&) const {
+  BANDANA_ASSIGN_OR_RETURN(const GroupSum sum, GroupOf(query, part, group));
   return MakePart(part, sum.clients, sum.units, sum.clients * kWordBits, query.clients);
 }
 
@@ -119,9 +119,9 @@ absl::StatusOr<Report> LocalMean<Noise>::RandomizePart(const MeanQuery& query, i
 }
 
 template <class Noise>
-absl::StatusOr<Report> LocalMean<Noise>::RandomizeCrowd(const MeanQuery& query, int part,
-                                                        const Raw<RewardSums>& crowd, NoiseGen& noise) const {
-  BANDANA_ASSIGN_OR_RETURN(CrowdSum sum, CrowdOf(query, part, crowd));
+absl::StatusOr<Report> LocalMean<Noise>::RandomizeGroup(const MeanQuery& query, int part,
+                                                        const Raw<RewardSums>& group, NoiseGen& noise) const {
+  BANDANA_ASSIGN_OR_RETURN(GroupSum sum, GroupOf(query, part, group));
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, noise_.Scale(query, part));
   if (scale > 0) {
     BANDANA_ASSIGN_OR_RETURN(const std::int64_t added, noise_.DrawSum(scale, sum.clients, noise));

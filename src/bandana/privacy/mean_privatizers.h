@@ -13,8 +13,8 @@
 
 namespace bandana {
 
-/// Averages with no noise, clipped and rounded as the private ones are, so that a private run whose noise is
-/// zero is the same run. Claims nothing (docs/proofs/no-privacy.md).
+/// Averages without noise, clipped and rounded like the private ones, so that a private run whose noise is
+/// zero is the same run. It claims nothing (docs/proofs/no-privacy.md).
 class NoPrivacyMean : public GridMean {
  public:
   static constexpr bool kChargesClient = false;
@@ -28,19 +28,19 @@ class NoPrivacyMean : public GridMean {
                                    NoiseGen& noise) const;
   absl::StatusOr<Report> RandomizePart(const MeanQuery& query, int part, const Raw<RewardSums>& one,
                                        NoiseGen& noise) const;
-  absl::StatusOr<Report> RandomizeCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd,
+  absl::StatusOr<Report> RandomizeGroup(const MeanQuery& query, int part, const Raw<RewardSums>& group,
                                         NoiseGen& noise) const;
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
-  /// The laws that a release to this query will carry.
+  /// Returns the noise laws that a release for this query will have.
   absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 };
 
-/// The trusted server adds noise to the clients' sum (P1, Theorem 4.2). Unit: one client's whole
-/// contribution; neighbours: replace-one; the sum's sensitivity follows from the ranges of its coordinates,
-/// in the norm of the noise. To a dealt query a client gives one reward: each coordinate has noise for its
-/// own range (docs/proofs/dealt.md).
+/// The trusted server adds noise to the sum over the clients (P1, Theorem 4.2). The unit is one client's
+/// whole contribution; the neighbours are replace-one. The sum's sensitivity follows from the ranges of its
+/// coordinates, in the norm that fits the noise. For a dealt query a client gives one reward, and each
+/// coordinate has noise for its own range (docs/proofs/dealt.md).
 template <class Noise>
 class CentralMean : public GridMean {
  public:
@@ -58,12 +58,12 @@ class CentralMean : public GridMean {
                                    NoiseGen& noise) const;
   absl::StatusOr<Report> RandomizePart(const MeanQuery& query, int part, const Raw<RewardSums>& one,
                                        NoiseGen& noise) const;
-  absl::StatusOr<Report> RandomizeCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd,
+  absl::StatusOr<Report> RandomizeGroup(const MeanQuery& query, int part, const Raw<RewardSums>& group,
                                         NoiseGen& noise) const;
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
-  /// The laws that a release to this query will carry.
+  /// Returns the noise laws that a release for this query will have.
   absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
@@ -75,8 +75,8 @@ class CentralMean : public GridMean {
   Noise noise_;
 };
 
-/// Each client adds noise to its own averages (P1, Theorem 4.4). Unit, neighbours and sensitivity as in the
-/// central model, dealt queries too, but each report is protected by itself.
+/// Each client adds noise to its own averages (P1, Theorem 4.4). Unit, neighbours and sensitivity are those
+/// of the central model, also for dealt queries. The difference is that each report is protected on its own.
 template <class Noise>
 class LocalMean : public GridMean {
  public:
@@ -94,12 +94,12 @@ class LocalMean : public GridMean {
                                    NoiseGen& noise) const;
   absl::StatusOr<Report> RandomizePart(const MeanQuery& query, int part, const Raw<RewardSums>& one,
                                        NoiseGen& noise) const;
-  absl::StatusOr<Report> RandomizeCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd,
+  absl::StatusOr<Report> RandomizeGroup(const MeanQuery& query, int part, const Raw<RewardSums>& group,
                                         NoiseGen& noise) const;
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
-  /// The laws that a release to this query will carry.
+  /// Returns the noise laws that a release for this query will have.
   absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:

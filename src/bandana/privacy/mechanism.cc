@@ -5,7 +5,7 @@
 namespace bandana {
 namespace {
 
-constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 62;  // two of them still add up in 64 bits
+constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 62;  // a sum of two of them fits 64 bits
 
 std::uint64_t Magnitude(std::int64_t units) {
   return units < 0 ? -static_cast<std::uint64_t>(units) : static_cast<std::uint64_t>(units);
@@ -27,7 +27,7 @@ absl::Status Mechanism::CheckShape(std::size_t size, std::span<const Count> deal
   }
   if (whole) {
     if (report.clients() == 1) return CheckSize(size, Access::Open(report));
-    return absl::InvalidArgumentError("a crowd answers dealt queries alone");
+    return absl::InvalidArgumentError("a group answers dealt queries alone");
   }
   if (dealt.size() == size && report.part() >= 0 && static_cast<std::size_t>(report.part()) < size) {
     return CheckSize(1, Access::Open(report));
@@ -67,7 +67,7 @@ absl::Status Mechanism::Unprotected() {
 }
 
 absl::Status Mechanism::AddAll(const Units& units, std::size_t first, Entry entry, Units& totals) {
-  for (std::size_t i = 0; i < units.size(); ++i) {  // all are looked at before one is added
+  for (std::size_t i = 0; i < units.size(); ++i) {  // checks all entries before it adds one
     if (!(Magnitude(entry(first + i, units[i])) < kMostUnits && Magnitude(totals[first + i]) < kMostUnits)) {
       return absl::OutOfRangeError(fmt::format("the sum of reports overflows in coordinate {}", first + i));
     }

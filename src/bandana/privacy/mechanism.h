@@ -14,8 +14,8 @@
 
 namespace bandana {
 
-/// What every mechanism is made of: opening raw data, adding reports up, minting what is released. Its
-/// friends, and theirs, are all that can have one: each has a note in docs/proofs/.
+/// The operations that every mechanism needs: opening raw data, adding up reports, making released values.
+/// Only its friends, and theirs, can derive from it; each has a note in docs/proofs/.
 class Mechanism {
  protected:
   using Units = std::vector<std::int64_t>;
@@ -36,7 +36,7 @@ class Mechanism {
   const Units& UnitsOf(const Sealed& sealed) const { return Access::Open(sealed); }
   Sealed MakeSealed(Units units) const { return Access::Seal(std::move(units)); }
 
-  /// A report to one part of a dealt query, of one client or of a crowd of `clients`.
+  /// Makes a report for one part of a dealt query, from one client or from a group of `clients`.
   Report MakePart(int part, Count clients, std::int64_t units, Count bits, Count quorum = 0) const {
     Report report = MakeReport({units}, bits, quorum);
     Access::Part(report) = part;
@@ -44,11 +44,12 @@ class Mechanism {
     return report;
   }
 
-  /// What of a report goes into coordinate i of a sum.
+  /// Returns the number that is added to coordinate i of a sum, given entry i of the report.
   using Entry = absl::FunctionRef<std::int64_t(std::size_t i, std::int64_t units)>;
 
-  /// Adds a report of one client, or of a crowd. Refuses one of the wrong size, of nobody, of somebody who is
-  /// in the sum, to another query than the sum's, to a part that has all its clients, or that would overflow.
+  /// Adds a report of one client or of a group. Fails if the report has the wrong size, has no origin, comes
+  /// from a client that is already in the sum, answers another query than the sum's, answers a part that has
+  /// all its clients, or would overflow.
   template <class Query>
   absl::Status AddReport(const Query& query, std::size_t size, const Report& report, Entry entry,
                          BasicReportSum<Query>& sum) const {
@@ -61,8 +62,8 @@ class Mechanism {
     return absl::OkStatus();
   }
 
-  /// Adds what a shuffler made of a report, of which nobody knows whose it is. Refuses a report as a client
-  /// made it.
+  /// Adds a report that a shuffler has mixed, so that its origin is unknown. Fails for a report that comes
+  /// directly from a client.
   template <class Query>
   absl::Status AddAnonymous(const Query& query, std::size_t size, const Report& mixed, Entry entry,
                             BasicReportSum<Query>& sum) const {
@@ -72,7 +73,7 @@ class Mechanism {
     return absl::OkStatus();
   }
 
-  /// The same for the totals, in every coordinate, that it made of `clients` clients' reports.
+  /// Adds the totals, in every coordinate, that a shuffler made from the reports of `clients` clients.
   template <class Query>
   absl::Status AddTotals(const Query& query, std::size_t size, const Report& mixed, Count clients,
                          BasicReportSum<Query>& sum) const {
@@ -83,11 +84,12 @@ class Mechanism {
     return absl::OkStatus();
   }
 
-  /// What becomes of a sum's totals: noise, or mixing, or they go out as they are.
+  /// The next step for a sum's totals: they get noise or are mixed (kProtect), or they go out unchanged
+  /// (kLetOut).
   enum class Next { kProtect, kLetOut };
 
-  /// The totals of a sum in which all `wanted` clients are. To be let out, each of its reports must hold its
-  /// promise alone.
+  /// Returns the totals of a sum. Fails unless all `wanted` clients are in it. With kLetOut it also fails
+  /// unless each of its reports is protected on its own.
   template <class Query>
   absl::StatusOr<Units> Complete(const BasicReportSum<Query>& sum, Count wanted, Next next) const {
     BANDANA_RETURN_IF_ERROR(CheckQuorum(sum.reports(), wanted));
@@ -95,7 +97,7 @@ class Mechanism {
     return Access::Totals(sum);
   }
 
-  /// The query that a sum answers: the noise must be set by it and by no other.
+  /// Returns the query that a sum answers. Only this query may determine the noise.
   template <class Query>
   const Query& QueryOf(const BasicReportSum<Query>& sum) const {
     return Access::QueryOf(sum);
@@ -106,7 +108,7 @@ class Mechanism {
     return Access::Mint(std::move(value), std::move(noise));
   }
 
-  /// A user's message of so many entries, to be written; all of them must be.
+  /// Resizes a user's message to `size` entries and returns them. The caller must write all of them.
   static std::span<double> Write(LocalMessage& message, std::size_t size) {
     std::vector<double>& entries = Access::Entries(message);
     entries.resize(size);
@@ -117,7 +119,7 @@ class Mechanism {
 
  private:
   Mechanism() = default;
-  friend class GridMean;               // averages on a grid: none, central, local
+  friend class GridMean;               // averages on a grid: no privacy, central, local, shuffled Laplace
   friend class ShuffleSumMean;         // docs/proofs/shuffle-sum.md
   friend class SiloPrefixSum;          // docs/proofs/silo-prefix-sum.md
   friend class L2BallMean;             // docs/proofs/l2-ball-mean.md
@@ -145,7 +147,7 @@ class Mechanism {
       Access::Totals(sum).assign(size, 0);
       Access::Answered(sum).assign(dealt.size(), 0);
     } else if (Access::QueryOf(sum) != query || Access::Totals(sum).size() != size ||
-               Access::Answered(sum).size() != dealt.size()) {  // the latter of a sum that was read back
+               Access::Answered(sum).size() != dealt.size()) {  // can differ only in a sum that was read back
       return absl::InvalidArgumentError("a report to another query than the sum's");
     }
     if (dealt.empty()) return AddAll(Access::Open(report), 0, entry, Access::Totals(sum));

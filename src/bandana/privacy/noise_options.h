@@ -2,7 +2,9 @@
 
 namespace bandana {
 
-enum class Calibration { kTight, kPaper };  ///< the least noise provable; or the paper's own formula
-enum class Sampler { kExact, kFast };       ///< integer arithmetic; or floating point, for the lab alone
+/// kTight: the least noise that we can prove. kPaper: the formula in the paper.
+enum class Calibration { kTight, kPaper };
+/// kExact: integer arithmetic. kFast: floating point, for the lab alone.
+enum class Sampler { kExact, kFast };
 
 }  // namespace bandana

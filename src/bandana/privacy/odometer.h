@@ -8,18 +8,20 @@
 
 namespace bandana {
 
-/// What each unit has spent, by basic composition and rounded up, against one budget. A charge that any unit
-/// cannot pay is refused whole (kResourceExhausted) and changes nothing. Neighbours who have spent the same
-/// are kept as one, so a charge of many costs as much as one of a few.
+/// Adds up what each unit has spent, by basic composition and rounded up, and compares it with one budget. A
+/// charge that exceeds the budget of any unit fails (kResourceExhausted) and changes nothing. Consecutive
+/// units that have spent the same are stored as one range, so a charge to many units costs as much as one to
+/// a few.
 class Odometer {
  public:
   explicit Odometer(DpGuarantee budget_per_unit) : budget_(budget_per_unit) {}
 
   absl::Status Add(const Charge& charge);
 
-  /// The largest spending of any one unit: by parallel composition, the guarantee of everything released.
+  /// Returns the largest spending of any unit. By parallel composition it is the guarantee of everything
+  /// released.
   DpGuarantee spent() const { return largest_; }
-  std::uint64_t units() const { return units_; }  ///< that were ever charged
+  std::uint64_t units() const { return units_; }  ///< the number of units that were ever charged
 
  private:
   DpGuarantee budget_;

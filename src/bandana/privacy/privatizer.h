@@ -16,17 +16,18 @@
 
 namespace bandana {
 
-/// The papers' triple P = (R, S, A). An object holds public parameters only and is shared by all roles:
-///   ReportBits what a report takes, as the mechanism encodes it;
-///   Randomize  R, at the client: from raw input to what may leave the client;
-///   Add, Seal  A, at the analyzer: collects reports to one query, then draws what leaves the analyzer. Below
-///   the
-///              query's quorum Seal is an error;
-///   Open       reads that draw.
-/// Roles reach Randomize, Seal and Open through federation/release.h, which charges and journals. An error
-/// depends on the query alone, never on the data. R or A may add no noise (central, local). kChargesClient
-/// and kChargesAnalyzer say where the release happens; guarantee() is what it costs each client whose data it
-/// is.
+/// A mechanism as the papers' triple P = (R, S, A): randomizer, shuffler, analyzer. An object holds public
+/// parameters only and is shared by all roles:
+/// - ReportBits returns the size of a report in bits, in the mechanism's own encoding.
+/// - Randomize is R, at the client: it turns raw input into a report that may leave the client.
+/// - Add and Seal are A, at the analyzer. Add collects reports to one query. Seal draws what leaves the
+///   analyzer; it fails below the query's quorum.
+/// - Open reads that draw.
+///
+/// Roles reach Randomize, Seal and Open through federation/release.h, which charges and records. An error
+/// depends on the query alone, never on the data. R adds no noise in the central model, A adds none in the
+/// local model. kChargesClient and kChargesAnalyzer tell where the release happens; guarantee() is the cost
+/// for each client whose data are in the release.
 template <class P>
 concept Privatizer = requires(const P& p, const typename P::Query& query, const Raw<typename P::Input>& input,
                               const Report& report, BasicReportSum<typename P::Query>& sum,
@@ -44,9 +45,9 @@ concept Privatizer = requires(const P& p, const typename P::Query& query, const 
   { P::kChargesAnalyzer } -> std::convertible_to<bool>;
 };
 
-/// A privatizer whose promise needs S, a shuffler between Randomize and the analyzer:
-///   Mix       S: what the analyzer may see of all clients' reports, of which it cannot tell whose they are;
-///   AddMixed  A, in the place of Add.
+/// A privatizer whose claim needs S, a shuffler between Randomize and the analyzer:
+/// - Mix is S: it turns all clients' reports into what the analyzer may see, without their origins.
+/// - AddMixed is A's replacement for Add.
 template <class P>
 concept ShufflePrivatizer =
     Privatizer<P> && requires(const P& p, const typename P::Query& query, std::vector<Report> reports,
@@ -55,29 +56,29 @@ concept ShufflePrivatizer =
       { p.AddMixed(query, reports, sum) } -> std::same_as<absl::Status>;
     };
 
-/// A privatizer that also answers dealt queries, of which a client answers one coordinate with one reward:
-///   ReportBits      of a report to that part;
-///   RandomizePart   R for one client's one reward, a RewardSum of count 1;
-///   RandomizeCrowd  the sum of as many clients' RandomizePart, in law, in a few draws; with the exact
-///   sampler
-///                   in as many. For the lab: the report counts as that many clients, and is on nobody's
-///                   wire. The input is one RewardSum, of one reward in the part's interval from each of its
-///                   `count` clients; or one for each value that a reward takes, of all who have it (maybe
-///                   nobody). On the grid a crowd's sum is rounded once, and not each of its rewards;
-///   CheckCrowd      an error if that cannot be: kUnimplemented, to ask client by client, where the law
-///   depends
-///                   on more than the sum and the input is one.
+/// A privatizer that also answers dealt queries. In a dealt query a client answers one coordinate, with one
+/// reward:
+/// - ReportBits returns the size of a report to that part.
+/// - RandomizePart is R for one client's one reward, a RewardSum of count 1.
+/// - RandomizeGroup draws the sum of many clients' RandomizePart, with the same law, in a few draws (with the
+///   exact sampler: in one draw for each client). It is for the lab: the report counts as that many clients
+///   and is never sent. The input is one RewardSum with one reward in the part's interval from each of its
+///   `count` clients; or one RewardSum for each value that a reward can take, over all clients that have it
+///   (maybe none). On the grid a group's sum is rounded once, not reward by reward.
+/// - CheckGroup fails if RandomizeGroup cannot do this. It fails with kUnimplemented if the law depends on
+///   more than the sum and the input is one RewardSum; the caller must then ask client by client.
 template <class P>
 concept DealingPrivatizer = Privatizer<P> && requires(const P& p, const typename P::Query& query,
                                                       const Raw<typename P::Input>& input, NoiseGen& noise) {
   { p.ReportBits(query, 0) } -> std::same_as<absl::StatusOr<Count>>;
-  { p.CheckCrowd(query, 0, input) } -> std::same_as<absl::Status>;
+  { p.CheckGroup(query, 0, input) } -> std::same_as<absl::Status>;
   { p.RandomizePart(query, 0, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
-  { p.RandomizeCrowd(query, 0, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
+  { p.RandomizeGroup(query, 0, input, noise) } -> std::same_as<absl::StatusOr<Report>>;
 };
 
-/// Its promises for answers to dealt queries, of one reward a client (docs/proofs/dealt.md), and what they
-/// rest on beyond those for other queries, kDealtAssumption.
+/// Returns the privatizer's claims for answers to dealt queries, with one reward per client
+/// (docs/proofs/dealt.md). kDealtAssumption, if there is one, is an assumption that only dealt queries need;
+/// it is added to the adversary.
 template <DealingPrivatizer P>
 std::vector<Claim> DealtClaims(const P& privatizer) {
   std::vector<Claim> claims = privatizer.claims();

@@ -11,15 +11,15 @@
 
 namespace bandana {
 
-/// A value for each of some ids, kept as ranges of equal values: ten million clients who have spent the same
+/// A map from ids to values, stored as ranges of equal values: ten million clients who have spent the same
 /// are one entry.
 template <class Value>
 class RangeMap {
  public:
   using Id = std::uint32_t;
 
-  /// Calls visit(first, last, value) for the pieces of a range, ascending; `value` is null where there is
-  /// none.
+  /// Calls visit(first, last, value) for the pieces of a range, ascending. `value` is null where there is no
+  /// value.
   template <class Visitor>
   void Visit(Id first, Id last, Visitor visit) const {
     auto piece = pieces_.upper_bound(first);
@@ -60,7 +60,7 @@ class RangeMap {
     }
   }
 
-  /// Puts update(value) in the place of every value in a range; `value` is null where there is none.
+  /// Replaces every value in a range by update(value). The argument is null where there is no value.
   template <class Update>
   void Change(Id first, Id last, Update update) {
     struct Changed {
@@ -104,7 +104,7 @@ class RangeMap {
     }
   }
 
-  // Into a gap.
+  // The range must be free.
   void Put(Id first, Id last, const Value& value) {
     const auto next = pieces_.upper_bound(first);
     if (next != pieces_.begin()) {
@@ -126,7 +126,7 @@ class RangeMap {
     pieces_.erase(next);
   }
 
-  absl::btree_map<Id, Piece> pieces_;  // by their first id
+  absl::btree_map<Id, Piece> pieces_;  // by the first id
 };
 
 }  // namespace bandana

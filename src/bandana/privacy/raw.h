@@ -4,8 +4,8 @@
 
 namespace bandana {
 
-/// A value that belongs to one person, such as the rewards a client saw. Anyone may wrap one; only the
-/// mechanisms listed in privacy/access.h may look inside. A role can carry it to its randomizer and no
+/// A value that belongs to one person, such as the rewards a client saw. Anyone may wrap a value; only the
+/// mechanisms listed in privacy/mechanism.h may open it. A role can carry it to its randomizer and no
 /// further.
 template <class T>
 class Raw {

@@ -16,13 +16,13 @@ namespace {
 
 constexpr double kPerUnit = 1 / SiloPrefixSum::kUnit;
 
-// The nearest whole number, ties to even, for |x| < 2^51: twice as fast as nearbyint.
+// Returns the nearest integer, ties to even, for |x| < 2^51. It is twice as fast as nearbyint.
 inline double Nearest(double x) {
   constexpr double kShift = 0x1.8p52;
   return (x + kShift) - kShift;
 }
 
-// A released vector: for each i the products x_i x_j, j < i, then x_i^2/sqrt2; then w y x.
+// A released vector holds, for each i, the products x_i x_j, j < i, and x_i^2/sqrt2; then w y x.
 std::int64_t EntriesOf(Count dimension) { return dimension * (dimension + 1) / 2 + dimension; }
 
 absl::Status CheckSpace(const RegressionSpace& space) {
@@ -82,7 +82,7 @@ absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::Create(const Regression
   return Make(params, 1);
 }
 
-// The tree adds whole units: its sums are exact.
+// The tree adds whole units, so its sums are exact.
 absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::CreateBare(const RegressionSpace& space,
                                                                     const Declassify&) {
   return Make({.nominal = {0, 0},
@@ -119,8 +119,9 @@ void RegressionPrefixSum::Record(std::span<const double> x, const Raw<double>& r
   double squares = 0;
   for (const double each : x) squares += each * each;
   double* const context = stream.context_.data();
-  constexpr double kSlack = 1 + 1e-13;  // part of SiloPrefixSum's; unit vectors are not quite that
-  if (squares <= space_.context_norm * space_.context_norm * kSlack) {  // not if one is not a number
+  // Covered by the slack of SiloPrefixSum. Computed unit vectors are not exactly of length 1.
+  constexpr double kSlack = 1 + 1e-13;
+  if (squares <= space_.context_norm * space_.context_norm * kSlack) {  // false if an entry is NaN
     std::copy(x.begin(), x.end(), context);
   } else {
     Shorten(x, space_.context_norm, stream.context_);

@@ -14,25 +14,26 @@ namespace bandana {
 class RegressionPrefixSum;
 class ShuffledRegressionSum;
 
-/// What a silo has recorded, sealed: only the mechanism that it was made for reads it. The step that is open
-/// is a sum; a record is in one step, and leaves nothing else behind. One of each, as SiloStream is.
+/// The sealed records of a silo. Only the mechanism that it was made for reads them. The open step is kept as
+/// a sum; a record is in exactly one step, and nothing else of it is kept. Not copyable: a copy could release
+/// the same data a second time.
 class RegressionStream {
  public:
-  /// `first`: a silo that deals its records out to several streams, each record to one, has the whole budget
-  /// in each of them and pays once: with this stream, which must have released before. null: this is the one
-  /// that pays.
+  /// A silo may deal its records out to several streams, each record to one stream. Every stream then has the
+  /// whole budget, and the silo pays once, with the stream `first`, which must have released before. If
+  /// `first` is null, this stream pays.
   explicit RegressionStream(const RegressionPrefixSum& mechanism, const RegressionStream* first = nullptr);
   explicit RegressionStream(const ShuffledRegressionSum& mechanism);
   RegressionStream(const RegressionStream&) = delete;
   RegressionStream& operator=(const RegressionStream&) = delete;
 
-  std::int64_t steps() const { return sums_.steps(); }        ///< that have been closed
-  std::int64_t released() const { return sums_.released(); }  ///< steps
-  Count open_records() const { return open_records_; }        ///< of the step that is open
+  std::int64_t steps() const { return sums_.steps(); }        ///< steps that have been closed
+  std::int64_t released() const { return sums_.released(); }  ///< steps that have been released
+  Count open_records() const { return open_records_; }        ///< records in the open step
 
  private:
   friend class RegressionPrefixSum;
-  friend class StateAccess;  // saved with the silo that has it
+  friend class StateAccess;  // saved with the silo that owns it
   template <class Archive>
   void State(Archive& a) {
     a(sums_, open_records_);
@@ -44,22 +45,22 @@ class RegressionStream {
   std::shared_ptr<const PrefixSumStrategy> owner_;
   const RegressionStream* first_;
   SiloStream sums_;
-  std::vector<double> open_;     // whole units
-  std::vector<double> context_;  // of one record, shortened
+  std::vector<double> open_;     // in grid units, all integers
+  std::vector<double> context_;  // the context of one record, shortened
   Count open_records_ = 0;
 };
 
-/// What the sums without noise need to know, and the private ones, too.
+/// The public parameters that the sums need, with noise or without it.
 struct RegressionSpace {
-  std::int64_t steps;    ///< n, at most, fixed beforehand
-  Count dimension;       ///< d, of x
-  double context_norm;   ///< L, public; a longer x is shortened to it
-  double reward_bound;   ///< B, public; y is clipped to [-B, B]
-  double reward_weight;  ///< w, public: w y x is released beside x x'
+  std::int64_t steps;    ///< n, the largest number of steps; it must be known in advance
+  Count dimension;       ///< d, the dimension of x
+  double context_norm;   ///< L; a longer x is shortened to this length
+  double reward_bound;   ///< B; y is clipped to [-B, B]
+  double reward_weight;  ///< w: w y x is released together with x x'
 };
 
 struct RegressionParams {
-  DpGuarantee nominal;  ///< of the whole stream
+  DpGuarantee nominal;  ///< the guarantee of the whole stream
   Calibration calibration;
   Sampler sampler;
   PrefixSumMechanism mechanism;
@@ -72,10 +73,10 @@ struct RegressionParams {
   RegressionSpace space() const { return {steps, dimension, context_norm, reward_bound, reward_weight}; }
 };
 
-/// The running sums of x x' and of y x over all records (x, y) that all silos have seen, released at every
-/// step: one Gaussian mechanism over both, on SiloPrefixSum's grid. Unit: one record of one silo, in one
-/// step; neighbours: replace-one; the guarantee is that of all steps together and is charged with the first
-/// (docs/proofs/regression-prefix-sum.md).
+/// Releases, at every step, the running sums of x x' and of y x over all records (x, y) of all silos. It is
+/// one Gaussian mechanism over both sums, on the grid of SiloPrefixSum. The unit is one record of one silo,
+/// in one step; the neighbours are replace-one. The guarantee covers all steps together and is charged with
+/// the first (docs/proofs/regression-prefix-sum.md).
 class RegressionPrefixSum : public Mechanism {
  public:
   using Query = StepQuery;
@@ -84,11 +85,12 @@ class RegressionPrefixSum : public Mechanism {
   static constexpr bool kChargesClient = true;
   static constexpr bool kChargesAnalyzer = false;
 
-  /// Under `paper` (P3's Algorithm 2, a tree, reward_weight 1) the claim is what its noise delivers.
+  /// Under Calibration::kPaper (P3's Algorithm 2: a tree, reward_weight 1) the claim is the epsilon that its
+  /// noise delivers.
   static absl::StatusOr<RegressionPrefixSum> Create(const RegressionParams& params);
 
-  /// The same sums, clipped and rounded as the private ones are, without noise. Claims nothing, charges
-  /// nothing.
+  /// Makes a mechanism that releases the sums without noise, clipped and rounded like the private ones. It
+  /// claims nothing and charges nothing.
   static absl::StatusOr<RegressionPrefixSum> CreateBare(const RegressionSpace& space, const Declassify&);
 
   bool bare() const { return bare_; }
@@ -99,26 +101,26 @@ class RegressionPrefixSum : public Mechanism {
   const PrefixSumStrategy& strategy() const { return sums_.strategy(); }
   const RegressionSpace& space() const { return space_; }
 
-  /// Standard deviation of the noise of one silo in a released value; at step t an estimate's entry off the
-  /// diagonal of x x' has sqrt(strategy().Variance(t)) times that.
+  /// Returns the standard deviation of one silo's noise in a released value. At step t an entry of the
+  /// estimate of x x' off the diagonal has sqrt(strategy().Variance(t)) times that.
   double noise() const;
 
-  /// One record into the open step: x is shortened to L, y clipped to [-B, B]; what is not finite counts as
-  /// 0. No allocation. x has `dimension` entries.
+  /// Adds one record to the open step. x has `dimension` entries and is shortened to L; y is clipped to [-B,
+  /// B]. A value that is not finite counts as 0. Does not allocate.
   void Record(std::span<const double> x, const Raw<double>& reward, RegressionStream& stream) const;
 
-  /// Closes the open step, with however many records. kOutOfRange beyond n steps, or if it had more records
-  /// than the grid holds: such a stream is at its end.
+  /// Closes the open step. It may have any number of records. Fails with kOutOfRange beyond n steps, or if
+  /// the step had more records than the grid holds; the stream then takes no further steps.
   absl::Status EndStep(RegressionStream& stream) const;
 
-  /// The query's step must be the last one closed, and the next to be released: no step is released twice.
+  /// Releases a step. It must be the last one closed and the next to be released: no step is released twice.
   absl::StatusOr<Report> Randomize(const StepQuery& query, const Raw<RegressionStream*>& stream,
                                    NoiseGen& noise) const;
   absl::Status Add(const StepQuery& query, const Report& report, BasicReportSum<StepQuery>& sum) const;
   absl::StatusOr<Sealed> Seal(const BasicReportSum<StepQuery>& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<StepValues>> Open(const StepQuery& query, const Sealed& sealed) const;
 
-  /// A silo's own reward, for its own eyes (`local = raw`): what is done with it is not covered by any claim.
+  /// Returns a silo's own reward, for the silo alone (`local = raw`). No claim covers what is done with it.
   static double RevealReward(const Raw<double>& reward, const Declassify&) { return Reveal(reward); }
 
  private:
@@ -138,20 +140,21 @@ class RegressionPrefixSum : public Mechanism {
 
 static_assert(Privatizer<RegressionPrefixSum>);
 
-/// Sums from what has been released: post-processing, so it costs nothing.
+/// Estimates the sums from the releases. This is post-processing, so it costs no privacy.
 class RegressionEstimator {
  public:
-  /// `noise`: the standard deviation of the noise in a released value over all silos, if they do not all have
-  /// this mechanism's (budgets of their own, the same space and strategy).
+  /// `noise` is the standard deviation of the noise in a released value over all silos. It is needed if some
+  /// silos have budgets of their own, and so other noise than this mechanism's; space and strategy must be
+  /// the same.
   explicit RegressionEstimator(const RegressionPrefixSum& mechanism, std::optional<double> noise = {});
   explicit RegressionEstimator(const ShuffledRegressionSum& mechanism);
 
-  std::int64_t step() const { return step_; }  ///< of the last release
+  std::int64_t step() const { return step_; }  ///< the step of the last release
 
-  /// Steps come in their order.
+  /// Adds a release. Steps must come in order.
   absl::Status Add(const Released<StepValues>& released);
 
-  /// At the last step; there must be one.
+  /// Returns the sums at the last step. There must have been a release.
   Released<RegressionSums> Sums() const;
 
   template <class Archive>

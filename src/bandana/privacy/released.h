@@ -8,17 +8,17 @@
 
 namespace bandana {
 
-/// A value that its adversary may see: the only thing a policy may learn from. Made by mechanisms alone
-/// (privacy/access.h). T says what it is.
+/// A value that its adversary may see, and the only thing that a policy may learn from. Only mechanisms make
+/// one (privacy/access.h).
 template <class T>
 class Released {
  public:
   const T& value() const { return value_; }
 
-  /// The privacy noise in each entry of the value: public, and part of every width.
+  /// Returns the privacy noise in each entry of the value. It is public and part of every confidence width.
   const std::vector<NoiseLaw>& noise() const { return noise_; }
 
-  /// Standard deviation of the noise in the entry that has most of it, from above.
+  /// Returns the largest standard deviation of the noise in any entry, or an upper bound on it.
   double noise_stddev() const {
     double largest = 0;
     for (const NoiseLaw& law : noise_) largest = std::max(largest, law.stddev());
@@ -27,7 +27,7 @@ class Released {
 
  private:
   friend class Access;
-  friend class StateAccess;  // saved with the role that has it
+  friend class StateAccess;  // saved with the role that owns it
   Released() = default;
   template <class Archive>
   void State(Archive& a) {
@@ -38,7 +38,7 @@ class Released {
   std::vector<NoiseLaw> noise_;
 };
 
-/// Per-coordinate averages over the clients of one epoch.
+/// The average over the clients of one epoch, for each coordinate.
 struct Mean {
   std::vector<double> entries;
   template <class Archive>

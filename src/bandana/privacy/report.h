@@ -12,11 +12,12 @@
 
 namespace bandana {
 
-/// A public linear map that clients send their clipped averages through: a row for each number of a report, a
-/// column for each coordinate. It is taken of the averages' distances from the middles of their intervals.
+/// A public linear map that clients apply to their clipped averages before they report. It has one row per
+/// number of a report and one column per coordinate. It acts on the distances of the averages from the
+/// middles of their intervals.
 struct ReportMap {
-  std::vector<double> entries = {};  ///< row by row; none: averages are sent as they are
-  /// A report is brought inside the ball of this radius, so that what it reveals does not rest on the map.
+  std::vector<double> entries = {};  ///< row by row; empty: no map
+  /// A report is clipped to the ball of this radius, so that its sensitivity does not depend on the map.
   double radius = 0;
   bool operator==(const ReportMap&) const = default;
   template <class Archive>
@@ -25,15 +26,18 @@ struct ReportMap {
   }
 };
 
-/// The question of an elimination phase: the clients' average reward in each coordinate (an arm of the plan).
+/// The query of an elimination phase: the clients' average reward in each coordinate. A coordinate is an arm
+/// of the phase's plan.
 struct MeanQuery {
-  std::vector<Interval> bounds;  ///< public, one a coordinate; a client's average is clipped to it
-  Count clients = 0;             ///< how many are asked, and the quorum: all of them must answer
-  std::string cohort = {};  ///< a digest of who is asked (CohortOf), if a shuffler mixes them; else empty
-  /// Empty: every client answers every coordinate. Else dealt[i] >= 1 of the clients answer coordinate i,
-  /// with one reward each, and nothing else; it adds up to `clients`.
+  std::vector<Interval> bounds;  ///< public, one per coordinate; a client's average is clipped to it
+  Count clients = 0;             ///< how many clients are asked; also the quorum: all of them must answer
+  std::string cohort = {};  ///< a digest of the clients that are asked (CohortOf), if a shuffler mixes their
+                            ///< reports; else empty
+  /// If empty, every client answers every coordinate. Otherwise the query is dealt: dealt[i] >= 1 of the
+  /// clients answer coordinate i, with one reward each, and no other coordinate. The entries add up to
+  /// `clients`.
   std::vector<Count> dealt = {};
-  ReportMap map = {};  ///< of a query that is not dealt
+  ReportMap map = {};  ///< only for a query that is not dealt
   bool operator==(const MeanQuery&) const = default;
   template <class Archive>
   void State(Archive& a) {
@@ -41,12 +45,12 @@ struct MeanQuery {
     a.Check(dealt.empty() || dealt.size() == bounds.size(), "a query dealt by other coordinates than it has");
   }
 
-  /// Who answers coordinate i.
+  /// Returns how many clients answer coordinate i.
   Count clients_of(std::size_t i) const { return dealt.empty() ? clients : dealt[i]; }
 
   bool mapped() const { return !map.entries.empty(); }
 
-  /// How many numbers a client reports, and the release has.
+  /// Returns how many numbers a client reports; the release has as many.
   std::size_t size() const {
     return mapped() && !bounds.empty() ? map.entries.size() / bounds.size() : bounds.size();
   }
@@ -62,32 +66,34 @@ struct MeanQuery {
   }
 };
 
-/// What R hands on: a vector of whole numbers (a mechanism says of what) and whose it is, sealed. Under the
-/// central model it is nearly raw, so a role may move it, send it and count it, but never read it. Integers,
-/// so that sums are exact and do not depend on the order of arrival.
+/// The output of R: a vector of integers, whose meaning depends on the mechanism, and its origin. It is
+/// sealed: under the central model it is nearly raw, so a role may move, send and count reports, but never
+/// read them. Integers make sums exact, whatever the order of arrival.
 class Report {
  public:
-  static constexpr int kWhole = -1;  ///< not a part: an answer in every coordinate
+  static constexpr int kWhole = -1;  ///< the part of a report that answers every coordinate
 
   Report() = default;
 
   std::size_t size() const { return units_.size(); }
 
-  /// What it takes on a wire that knows the mechanism: the metric of the papers, without any framing.
+  /// Returns the size on a wire that knows the mechanism, without framing. The papers measure this.
   Count bits() const { return bits_; }
 
-  /// The report's promise holds among so many, and is kept by whoever collects it: a shuffler that mixes
-  /// them, or a server that adds noise to their sum. 0: it holds alone. Mechanisms let nothing else out as it
-  /// is.
+  /// Returns how many reports are needed for the report's claim to hold. Whoever collects them must protect
+  /// them: a shuffler mixes them, or a server adds noise to their sum. 0 means that the claim holds for the
+  /// report alone. Mechanisms let only such reports out unchanged.
   Count quorum() const { return quorum_; }
 
-  /// The one coordinate of a dealt query that it answers, or kWhole.
+  /// Returns the one coordinate of a dealt query that the report answers, or kWhole.
   int part() const { return part_; }
 
-  /// Whose it is: one client's. In the lab also the sum of so many clients' reports to one part, a crowd's.
+  /// Returns the number of clients in the report. It is 1, except in the lab: there it may be a group's, the
+  /// sum of many clients' reports to one part.
   Count clients() const { return clients_; }
 
-  /// A digest of the query that it answers, where a shuffler must mix answers to one question alone.
+  /// Returns a digest of the query that the report answers. It is set if a shuffler must check that all
+  /// reports answer the same query.
   const std::string& question() const { return question_; }
 
  private:
@@ -108,11 +114,11 @@ class Report {
   std::string question_;
 };
 
-/// What A has collected: a running sum of reports to one query, and whose they are. Sealed like them.
+/// The running sum that A collects: reports to one query, and their origins. It is sealed like the reports.
 template <class Query>
 class BasicReportSum {
  public:
-  Count reports() const { return reports_; }  ///< of how many clients
+  Count reports() const { return reports_; }  ///< the number of clients that have reported
 
  private:
   friend class Access;
@@ -121,17 +127,18 @@ class BasicReportSum {
   void State(Archive& a) {
     a(query_, units_, reports_, answered_, quorum_, origins_);
   }
-  Query query_;  // of the first report, and so of all
+  Query query_;  // the query that all reports answer
   std::vector<std::int64_t> units_;
   Count reports_ = 0;
-  std::vector<Count> answered_;  // of a dealt query: how many clients each coordinate has
-  Count quorum_ = 0;             // the largest of its reports'
-  ClientSet origins_;            // nobody is in a sum twice; empty if a shuffler has been between
+  std::vector<Count> answered_;  // how many clients have answered each coordinate of a dealt query
+  Count quorum_ = 0;             // the largest of its reports' quorums
+  ClientSet origins_;            // no client is in a sum twice; empty behind a shuffler
 };
 
 using ReportSum = BasicReportSum<MeanQuery>;
 
-/// What A lets out, noise and all, before it is read: a context keeps it and hands it out again.
+/// The output of A, with its noise, before it is read. A context keeps it and returns it again for the same
+/// release.
 class Sealed {
  private:
   friend class Access;

@@ -13,10 +13,10 @@ void Shorten(std::span<const double> vector, double radius, std::span<double> re
     largest = std::max(largest, std::abs(x));
   }
   if (largest == 0) return;
-  double squares = 0;  // of the vector over its largest entry: from 1 to its dimension
+  double squares = 0;  // squared length of the vector divided by its largest entry: from 1 to its dimension
   for (const double x : vector) squares += (x / largest) * (x / largest);
   const double length = std::sqrt(squares);
-  const bool inside = largest / radius * length <= 1;  // an overflow is outside
+  const bool inside = largest / radius * length <= 1;  // false on overflow
   for (std::size_t i = 0; i < vector.size(); ++i) {
     result[i] = inside ? vector[i] / radius : vector[i] / largest / length;
   }

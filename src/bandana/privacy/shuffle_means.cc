@@ -22,7 +22,7 @@ absl::Status Unmixed() {
   return absl::FailedPreconditionError("a report that no shuffler has mixed must not reach the analyzer");
 }
 
-// A calibration takes milliseconds and every client of a phase asks for the same one.
+// Stores calibrations: one takes milliseconds, and every client of a phase needs the same one.
 template <class Key, class Value>
 class Memo {
  public:
@@ -40,8 +40,8 @@ class Memo {
   std::map<Key, Value> known_;
 };
 
-// The noise in a report was set for a number of clients, which it names: it is mixed among as many, whatever
-// the server asks a shuffler for. A report that names none asks for no protection.
+// The noise in a report was set for the number of clients that the report names. It may be mixed only among
+// that many, whatever the server asks a shuffler for. A report that names no number needs no protection.
 absl::Status CheckPromise(const Report& report, Count clients) {
   if (report.quorum() == 0 || report.quorum() == clients) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format(
@@ -55,29 +55,29 @@ std::int64_t NoiseOnes(const ShuffleSumSetting& setting, Count clients, Sampler 
   return static_cast<std::int64_t>(ExactBinomial(static_cast<std::uint64_t>(bits), p, noise));
 }
 
-// Where an average is between the ends of its interval, from 0 to 1.
+// Returns the position of an average in its interval, from 0 (low end) to 1 (high end).
 double ShareOf(const RewardSum& rewards, const Interval& bound) {
   const double range = bound.high - bound.low;
   return range > 0 ? (ClippedAverage(rewards, bound) - bound.low) / range : 0;
 }
 
-// Of the levels, up to which a share is written: a whole number of them, and the probability of one more.
-// Unbiased; the promise does not rest on it.
-struct Place {
-  Place(const ShuffleSumSetting& setting, double share) {
+// The number of levels for a share in [0, 1]: a whole number `below`, and one more with probability `up`. It
+// is unbiased; the privacy claim does not depend on it.
+struct RandomizedLevel {
+  RandomizedLevel(const ShuffleSumSetting& setting, double share) {
     const auto levels = static_cast<double>(setting.levels);
-    const double place = levels * (0.5 + setting.span * (share - 0.5));
-    const double floor = std::clamp(std::floor(place), 0.0, levels);
+    const double level = levels * (0.5 + setting.span * (share - 0.5));
+    const double floor = std::clamp(std::floor(level), 0.0, levels);
     below = static_cast<std::int64_t>(floor);
-    up = floor < levels ? std::clamp(place - floor, 0.0, 1.0) : 0;
+    up = floor < levels ? std::clamp(level - floor, 0.0, 1.0) : 0;
   }
   std::int64_t below;
   double up;
 };
 
 std::int64_t LevelOf(const ShuffleSumSetting& setting, double share, NoiseGen& noise) {
-  const Place place(setting, share);
-  return place.below + (UniformUnit(noise) < place.up ? 1 : 0);
+  const RandomizedLevel level(setting, share);
+  return level.below + (UniformUnit(noise) < level.up ? 1 : 0);
 }
 
 Count BitsOf(const ShuffleSumSetting& setting, Transport transport) {
@@ -91,7 +91,7 @@ Count BitsOf(const ShuffleSumSetting& setting, Transport transport) {
 class ShuffleSumMean::Settings : public Memo<std::tuple<Sum, Count, std::size_t>, ShuffleSumSetting> {};
 
 absl::StatusOr<ShuffleSumMean> ShuffleSumMean::Create(const ShuffleSumMeanParams& params) {
-  // What can be wrong with the parameters is wrong for every query.
+  // A parameter that is invalid is invalid for every query, so one query is enough to check them.
   BANDANA_RETURN_IF_ERROR(TightShuffleSum({.clients = 1,
                                            .dimension = 1,
                                            .guarantee = params.nominal,
@@ -163,10 +163,11 @@ absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::Calibrate(Sum sum, Count clien
     if (delivered.epsilon <= params_.nominal.epsilon && delivered.delta <= params_.nominal.delta) {
       return setting;
     }
-    return InvalidInput(
+    return InvalidField(
+        Part::kPrivacy,
         {.message = fmt::format("the published constants deliver ({:.4g}, {:.3g}) for {} clients",
                                 delivered.epsilon, delivered.delta, clients),
-         .key = "privacy.calibration",
+         .key = "calibration",
          .value = "paper",
          .accepted = "tight"});
   });
@@ -208,29 +209,29 @@ absl::StatusOr<Report> ShuffleSumMean::RandomizePart(const MeanQuery& query, int
   return MakePart(part, 1, count, BitsOf(setting, params_.transport), query.dealt[i]);
 }
 
-absl::Status ShuffleSumMean::CheckCrowd(const MeanQuery& query, int part,
-                                        const Raw<RewardSums>& crowd) const {
+absl::Status ShuffleSumMean::CheckGroup(const MeanQuery& query, int part,
+                                        const Raw<RewardSums>& group) const {
   BANDANA_RETURN_IF_ERROR(CheckPart(query, part));
-  const RewardSums sums = Reveal(crowd);
-  BANDANA_RETURN_IF_ERROR(CrowdSize(query, part, sums).status());
+  const RewardSums sums = Reveal(group);
+  BANDANA_RETURN_IF_ERROR(GroupSize(query, part, sums).status());
   if (sums.size() > 1 || sums[0].count == 1) return absl::OkStatus();
   const double share = ShareOf(sums[0], query.bounds[static_cast<std::size_t>(part)]);
   if (!(share > 1e-12 && share < 1 - 1e-12)) return absl::OkStatus();
-  return absl::UnimplementedError("how a crowd's rewards are rounded does not follow from their sum");
+  return absl::UnimplementedError("how a group's rewards are rounded does not follow from their sum");
 }
 
-absl::StatusOr<Report> ShuffleSumMean::RandomizeCrowd(const MeanQuery& query, int part,
-                                                      const Raw<RewardSums>& crowd, NoiseGen& noise) const {
-  BANDANA_RETURN_IF_ERROR(CheckCrowd(query, part, crowd));
+absl::StatusOr<Report> ShuffleSumMean::RandomizeGroup(const MeanQuery& query, int part,
+                                                      const Raw<RewardSums>& group, NoiseGen& noise) const {
+  BANDANA_RETURN_IF_ERROR(CheckGroup(query, part, group));
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query, part));
   const auto i = static_cast<std::size_t>(part);
-  const RewardSums sums = Reveal(crowd);
-  BANDANA_ASSIGN_OR_RETURN(const Count clients, CrowdSize(query, part, sums));
+  const RewardSums sums = Reveal(group);
+  BANDANA_ASSIGN_OR_RETURN(const Count clients, GroupSize(query, part, sums));
   std::int64_t count = 0;
   for (const RewardSum& each : sums) {
     if (each.count == 0) continue;
-    const Place place(setting, ShareOf(each, query.bounds[i]));
-    count += each.count * place.below + Binomial(each.count, place.up, noise);
+    const RandomizedLevel level(setting, ShareOf(each, query.bounds[i]));
+    count += each.count * level.below + Binomial(each.count, level.up, noise);
   }
   count += NoiseOnes(setting, clients, params_.sampler, noise);
   return MakePart(part, clients, count, clients * BitsOf(setting, params_.transport), query.dealt[i]);
@@ -243,7 +244,8 @@ absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query,
   for (const Report& report : reports) {
     const auto entry = [&](std::size_t i, std::int64_t count) {
       const std::int64_t most = settings[i].levels + settings[i].noise_bits;
-      return std::clamp(count, std::int64_t{0}, report.clients() * most);  // nobody counts for more than one
+      // No report counts for more than its clients.
+      return std::clamp(count, std::int64_t{0}, report.clients() * most);
     };
     BANDANA_RETURN_IF_ERROR(AddReport(query, query.bounds.size(), report, entry, sum));
     const auto part = static_cast<std::size_t>(std::max(report.part(), 0));
@@ -291,7 +293,7 @@ absl::StatusOr<std::vector<NoiseLaw>> ShuffleSumMean::Forecast(const MeanQuery& 
   std::vector<NoiseLaw> noise(settings.size());
   for (std::size_t i = 0; i < noise.size(); ++i) {
     const auto clients = static_cast<double>(query.clients_of(i));
-    // A noise bit, and what rounding adds, stay in an interval of length 1: sub-Gaussian with proxy 1/2
+    // A noise bit, and the change by rounding, are in an interval of length 1: sub-Gaussian with proxy 1/2
     // (Hoeffding's lemma).
     const double proxy = std::sqrt(clients * (static_cast<double>(settings[i].noise_bits) + 1)) / 2;
     const double range = query.bounds[i].high - query.bounds[i].low;
@@ -310,8 +312,9 @@ absl::StatusOr<LocalBudget> BudgetFor(const ShuffledLaplaceMeanParams& params, C
                                                    : PaperLocalEpsilon(params.nominal, honest);
 }
 
-// What P2's epsilon0 really gives, as reports are 2 epsilon0-LDP, in any query of 1 to `most` honest clients:
-// from above, since from step to step epsilon0 grows with their number and what is left of it falls.
+// Returns an upper bound on the epsilon that P2's epsilon0 gives in any query of 1 to `most` honest clients.
+// Reports are 2 epsilon0-LDP. In each step [low, high] the local epsilon is at most that of `high` clients,
+// since it grows with their number, and the amplification is at least that of `low` clients.
 absl::StatusOr<double> PaperEpsilon(const ShuffledLaplaceMeanParams& params, Count most) {
   double largest = 0;
   for (Count low = 1; low <= most;) {
@@ -329,11 +332,11 @@ absl::StatusOr<double> PaperEpsilon(const ShuffledLaplaceMeanParams& params, Cou
 
 absl::StatusOr<ShuffledLaplaceMean> ShuffledLaplaceMean::Create(const ShuffledLaplaceMeanParams& params) {
   if (!(params.most_clients >= 1)) {
-    return InvalidOption("environment.population", static_cast<double>(params.most_clients),
-                         "a whole number >= 1");
+    return InvalidField(Part::kFacts, "people", static_cast<double>(params.most_clients),
+                        "a whole number >= 1");
   }
   if (!(params.honest_fraction > 0 && params.honest_fraction <= 1)) {
-    return InvalidOption("privacy.honest_fraction", params.honest_fraction, "a number in (0, 1]");
+    return InvalidField(Part::kPrivacy, "honest_fraction", params.honest_fraction, "a number in (0, 1]");
   }
   const Count most = HonestClients(params.most_clients, params.honest_fraction);
   BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, BudgetFor(params, most));
@@ -363,7 +366,7 @@ absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {
   return settings_->Get(clients, [&]() -> absl::StatusOr<double> {
     BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget,
                              BudgetFor(params_, HonestClients(clients, params_.honest_fraction)));
-    return std::min(budget.epsilon0, most_epsilon0_);  // which it exceeds by the width of a bracket at most
+    return std::min(budget.epsilon0, most_epsilon0_);  // it exceeds that by at most the width of a bracket
   });
 }
 
@@ -392,10 +395,10 @@ absl::StatusOr<Report> ShuffledLaplaceMean::RandomizePart(const MeanQuery& query
   return MakePart(part, 1, units, kWordBits, query.clients);
 }
 
-absl::StatusOr<Report> ShuffledLaplaceMean::RandomizeCrowd(const MeanQuery& query, int part,
-                                                           const Raw<RewardSums>& crowd,
+absl::StatusOr<Report> ShuffledLaplaceMean::RandomizeGroup(const MeanQuery& query, int part,
+                                                           const Raw<RewardSums>& group,
                                                            NoiseGen& noise) const {
-  BANDANA_ASSIGN_OR_RETURN(CrowdSum sum, CrowdOf(query, part, crowd));
+  BANDANA_ASSIGN_OR_RETURN(GroupSum sum, GroupOf(query, part, group));
   BANDANA_ASSIGN_OR_RETURN(const LaplaceNoise laplace, NoiseFor(query));
   BANDANA_ASSIGN_OR_RETURN(const std::uint64_t scale, laplace.Scale(query, part));
   if (scale > 0) {
@@ -407,13 +410,13 @@ absl::StatusOr<Report> ShuffledLaplaceMean::RandomizeCrowd(const MeanQuery& quer
 
 absl::StatusOr<std::vector<Report>> ShuffledLaplaceMean::Mix(const MeanQuery& query,
                                                              std::vector<Report> reports) const {
-  ReportSum once;  // nobody is in it twice, and nobody is missing
+  ReportSum once;  // checks that no client is in it twice and none is missing
   for (const Report& report : reports) {
     BANDANA_RETURN_IF_ERROR(CheckPromise(report, query.clients));
     BANDANA_RETURN_IF_ERROR(AddEntries(query, report, Entries::kAsSent, once));
   }
   BANDANA_RETURN_IF_ERROR(Complete(once, query.clients, Next::kProtect).status());
-  for (Report& report : reports) {  // nobody's
+  for (Report& report : reports) {  // removes the origin
     report = report.part() == Report::kWhole
                  ? MakeReport(UnitsOf(report), WordBits(query))
                  : MakePart(report.part(), report.clients(), UnitsOf(report).front(),

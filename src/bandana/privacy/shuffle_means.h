@@ -14,8 +14,8 @@ namespace bandana {
 
 /// How a client's counts reach the analyzer. The analyzer sees the same totals either way.
 enum class Transport {
-  kBits,    ///< single bits, each encrypted to the analyzer: the shuffler sees nothing
-  kCounts,  ///< counts, added up by the shuffler, which is trusted with nearly raw data
+  kBits,    ///< single bits, each encrypted to the analyzer: the shuffler cannot read them
+  kCounts,  ///< counts that the shuffler adds up: it is trusted with nearly raw data
 };
 
 struct ShuffleSumMeanParams {
@@ -23,21 +23,23 @@ struct ShuffleSumMeanParams {
   Calibration calibration;
   Sampler sampler;
   Transport transport;
-  double honest_fraction;  ///< of a phase's clients: only their noise counts
-  double loss;             ///< standard deviation allowed above a trusted server's Gaussian, for fewer bits
+  double honest_fraction;  ///< the honest share of a phase's clients: only their noise counts
+  double loss;  ///< by how much the standard deviation may exceed a trusted server's Gaussian, to send fewer
+                ///< bits
 };
 
 /// Averages as sums of single bits that a shuffler mixes (Cheu, Joseph, Mao, Peng, 2022; P1, Theorem 4.6).
-/// Each average becomes a whole number of levels by randomised rounding, plus binomial noise; the analyzer
-/// learns each coordinate's total and nothing else. Unit: one client's whole contribution; neighbours:
-/// replace-one (docs/proofs/shuffle-sum.md). In a dealt query each coordinate is a sum of its own, among its
-/// own clients (P2, Algorithm 4; docs/proofs/dealt.md); `paper` then has the constants for scalars.
+/// Each average becomes an integer number of levels by randomised rounding, plus binomial noise. The analyzer
+/// learns the total of each coordinate and nothing else. The unit is one client's whole contribution; the
+/// neighbours are replace-one (docs/proofs/shuffle-sum.md). In a dealt query each coordinate is a separate
+/// sum over its own clients (P2, Algorithm 4; docs/proofs/dealt.md); Calibration::kPaper then uses the
+/// constants for scalars.
 class ShuffleSumMean : public Mechanism {
  public:
   using Query = MeanQuery;
   using Input = RewardSums;
   using Output = Mean;
-  static constexpr bool kChargesClient = true;  // what it sends is out of its hands
+  static constexpr bool kChargesClient = true;  // a client cannot take back what it has sent
   static constexpr bool kChargesAnalyzer = false;
   static constexpr char kDealtAssumption[] = "so many of those who answer each coordinate";
 
@@ -46,7 +48,8 @@ class ShuffleSumMean : public Mechanism {
   std::vector<Claim> claims() const;
   DpGuarantee guarantee() const { return params_.nominal; }
 
-  /// Levels and noise for a query, or for one part of a dealt one: public, and the same for every role.
+  /// Return the levels and the noise for a query, or for one part of a dealt query. They are public and the
+  /// same for every role.
   absl::StatusOr<ShuffleSumSetting> SettingFor(const MeanQuery& query) const;
   absl::StatusOr<ShuffleSumSetting> SettingFor(const MeanQuery& query, int part) const;
   Transport transport() const { return params_.transport; }
@@ -57,19 +60,19 @@ class ShuffleSumMean : public Mechanism {
                                    NoiseGen& noise) const;
   absl::StatusOr<Report> RandomizePart(const MeanQuery& query, int part, const Raw<RewardSums>& one,
                                        NoiseGen& noise) const;
-  /// How a reward is rounded depends on it, so a sum of several values is taken only if all are at one end of
-  /// the interval: kUnimplemented otherwise. A few draws with either sampler.
-  absl::Status CheckCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd) const;
-  absl::StatusOr<Report> RandomizeCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd,
+  /// The rounding of a reward depends on its value. So a RewardSum of several values is accepted only if all
+  /// are at one end of the interval; otherwise it fails with kUnimplemented. Both samplers need a few draws.
+  absl::Status CheckGroup(const MeanQuery& query, int part, const Raw<RewardSums>& group) const;
+  absl::StatusOr<Report> RandomizeGroup(const MeanQuery& query, int part, const Raw<RewardSums>& group,
                                         NoiseGen& noise) const;
   absl::StatusOr<std::vector<Report>> Mix(const MeanQuery& query, const std::vector<Report>& reports) const;
   absl::Status AddMixed(const MeanQuery& query, const std::vector<Report>& mixed, ReportSum& sum) const;
 
-  /// An error: a report that no shuffler has mixed must not reach an analyzer.
+  /// Always fails: a report that no shuffler has mixed must not reach an analyzer.
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
-  /// The laws that a release to this query will carry.
+  /// Returns the noise laws that a release for this query will have.
   absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:
@@ -87,19 +90,21 @@ struct ShuffledLaplaceMeanParams {
   DpGuarantee nominal;  ///< against the server
   Calibration calibration;
   Sampler sampler;
-  double honest_fraction;  ///< of a phase's clients: others hide nobody
-  Count most_clients;      ///< of any query: the shuffler's claim is for the weakest local noise there can be
+  double honest_fraction;  ///< the honest share of a phase's clients: the others hide nobody
+  Count most_clients;      ///< the largest number of clients of any query: the shuffler's claim is for the
+                           ///< weakest local noise that can occur
 };
 
-/// Clients add Laplace noise to their own averages, less of it the more clients there are; a shuffler
-/// takes the names off the reports and sorts them, which leaves of their order as little as a secret
-/// permutation does and needs no secret (P2, Algorithm 3's privatizer). (epsilon, delta) against the server,
-/// epsilon0 against the shuffler (docs/proofs/shuffled-laplace.md). In a dealt query all its clients are
-/// mixed, which needs that nobody but the shuffler knows who was dealt what (docs/proofs/dealt.md).
+/// Clients add Laplace noise to their own averages; the more clients there are, the less noise each adds. A
+/// shuffler removes the origins of the reports and sorts them. Sorting hides their order as well as a secret
+/// permutation does, and needs no secret (P2, the privatizer of Algorithm 3). The guarantee is (epsilon,
+/// delta) against the server and epsilon0 against the shuffler (docs/proofs/shuffled-laplace.md). In a dealt
+/// query all its clients are mixed together; then only the shuffler may know which client was dealt which
+/// coordinate (docs/proofs/dealt.md).
 ///
-/// `paper` takes epsilon0 from the closed form and Lap(1/epsilon0) for rewards in [-1, 1], whose range is 2:
-/// a report is then 2 epsilon0-LDP, and the claims say what is left of that among the fewest clients that
-/// any query may have.
+/// Calibration::kPaper takes epsilon0 from the closed form, and Lap(1/epsilon0) for rewards in [-1, 1], whose
+/// range is 2. A report is then 2 epsilon0-LDP. The claim against the server is the epsilon that follows from
+/// that, the largest over all numbers of clients that a query may have.
 class ShuffledLaplaceMean : public GridMean {
  public:
   static constexpr bool kChargesClient = true;
@@ -111,23 +116,23 @@ class ShuffledLaplaceMean : public GridMean {
   std::vector<Claim> claims() const;
   DpGuarantee guarantee() const { return delivered_; }
 
-  /// epsilon0, for a query to so many clients.
+  /// Returns epsilon0, the local epsilon of each report, for a query to `clients` clients.
   absl::StatusOr<double> LocalEpsilon(Count clients) const;
 
   absl::StatusOr<Report> Randomize(const MeanQuery& query, const Raw<RewardSums>& rewards,
                                    NoiseGen& noise) const;
   absl::StatusOr<Report> RandomizePart(const MeanQuery& query, int part, const Raw<RewardSums>& one,
                                        NoiseGen& noise) const;
-  absl::StatusOr<Report> RandomizeCrowd(const MeanQuery& query, int part, const Raw<RewardSums>& crowd,
+  absl::StatusOr<Report> RandomizeGroup(const MeanQuery& query, int part, const Raw<RewardSums>& group,
                                         NoiseGen& noise) const;
   absl::StatusOr<std::vector<Report>> Mix(const MeanQuery& query, std::vector<Report> reports) const;
   absl::Status AddMixed(const MeanQuery& query, const std::vector<Report>& mixed, ReportSum& sum) const;
 
-  /// An error: a report that no shuffler has mixed must not reach an analyzer.
+  /// Always fails: a report that no shuffler has mixed must not reach an analyzer.
   absl::Status Add(const MeanQuery& query, const Report& report, ReportSum& sum) const;
   absl::StatusOr<Sealed> Seal(const ReportSum& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<Mean>> Open(const MeanQuery& query, const Sealed& sealed) const;
-  /// The laws that a release to this query will carry.
+  /// Returns the noise laws that a release for this query will have.
   absl::StatusOr<std::vector<NoiseLaw>> Forecast(const MeanQuery& query) const;
 
  private:

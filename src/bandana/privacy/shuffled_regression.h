@@ -9,22 +9,22 @@
 namespace bandana {
 
 struct ShuffledRegressionParams {
-  RegressionParams sums;   ///< the guarantee is against the server; calibration tight
-  Count silos;             ///< M, all of which answer every step
-  double honest_fraction;  ///< of the silos, in (0, 1]: only their noise counts
+  RegressionParams sums;   ///< the guarantee is against the server; the calibration must be tight
+  Count silos;             ///< M; every silo answers every step
+  double honest_fraction;  ///< the honest share of the silos, in (0, 1]: only their noise counts
 };
 
-/// RegressionPrefixSum's sums through a shuffler that adds the silos' reports up: the server learns each
-/// step's totals over all silos and nothing else, so the silos need the noise of one central mechanism
-/// between them, of which each adds its share. Unit: one record of one silo, in one step; neighbours:
-/// replace-one; the guarantee is that of all steps together and is charged with the first
+/// The sums of RegressionPrefixSum through a shuffler that adds up the silos' reports. The server learns the
+/// totals of each step over all silos and nothing else. So all silos together need the noise of one central
+/// mechanism, and each adds its share. The unit is one record of one silo, in one step; the neighbours are
+/// replace-one. The guarantee covers all steps together and is charged with the first
 /// (docs/proofs/shuffled-regression.md).
 class ShuffledRegressionSum : public Mechanism {
  public:
   using Query = StepQuery;
   using Input = RegressionStream*;
   using Output = StepValues;
-  static constexpr bool kChargesClient = true;  // what it sends is out of its hands
+  static constexpr bool kChargesClient = true;  // a silo cannot take back what it has sent
   static constexpr bool kChargesAnalyzer = false;
 
   static absl::StatusOr<ShuffledRegressionSum> Create(const ShuffledRegressionParams& params);
@@ -38,10 +38,10 @@ class ShuffledRegressionSum : public Mechanism {
   const RegressionSpace& space() const { return sums_.space(); }
   Count silos() const { return silos_; }
 
-  /// Standard deviation of one silo's share of the noise in a released value.
+  /// Returns the standard deviation of one silo's share of the noise in a released value.
   double noise() const { return sums_.noise(); }
 
-  /// As RegressionPrefixSum's.
+  /// See RegressionPrefixSum.
   void Record(std::span<const double> x, const Raw<double>& reward, RegressionStream& stream) const {
     sums_.Record(x, reward, stream);
   }
@@ -50,12 +50,12 @@ class ShuffledRegressionSum : public Mechanism {
   absl::StatusOr<Report> Randomize(const StepQuery& query, const Raw<RegressionStream*>& stream,
                                    NoiseGen& noise) const;
 
-  /// The totals of all silos' reports.
+  /// Returns the totals of all silos' reports.
   absl::StatusOr<std::vector<Report>> Mix(const StepQuery& query, const std::vector<Report>& reports) const;
   absl::Status AddMixed(const StepQuery& query, const std::vector<Report>& mixed,
                         BasicReportSum<StepQuery>& sum) const;
 
-  /// An error: a report that no shuffler has mixed must not reach an analyzer.
+  /// Always fails: a report that no shuffler has mixed must not reach an analyzer.
   absl::Status Add(const StepQuery& query, const Report& report, BasicReportSum<StepQuery>& sum) const;
   absl::StatusOr<Sealed> Seal(const BasicReportSum<StepQuery>& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<StepValues>> Open(const StepQuery& query, const Sealed& sealed) const;
@@ -67,7 +67,7 @@ class ShuffledRegressionSum : public Mechanism {
       : sums_(std::move(sums)), silos_(silos), honest_fraction_(honest_fraction) {}
   absl::StatusOr<std::size_t> EntriesAt(const StepQuery& query) const;
 
-  RegressionPrefixSum sums_;  // with a share of the noise: not for anyone else
+  RegressionPrefixSum sums_;  // has one share of the noise: must not be used elsewhere
   Count silos_;
   double honest_fraction_;
 };

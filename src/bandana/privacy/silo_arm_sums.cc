@@ -12,15 +12,16 @@ namespace bandana {
 namespace {
 
 constexpr double kPerUnit = 1 / kArmSumsUnit;
-constexpr std::int64_t kMostUnits = std::int64_t{1} << 61;  // of a sum; noise has as much room again
-constexpr double kMostScale = 0x1p52;                       // units: the sampler's limit, e^-512 to need more
+constexpr std::int64_t kMostUnits = std::int64_t{1} << 61;  // the largest sum; noise has as much room again
+// The largest scale in units: the sampler's limit. A draw needs more with probability e^-512.
+constexpr double kMostScale = 0x1p52;
 constexpr ArmId kMostArms = 1 << 24;
 
 absl::StatusOr<ArmSumsSetting> SettingOf(Interval rewards) {
   constexpr double kMost = 0x1p20;
   if (!(rewards.low >= -kMost && rewards.low < rewards.high && rewards.high <= kMost)) {
-    return InvalidOption("rewards", fmt::format("[{}, {}]", rewards.low, rewards.high),
-                         "an interval that is not empty, from -2^20 to 2^20");
+    return InvalidField(Part::kFacts, "rewards", fmt::format("[{}, {}]", rewards.low, rewards.high),
+                        "an interval that is not empty, from -2^20 to 2^20");
   }
   return ArmSumsSetting{.low = static_cast<std::int64_t>(std::floor(rewards.low * kPerUnit)),
                         .high = static_cast<std::int64_t>(std::ceil(rewards.high * kPerUnit)),
@@ -29,8 +30,8 @@ absl::StatusOr<ArmSumsSetting> SettingOf(Interval rewards) {
                         .delivered = {0, 0}};
 }
 
-// The nearest whole number, and the upper one of two: Nearest(x + k) = Nearest(x) + k for whole k, which ties
-// to even, or away from 0, would not give.
+// Returns the nearest integer, and the upper one for ties. So Nearest(x + k) = Nearest(x) + k for integers k;
+// with ties to even, or away from 0, this would not hold.
 std::int64_t Nearest(double x) {
   const double below = std::floor(x);
   return static_cast<std::int64_t>(below) + (x - below >= 0.5 ? 1 : 0);
@@ -57,7 +58,9 @@ Count ArmStream::pending(ArmId arm) const {
 
 absl::StatusOr<SiloArmSums> SiloArmSums::Create(const ArmSumsParams& params) {
   BANDANA_ASSIGN_OR_RETURN(ArmSumsSetting setting, SettingOf(params.rewards));
-  BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("privacy.epsilon", params.epsilon));
+  if (const absl::Status status = calibration::CheckPositive("epsilon", params.epsilon); !status.ok()) {
+    return InvalidField(Part::kPrivacy, *InputErrorOf(status));
+  }
   if (!(params.reporting >= 1 && params.reporting < (Count{1} << 32))) {
     return InvalidOption("reporting", static_cast<double>(params.reporting),
                          "a whole number from 1 to 2^32 - 1");
@@ -68,7 +71,8 @@ absl::StatusOr<SiloArmSums> SiloArmSums::Create(const ArmSumsParams& params) {
   const auto range = static_cast<double>(setting.high - setting.low);
   const double scale = std::ceil(calibration::QuotientUp(range, epsilon));
   if (!(scale < kMostScale)) {
-    return InvalidOption("privacy.epsilon", params.epsilon, "a larger one: the noise is beyond the grid");
+    return InvalidField(Part::kPrivacy, "epsilon", params.epsilon,
+                        "a larger one: the noise is beyond the grid");
   }
   setting.scale = static_cast<std::uint64_t>(scale);
   setting.delivered = {epsilon, 0};
@@ -120,14 +124,14 @@ std::int64_t SiloArmSums::UnitsOfSum(const RewardSum& rewards) const {
   return std::clamp(Nearest(sum * kPerUnit), rewards.count * setting_->low, rewards.count * setting_->high);
 }
 
-// Errors depend on arms and counts, which are public, and never on what the rewards are.
+// Errors depend on arms and counts, which are public, and never on the rewards.
 absl::Status SiloArmSums::CheckPulls(std::span<const Pull> pulls, RewardSums rewards,
                                      const ArmStream& stream) const {
   if (pulls.size() != rewards.size()) {
     return absl::InvalidArgumentError(fmt::format("{} pulls, and {} sums", pulls.size(), rewards.size()));
   }
   const Count most = kMostUnits / std::max<std::int64_t>({1, -setting_->low, setting_->high});
-  Count left = most;  // over all of these pulls, so that an arm may come twice
+  Count left = most;  // over all these pulls together, so that an arm may appear twice
   for (std::size_t i = 0; i < pulls.size(); ++i) {
     const Pull& pull = pulls[i];
     if (!(pull.arm >= 0 && pull.arm < kMostArms)) {
@@ -138,7 +142,7 @@ absl::Status SiloArmSums::CheckPulls(std::span<const Pull> pulls, RewardSums rew
           fmt::format("{} pulls of arm {}, and {} rewards", pull.count, pull.arm, rewards[i].count));
     }
     const auto at = static_cast<std::size_t>(pull.arm);
-    const Count before = stream.keeps_ && at < stream.all_.size() ? stream.all_[at].pulls  // not fewer
+    const Count before = stream.keeps_ && at < stream.all_.size() ? stream.all_[at].pulls  // >= pending
                                                                   : stream.pending(pull.arm);
     if (pull.count > left || pull.count > most - before) {
       return absl::OutOfRangeError(

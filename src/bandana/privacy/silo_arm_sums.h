@@ -20,10 +20,10 @@ namespace bandana {
 
 class SiloArmSums;
 
-/// What an agent is asked for: all that it has recorded of these arms since its last release.
+/// Asks an agent for everything that it has recorded for these arms since its last release.
 struct ArmQuery {
-  std::int64_t release = 0;  ///< from 1
-  std::vector<ArmId> arms;   ///< ascending
+  std::int64_t release = 0;  ///< the number of the release, from 1
+  std::vector<ArmId> arms;   ///< in ascending order
   bool operator==(const ArmQuery&) const = default;
   template <class Archive>
   void State(Archive& a) {
@@ -33,41 +33,41 @@ struct ArmQuery {
 };
 
 struct ArmSumsParams {
-  double epsilon;  ///< of the whole run, for one reward; pure
+  double epsilon;  ///< for one reward, over the whole run; delta = 0
   Calibration calibration;
   Sampler sampler;
-  Interval rewards;  ///< public; what a reward may be
-  Count reporting;   ///< N of P4's formula: the agents that report in a round
+  Interval rewards;  ///< public; the range of a reward
+  Count reporting;   ///< N in P4's formula: the agents that report in a round
 };
 
-/// How SiloArmSums was made; public.
+/// The public setting of a SiloArmSums.
 struct ArmSumsSetting {
-  std::int64_t low;     ///< the interval of rewards in units, rounded outwards
-  std::int64_t high;    ///<
-  Interval rewards;     ///< before that
-  std::uint64_t scale;  ///< of the noise, in units; 0: none
+  std::int64_t low;     ///< lower end of the rewards in grid units, rounded down
+  std::int64_t high;    ///< upper end of the rewards in grid units, rounded up
+  Interval rewards;     ///< the interval before rounding
+  std::uint64_t scale;  ///< scale of the noise in grid units; 0: no noise
   DpGuarantee delivered;
 };
 
-/// What an agent has recorded since its last release, sealed: only the mechanism that it was made for reads
-/// it, once. How often an arm was pulled is public, and all that errors depend on. One of each, as SiloStream
-/// is.
+/// The sealed rewards that an agent has recorded since its last release. Only the mechanism that it was made
+/// for reads them, once. The number of pulls of each arm is public, and errors depend on nothing else. Not
+/// copyable: a copy could release the same data a second time.
 class ArmStream {
  public:
   explicit ArmStream(const SiloArmSums& mechanism);
 
-  /// Keeps the sums of all it was ever given, too, for the agent's own eyes (RevealMeans).
+  /// Keeps also the sums of all rewards ever recorded, for the agent alone (RevealMeans).
   ArmStream(const SiloArmSums& mechanism, const Declassify&);
 
   ArmStream(const ArmStream&) = delete;
   ArmStream& operator=(const ArmStream&) = delete;
 
   std::int64_t releases() const { return releases_; }
-  Count pending(ArmId arm) const;  ///< pulls of this arm that are not released
+  Count pending(ArmId arm) const;  ///< pulls of this arm that have not been released
 
  private:
   friend class SiloArmSums;
-  friend class StateAccess;  // saved with the agent that has it
+  friend class StateAccess;  // saved with the agent that owns it
   struct Cell {
     Count pulls = 0;
     std::int64_t units = 0;
@@ -86,14 +86,15 @@ class ArmStream {
   std::shared_ptr<const ArmSumsSetting> owner_;
   bool keeps_ = false;
   std::vector<Cell> pending_;  // by arm
-  std::vector<Cell> all_;      // the same, never released; if keeps_
+  std::vector<Cell> all_;      // by arm, everything ever recorded; never released; only if keeps_
   std::int64_t releases_ = 0;
 };
 
-/// The sums of an agent's rewards, arm by arm, with Laplace noise of scale range/epsilon on each (P4's
-/// privatizer, whose own formula is `paper`: range/(N epsilon), which delivers N epsilon). Unit: one reward
-/// of one agent; neighbours: replace-one. A reward is in one sum of one release, so that the guarantee is
-/// that of all releases together and is charged with the first (docs/proofs/silo-arm-sums.md).
+/// Releases the sums of an agent's rewards, one per arm, with Laplace noise of scale range/epsilon on each
+/// (P4's privatizer). Calibration::kPaper uses P4's own formula, range/(N epsilon), which delivers N epsilon.
+/// The unit is one reward of one agent; the neighbours are replace-one. A reward is in one sum of one
+/// release, so the guarantee covers all releases together and is charged with the first
+/// (docs/proofs/silo-arm-sums.md).
 class SiloArmSums : public Mechanism {
  public:
   using Query = ArmQuery;
@@ -104,8 +105,8 @@ class SiloArmSums : public Mechanism {
 
   static absl::StatusOr<SiloArmSums> Create(const ArmSumsParams& params);
 
-  /// The same sums, clipped and rounded as the private ones are, without noise. Claims nothing, charges
-  /// nothing.
+  /// Makes a mechanism that releases the sums without noise, clipped and rounded like the private ones. It
+  /// claims nothing and charges nothing.
   static absl::StatusOr<SiloArmSums> CreateBare(Interval rewards, const Declassify&);
 
   bool bare() const { return !noise_.has_value(); }
@@ -117,29 +118,30 @@ class SiloArmSums : public Mechanism {
   double noise_scale() const { return static_cast<double>(setting_->scale) * kArmSumsUnit; }
   const Interval& rewards() const { return setting_->rewards; }
 
-  /// A word for each arm, and one for how often each was pulled.
+  /// Returns one word for each arm, and one for the number of pulls.
   absl::StatusOr<Count> ReportBits(const ArmQuery& query) const;
 
-  /// What came of these pulls. The sum of n rewards, each of which is in the interval, is given exactly (as
-  /// those of whole units are); it is clipped to n times the interval, and counts as its middle if it is not
-  /// a number. One reward alone may be anything. All or nothing: an error if the counts are not the pulls',
-  /// or sums of 64 bits might not hold them.
+  /// Records the rewards of these pulls. Each entry must be the exact sum of n rewards, each of which is in
+  /// the interval (sums of whole units are exact). It is clipped to n times the interval; NaN counts as the
+  /// middle. A single reward may have any value. Fails if the counts are not those of the pulls, or if sums
+  /// of 64 bits might not hold them; then nothing is recorded.
   absl::Status Record(std::span<const Pull> pulls, const Raw<RewardSums>& rewards, ArmStream& stream) const;
 
-  /// The query's release must be the stream's next one, and its arms have been pulled equally often, at least
-  /// once. Whatever else the stream has is dropped.
+  /// Releases the sums. The query's release must be the stream's next one, and its arms must have been pulled
+  /// equally often, at least once. Records of all other arms are dropped.
   absl::StatusOr<Report> Randomize(const ArmQuery& query, const Raw<ArmStream*>& stream,
                                    NoiseGen& noise) const;
   absl::Status Add(const ArmQuery& query, const Report& report, BasicReportSum<ArmQuery>& sum) const;
   absl::StatusOr<Sealed> Seal(const BasicReportSum<ArmQuery>& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<ArmSums>> Open(const ArmQuery& query, const Sealed& sealed) const;
 
-  /// An agent's own averages over all that it has recorded, for its own eyes (`local = raw`): what is done
-  /// with them is not covered by any claim. The stream is one that keeps them; each arm has been pulled.
+  /// Returns an agent's own averages over everything that it has recorded, for the agent alone (`local =
+  /// raw`). No claim covers what is done with them. The stream must be one that keeps them, and each arm must
+  /// have been pulled.
   absl::StatusOr<std::vector<double>> RevealMeans(const ArmStream& stream, std::span<const ArmId> arms,
                                                   const Declassify&) const;
 
-  /// Rewards as they are, for an agent that hides nothing: a baseline.
+  /// Returns the raw rewards, for a baseline agent that protects nothing.
   static RewardSums RevealRewards(const Raw<RewardSums>& rewards, const Declassify&) {
     return Reveal(rewards);
   }
@@ -150,7 +152,7 @@ class SiloArmSums : public Mechanism {
   friend class ArmTotal;
   SiloArmSums(std::shared_ptr<const ArmSumsSetting> setting, const std::optional<LaplaceNoise>& noise)
       : setting_(std::move(setting)), noise_(noise) {}
-  // What is made of released sums alone.
+  // Makes a released value from sums that are already released.
   static Released<ArmSums> MintSums(ArmSums sums);
 
   std::int64_t UnitsOfSum(const RewardSum& rewards) const;

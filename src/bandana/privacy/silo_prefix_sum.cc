@@ -17,17 +17,19 @@ namespace {
 using Wide = __int128;
 
 constexpr int kWeightBits = 60;            // a Toeplitz weight is at most 1
-constexpr double kMostUnits = 0x1p60;      // of all increments together: times a weight below 2^127
-constexpr double kMostStepUnits = 0x1p52;  // of one: doubles add whole numbers of that size exactly
+constexpr double kMostUnits = 0x1p60;      // all increments together; times a weight it is below 2^127
+constexpr double kMostStepUnits = 0x1p52;  // one increment; doubles add integers of that size exactly
 constexpr double kRoundingSlack = 1 + 1e-12;
-constexpr double kLeastShare = 0x1p10;  // units of noise from which a sum of rounded normals is as one
+// The least noise in units, from which a sum of rounded normals is as good as one rounded normal
+// (docs/proofs/shuffled-regression.md).
+constexpr double kLeastShare = 0x1p10;
 
-// A shortened record may be longer than the radius by this factor.
+// A shortened record may exceed the radius by this factor.
 double LengthSlack(std::int64_t dimension) {
   return kRoundingSlack + 0x1p-51 * static_cast<double>(dimension);
 }
 
-// The least noise multiplier against the sensitivity that the grid leaves, or the paper's noise as it is.
+// The noise: by the least multiplier for the sensitivity on the grid, or by the paper's formula.
 struct Calibrated {
   double units;  // standard deviation
   DpGuarantee delivered;
@@ -50,7 +52,7 @@ void AddTo(const std::vector<std::int64_t>& from, std::vector<std::int64_t>& to)
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
 }
 
-// That place of the list, which grows to have it.
+// Returns the entry at `place`. The list grows if necessary.
 template <class T>
 T& At(std::vector<T>& list, int place) {
   if (list.size() <= static_cast<std::size_t>(place)) list.resize(static_cast<std::size_t>(place) + 1);
@@ -107,8 +109,8 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams
   BANDANA_ASSIGN_OR_RETURN(const PrefixSumCost cost, CostOfPrefixSum(params.mechanism, params.steps));
   BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PrefixSumStrategy> strategy,
                            PrefixSumStrategy::Create(params.mechanism, params.steps));
-  // A record is rounded to the grid, which moves it by half a unit a coordinate. The tree then adds whole
-  // units; a Toeplitz value is rounded once more.
+  // A record is rounded to the grid, which moves each coordinate by at most half a unit. The tree then adds
+  // whole units; a Toeplitz value is rounded once more.
   const double rounding = std::sqrt(static_cast<double>(params.dimension)) * kUnit;
   BANDANA_ASSIGN_OR_RETURN(
       const double sensitivity,
@@ -124,11 +126,11 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams
     alone.epsilon = GaussianEpsilon(alone.delta, calibrated.units / (sensitivity * kRoundingSlack));
   }
   if (!(calibrated.units < 0x1p51)) {
-    return InvalidOption("privacy.epsilon", params.nominal.epsilon,
-                         "a larger one: the noise is beyond the grid");
+    return InvalidField(Part::kPrivacy, "epsilon", params.nominal.epsilon,
+                        "a larger one: the noise is beyond the grid");
   }
   std::vector<std::int64_t> weights;
-  long double weight = 1;  // after 2^20 products still right to 1e-13, and rounded down
+  long double weight = 1;  // rounded down below; after 2^20 products its relative error is still 1e-13
   for (std::int64_t k = 0; toeplitz && k < params.steps; ++k) {
     if (k > 0) weight *= static_cast<long double>(2 * k - 1) / static_cast<long double>(2 * k);
     weights.push_back(static_cast<std::int64_t>(std::floor(std::ldexp(weight, kWeightBits))));
@@ -167,7 +169,7 @@ absl::Status SiloPrefixSum::CheckOwner(const SiloStream& stream) const {
   return absl::FailedPreconditionError("a stream of another mechanism, whose noise was set for other data");
 }
 
-// Errors depend on how many records there are, which is public, and on their size, never on their values.
+// Errors depend on the number of records, which is public, and on their size, never on their values.
 absl::Status SiloPrefixSum::CheckRecords(std::int64_t records, const SiloStream& stream) const {
   if (static_cast<double>(records) * longest_units_ < kMostStepUnits &&
       (static_cast<double>(stream.records_) + static_cast<double>(records)) * longest_units_ < kMostUnits) {
@@ -208,7 +210,7 @@ absl::Status SiloPrefixSum::AppendUnits(std::span<const double> increment, std::
     stream.increments_.push_back(std::move(node));
     return absl::OkStatus();
   }
-  // A node's left half has waited for its right half, which ends here.
+  // The left half of a node has waited for its right half, which ends at this step.
   const int top = TrailingZeros(stream.steps_);
   stream.latest_.clear();
   for (int height = 0; height < top; ++height) {
@@ -261,7 +263,7 @@ absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, SiloStre
 
 absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, const Raw<SiloStream*>& stream,
                                                 NoiseGen& noise) const {
-  if (query.group != 0) {  // which is not charged
+  if (query.group != 0) {  // other groups are not charged
     return absl::InvalidArgumentError("a silo of vectors has one stream");
   }
   return Randomize(query, *Reveal(stream), noise);
@@ -285,7 +287,7 @@ absl::StatusOr<Released<StepValues>> SiloPrefixSum::Open(const StepQuery& query,
   BANDANA_RETURN_IF_ERROR(CheckSize(EntriesAt(query.step), units));
   const auto dimension = static_cast<std::size_t>(params_.dimension);
   const auto silos = static_cast<double>(query.silos);
-  const double mean = noise_units_ > 0 ? -silos / 2 : 0;  // of a draw -1/2
+  const double mean = noise_units_ > 0 ? -silos / 2 : 0;  // a draw has the mean -1/2
   StepValues values{.step = query.step, .values = {}};
   for (std::size_t at = 0; at < units.size(); at += dimension) {
     std::vector<double> value(dimension);
@@ -308,8 +310,9 @@ absl::Status PrefixSumEstimator::Add(const Released<StepValues>& released) {
     values_.push_back(released.value().values.front());
     return absl::OkStatus();
   }
-  // The best estimate of a node, of variance v, from its own value and its halves' estimates: the left one's
-  // has waited, the right one's is that of the height below. The tree takes the value alone.
+  // Computes the best estimate of a node, of variance v, from its own value and the estimates of its two
+  // halves. That of the left half has waited; that of the right half is the node one height below. The tree
+  // mechanism uses the value alone.
   std::vector<double> node;
   int height = 0;
   for (const std::vector<double>& value : released.value().values) {

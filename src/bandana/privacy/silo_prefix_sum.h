@@ -13,10 +13,10 @@
 
 namespace bandana {
 
-/// One step of the stream, asked of every silo.
+/// Asks every silo for one step of its stream.
 struct StepQuery {
   std::int64_t step = 0;  ///< from 1
-  Count silos = 0;        ///< and the quorum
+  Count silos = 0;        ///< the number of silos, and also the quorum
   int group = 0;          ///< which of a silo's streams, if it deals its records out to several
   bool operator==(const StepQuery&) const = default;
   template <class Archive>
@@ -26,18 +26,18 @@ struct StepQuery {
   std::string bytes() const { return ByteString().Add(step).Add(silos).Add(std::int64_t{group}).Take(); }
 };
 
-/// What is released at one step: the strategy's values, a vector of `dimension` entries each, over all silos.
+/// The release of one step: the strategy's values over all silos, each a vector of `dimension` entries.
 struct StepValues {
   std::int64_t step = 0;
   std::vector<std::vector<double>> values;
 };
 
-/// Records of one step as they come in: vectors of the mechanism's dimension.
+/// The records of one step: vectors of the mechanism's dimension.
 using StepRecords = std::span<const std::vector<double>>;
 
-/// A silo's own data, a whole number of grid units a step and coordinate, sealed: only the mechanism that
-/// filled it reads it, each step once, from the first on. There is one of each, so it cannot be copied or
-/// moved: two noises for one step would give its values away.
+/// A silo's own data: an integer number of grid units for each step and coordinate. It is sealed: only the
+/// mechanism that filled it reads it, each step once, in order. Neither copyable nor movable: two noises for
+/// one step would reveal its values.
 class SiloStream {
  public:
   SiloStream() = default;
@@ -45,12 +45,12 @@ class SiloStream {
   SiloStream& operator=(const SiloStream&) = delete;
 
   std::int64_t steps() const { return steps_; }
-  std::int64_t released() const { return released_; }  ///< steps
+  std::int64_t released() const { return released_; }  ///< steps that have been released
 
  private:
   friend class SiloPrefixSum;
   friend class RegressionStream;
-  friend class StateAccess;  // saved with the silo that has it
+  friend class StateAccess;  // saved with the silo that owns it
   using Units = std::vector<std::int64_t>;
 
   template <class Archive>
@@ -58,32 +58,32 @@ class SiloStream {
     a(increments_, waiting_, latest_, steps_, records_, released_);
   }
 
-  // That a stream of such a mechanism may be so.
+  // Returns whether a stream of a mechanism with this strategy and dimension can have this state.
   bool Fits(const PrefixSumStrategy& strategy, std::size_t dimension) const;
 
-  std::shared_ptr<const PrefixSumStrategy> owner_;  // of the mechanism that filled it
-  std::vector<Units> increments_;                   // Toeplitz: of all steps
-  std::vector<Units> waiting_;                      // trees: by height, the last node that is a left child
-  std::vector<Units> latest_;                       // trees: the nodes that the last step completed
+  std::shared_ptr<const PrefixSumStrategy> owner_;  // the strategy of the mechanism that filled it
+  std::vector<Units> increments_;                   // Toeplitz: the increments of all steps
+  std::vector<Units> waiting_;  // trees: for each height, the last node that is a left child
+  std::vector<Units> latest_;   // trees: the nodes that the last step completed
   std::int64_t steps_ = 0;
-  std::int64_t records_ = 0;  // in all steps
+  std::int64_t records_ = 0;  // in all steps together
   std::int64_t released_ = 0;
 };
 
 struct SiloPrefixSumParams {
-  DpGuarantee nominal;  ///< of the whole stream
+  DpGuarantee nominal;  ///< the guarantee of the whole stream
   Calibration calibration;
   Sampler sampler;
   PrefixSumMechanism mechanism;
-  std::int64_t steps;      ///< n, at most, fixed beforehand
-  std::int64_t dimension;  ///< of a record
-  double radius;           ///< public; a longer record is shortened to it
+  std::int64_t steps;      ///< n, the largest number of steps; it must be known in advance
+  std::int64_t dimension;  ///< the dimension of a record
+  double radius;           ///< public; a longer record is shortened to this length
 };
 
-/// The running sum of all records that all silos have seen, released at every step (P3's privatizer). Each
-/// silo adds white Gaussian noise to linear functionals of its own increments; PrefixSumEstimator makes
-/// prefix sums of them. Unit: one record of one silo, in one step; neighbours: replace-one; the guarantee is
-/// that of all steps together and is charged with the first (docs/proofs/silo-prefix-sum.md).
+/// Releases, at every step, the running sum of all records of all silos (P3's privatizer). Each silo adds
+/// independent Gaussian noise to linear functions of its own increments; PrefixSumEstimator turns these into
+/// prefix sums. The unit is one record of one silo, in one step; the neighbours are replace-one. The
+/// guarantee covers all steps together and is charged with the first (docs/proofs/silo-prefix-sum.md).
 class SiloPrefixSum : public Mechanism {
  public:
   using Query = StepQuery;
@@ -104,12 +104,12 @@ class SiloPrefixSum : public Mechanism {
   const PrefixSumStrategy& strategy() const { return *strategy_; }
   const SiloPrefixSumParams& params() const { return params_; }
 
-  /// The silo's next step. A record that is not finite counts as 0. The first one makes the stream this
-  /// mechanism's.
+  /// Appends the silo's next step. A record that is not finite counts as 0. The first step binds the stream
+  /// to this mechanism.
   absl::Status Append(const Raw<StepRecords>& records, SiloStream& stream) const;
 
-  /// The query's step must be the stream's last one, and the next to be released: no step is released twice,
-  /// and none before the first, which is charged for all.
+  /// Releases a step. It must be the stream's last step and the next to be released: no step is released
+  /// twice, and none before the first, which is charged for all.
   absl::StatusOr<Report> Randomize(const StepQuery& query, const Raw<SiloStream*>& stream,
                                    NoiseGen& noise) const;
   absl::Status Add(const StepQuery& query, const Report& report, BasicReportSum<StepQuery>& sum) const;
@@ -129,21 +129,21 @@ class SiloPrefixSum : public Mechanism {
         alone_(alone) {}
   friend class RegressionPrefixSum;  // docs/proofs/regression-prefix-sum.md
 
-  // The records that a stream takes, as far as the noise depends on them.
+  // The properties of records that the noise depends on.
   struct RecordBounds {
-    double distance;        // of two records at most, before they are rounded to the grid
-    double length;          // of one
-    double paper_distance;  // what P3's formula has for it
+    double distance;        // the largest distance of two records, before they are rounded to the grid
+    double length;          // the largest length of a record
+    double paper_distance;  // the distance in P3's formula
   };
 
-  // How much of the guarantee's noise a silo adds: all, none, or a share so that the sum of several silos has
-  // it (docs/proofs/shuffled-regression.md).
+  // `share` is the part of the guarantee's noise that a silo adds: all of it, none, or a share such that the
+  // sum over several silos has all of it (docs/proofs/shuffled-regression.md).
   static absl::StatusOr<SiloPrefixSum> CreateFor(const SiloPrefixSumParams& params,
                                                  const RecordBounds& records, double share);
 
-  // The next step of a stream, already added up: whole numbers of units.
+  // Appends the next step of a stream. `increment` is the sum over its records, in integer numbers of units.
   absl::Status AppendUnits(std::span<const double> increment, std::int64_t records, SiloStream& stream) const;
-  // The values of a step before noise, once.
+  // Returns the values of a step before noise. Each step can be taken once.
   absl::StatusOr<Units> Take(const StepQuery& query, SiloStream& stream) const;
   absl::StatusOr<Report> Randomize(const StepQuery& query, SiloStream& stream, NoiseGen& noise) const;
 
@@ -154,26 +154,26 @@ class SiloPrefixSum : public Mechanism {
 
   SiloPrefixSumParams params_;
   std::shared_ptr<const PrefixSumStrategy> strategy_;
-  std::vector<std::int64_t> weights_;  // Toeplitz: c_0, c_1, ... in units of 2^-60
-  double longest_units_;               // a record's entry on the grid at most
-  std::uint64_t noise_units_;          // standard deviation of a released value
+  std::vector<std::int64_t> weights_;  // Toeplitz: the weights c_0, c_1, ... in units of 2^-60
+  double longest_units_;               // the largest entry of a record on the grid
+  std::uint64_t noise_units_;          // standard deviation of the noise in a released value
   DpGuarantee delivered_;
-  DpGuarantee alone_;  // by one silo's noise
+  DpGuarantee alone_;  // the guarantee by the noise of one silo alone
 };
 
 static_assert(Privatizer<SiloPrefixSum>);
 
-/// Prefix sums from what has been released: post-processing, so it costs nothing.
+/// Estimates prefix sums from the releases. This is post-processing, so it costs no privacy.
 class PrefixSumEstimator {
  public:
   explicit PrefixSumEstimator(const SiloPrefixSum& mechanism) : mechanism_(&mechanism) {}
 
-  /// Steps come in their order.
+  /// Adds a release. Steps must come in order.
   absl::Status Add(const Released<StepValues>& released);
 
   struct Estimate {
     std::vector<double> sum;  ///< over all records of all silos so far
-    NoiseLaw noise;           ///< of each entry
+    NoiseLaw noise;           ///< the noise in each entry
   };
   Estimate Sum() const;
 
@@ -184,12 +184,13 @@ class PrefixSumEstimator {
   }
 
  private:
-  bool Fits() const;  // to the mechanism
+  bool Fits() const;  // whether the state is one of this mechanism
 
   const SiloPrefixSum* mechanism_;
   std::int64_t step_ = 0;
-  double proxy_ = 0;                         // of one value
-  std::vector<std::vector<double>> values_;  // Toeplitz: all; trees: the estimate of a node of each height
+  double proxy_ = 0;  // noise proxy of one released value
+  // Toeplitz: all values. Trees: for each height, the estimate of one node.
+  std::vector<std::vector<double>> values_;
 };
 
 }  // namespace bandana

@@ -5,8 +5,8 @@
 
 namespace bandana {
 
-/// The least double that is not below a + b (Knuth's two-sum tells on which side a + b was rounded): what was
-/// spent is never understated.
+/// Returns the smallest double that is not below a + b, so that a sum of spendings is never understated.
+/// Knuth's two-sum tells on which side a + b was rounded.
 inline double SumUp(double a, double b) {
   const double sum = a + b;
   const double of_b = sum - a;

@@ -6,12 +6,14 @@
 
 #include "bandana/privacy/access.h"
 #include "bandana/privacy/arm_sums.h"
+#include "bandana/privacy/local_message.h"
 #include "bandana/privacy/regression_sums.h"
 
 namespace bandana {
 
-/// Sealed reports as plain integers, and released sums made of numbers, for drivers that put them on a wire
-/// or into a journal. script/lint lets only privacy/, sim/, service/ and audit/ include this file.
+/// Converts sealed reports to integers and back, and makes released sums and users' messages from plain
+/// numbers, for drivers that send them or write them into a journal. script/lint lets only privacy/, sim/,
+/// service/ and audit/ include this file.
 class Wire {
  public:
   static const std::vector<std::int64_t>& Units(const Report& report) { return Access::Open(report); }
@@ -28,7 +30,14 @@ class Wire {
     return report;
   }
 
-  /// Sums that another process has released, from the numbers that Released::value() has there.
+  /// Makes the message of a user from the numbers that the user's device has sent.
+  static LocalMessage MakeMessage(std::vector<double> entries) {
+    LocalMessage message;
+    Access::Entries(message) = std::move(entries);
+    return message;
+  }
+
+  /// Make released sums from numbers that another process has released: its Released::value().
   static Released<RegressionSums> MakeSums(RegressionSums sums) {
     std::vector<NoiseLaw> laws = NoiseOf(sums);
     return Access::Mint(std::move(sums), std::move(laws));

@@ -7,13 +7,13 @@
 namespace bandana::service {
 
 struct Address {
-  std::string host;  ///< an IPv6 address without its brackets
+  std::string host;  ///< an IPv6 address has no brackets here
   int port = 0;
 
   std::string ToString() const;
 };
 
-/// "host:port" with a host that cannot leave this machine: 127.0.0.0/8, localhost or [::1]. Nothing on the
+/// Parses "host:port". The host must not leave this machine: 127.0.0.0/8, localhost or [::1]. Nothing on the
 /// wire is encrypted, and under the central model a share is nearly raw data. `key` names the option in the
 /// error.
 absl::StatusOr<Address> ParseLoopback(const std::string& key, const std::string& text);

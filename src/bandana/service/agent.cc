@@ -26,9 +26,9 @@ namespace {
 
 using MakePlayer = std::function<std::unique_ptr<Player>(NodeId)>;
 
-// Reads the shuffler's stream, which says nothing until the run is over. If it ends before, the server is
-// left: at once if the shuffler refused this agent, else after a moment in which the server may say why
-// itself.
+// Reads the shuffler's stream, which carries nothing until the run is over. If the stream ends before, this
+// agent leaves the server: at once if the shuffler refused the agent, else after a moment in which the server
+// may give the reason itself.
 class ShufflerWatch {
  public:
   ShufflerWatch(Uplink& shuffler, Uplink& server)
@@ -36,7 +36,7 @@ class ShufflerWatch {
 
   ~ShufflerWatch() { End(absl::OkStatus()); }
 
-  /// The agent's own part is over; with an error, the shuffler is left.
+  /// Ends the watch when the agent's own part is over. With an error, it also leaves the shuffler.
   void End(const absl::Status& status) {
     if (!thread_.joinable()) return;
     std::unique_lock lock(mutex_);
@@ -49,7 +49,7 @@ class ShufflerWatch {
     thread_.join();
   }
 
-  /// Why the shuffler's stream ended, if it was the first to.
+  /// Returns why the shuffler's stream ended, if it ended first.
   absl::Status failure() {
     const std::lock_guard lock(mutex_);
     return failure_;
@@ -87,8 +87,8 @@ class ShufflerWatch {
 // The agent's side of a run.
 class AgentRun {
  public:
-  /// `shuffler` is null where there is none.
-  AgentRun(const AgentParams& params, const MakePlayer& make_player, Environment& environment, Uplink& server,
+  /// `shuffler` is null if there is none.
+  AgentRun(const AgentParams& params, const MakePlayer& make_player, SlotWorld& environment, Uplink& server,
            Uplink* shuffler)
       : params_(params),
         make_player_(make_player),
@@ -102,7 +102,7 @@ class AgentRun {
             .play = nullptr},
         topology_(params.route.TopologyOf(Count{params.first_client.value} + params.clients - 1)) {}
 
-  /// OK: the run has finished. Otherwise: the server ended it, or this agent must leave.
+  /// Returns OK if the run has finished. Otherwise the server ended it, or this agent must leave.
   absl::Status Run() {
     BANDANA_ASSIGN_OR_RETURN(const v1::Welcome welcome, server_.Greet(HelloOf(params_)));
     if (params_.route.sealed()) {
@@ -144,7 +144,7 @@ class AgentRun {
     if (const auto* task = std::get_if<Task>(&message.body)) question_ += fmt::format(" part {}", task->part);
     for (const std::uint32_t to : delivery.to()) {
       if (params_.stop.stop_requested() || reports_to_.over())
-        return absl::OkStatus();  // the next read tells
+        return absl::OkStatus();  // the next read gives the reason
       if (to < params_.first_client.value || to - params_.first_client.value >= params_.clients) {
         return absl::InvalidArgumentError(fmt::format("the server asked client {}, who is not here", to));
       }
@@ -197,7 +197,7 @@ class AgentRun {
     if (!params_.route.sealed()) return absl::OkStatus();
     BANDANA_ASSIGN_OR_RETURN(const Count bits, params_.route.bits_per_coordinate(query));
     const Share& share = std::get<Share>(message.body);
-    v1::SealedShare& sealed = *added.mutable_sealed_share();  // in the place of what was encoded
+    v1::SealedShare& sealed = *added.mutable_sealed_share();  // replaces what was encoded
     sealed.set_epoch(share.epoch);
     sealed.set_quorum(share.report.quorum());
     sealed.set_question(share.report.question());
@@ -216,18 +216,19 @@ class AgentRun {
 
   const AgentParams& params_;
   const MakePlayer& make_player_;
-  Environment& environment_;
+  SlotWorld& environment_;
   Uplink& server_;
   Uplink& reports_to_;
   RoleWorld world_;
   Topology topology_;
   std::optional<CountSealer> sealer_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Player>> players_;
-  std::string question_;                                // of the plan at hand
-  std::map<std::pair<NodeId, Epoch>, Answer> answers_;  // a plan that comes again gets the same one
+  std::string question_;  // the question of the current plan
+  // By client and epoch; sent again if a plan comes again.
+  std::map<std::pair<NodeId, Epoch>, Answer> answers_;
   std::vector<RewardSum> rewards_;
   v1::FromAgent batch_;
-  std::size_t batch_bytes_ = 0;  // of sealed bits
+  std::size_t batch_bytes_ = 0;  // the size of the sealed bits
   absl::Status sent_;
   bool server_lost_ = false;
   Seq next_seq_ = 0;
@@ -238,12 +239,12 @@ class AgentRun {
 }  // namespace
 
 absl::StatusOr<AgentReport> RunAgent(const AgentParams& params, const MakePlayer& make_player,
-                                     Environment& environment) {
+                                     SlotWorld& environment) {
   BANDANA_RETURN_IF_ERROR(ValidateAgent(params));
   const auto connect = [&](const std::string& host, const std::string& address) {
     return Uplink::Connect({"agent", host, address, params.connect_timeout, params.stop});
   };
-  // The shuffler first: once a server has all agents, every share has somewhere to go.
+  // Connects to the shuffler first: once a server has all agents, every share has somewhere to go.
   std::unique_ptr<Uplink> shuffler;
   if (params.route.shuffled) {
     BANDANA_ASSIGN_OR_RETURN(shuffler, connect("shuffler", params.shuffler));
@@ -257,7 +258,8 @@ absl::StatusOr<AgentReport> RunAgent(const AgentParams& params, const MakePlayer
 
   AgentRun run(params, make_player, environment, *server, shuffler.get());
   const absl::Status status = run.Run();
-  if (!status.ok() && !run.server_lost()) {  // the code alone: an environment's errors may be a client's data
+  // Only the code: an environment's error may contain a client's data.
+  if (!status.ok() && !run.server_lost()) {
     server->Leave(std::string(absl::StatusCodeToString(status.code())));
   }
   const absl::Status end = server->Close();

@@ -9,53 +9,55 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "bandana/bandit/environment.h"
+#include "bandana/bandit/world.h"
 #include "bandana/federation/node.h"
 #include "bandana/privacy/guarantee.h"
 #include "bandana/privacy/ledger/ledger.h"
 #include "bandana/service/randomness.h"
 #include "bandana/service/route.h"
 
-/// An agent of a federation over gRPC: one process that speaks for a range of clients. It drives their
-/// Players as sim::Simulator does.
+/// An agent of a federation over gRPC: one process that serves a range of clients. It drives their Players as
+/// sim::Simulator does.
 namespace bandana::service {
 
 struct AgentParams {
   std::string server;  ///< host:port on this machine's loopback
   Route route;
-  std::string shuffler;  ///< host:port, if the route has one: plans come from the server, shares go there
+  /// host:port, if the route has a shuffler: plans come from the server, shares go to the shuffler.
+  std::string shuffler;
   NodeId first_client;
   Count clients = 0;
   std::string spec_digest;
   DpGuarantee budget_per_client;
-  Ledger* ledger = nullptr;  ///< where charges are kept, durable before shares leave; none: in memory
+  /// Keeps the charges, which are durable before shares leave. Null: charges are kept in memory.
+  Ledger* ledger = nullptr;
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration connect_timeout;
-  std::stop_token stop;  ///< ends the run with kCancelled, at the latest after the client at work
+  std::stop_token stop;  ///< ends the run with kCancelled, at the latest after the current client
 };
 
 struct AgentReport {
-  Count shares = 0;            ///< first answers
-  Count repeats = 0;           ///< answers sent again because a plan, or a model, came again
-  Count rounds = 0;            ///< ended by all clients together, where they play round by round
-  std::uint64_t bytes_in = 0;  ///< of all streams
+  Count shares = 0;   ///< first answers to a plan
+  Count repeats = 0;  ///< answers sent again because a plan or a model came again
+  /// Rounds that all clients together have ended, if they play round by round.
+  Count rounds = 0;
+  std::uint64_t bytes_in = 0;  ///< all streams together
   std::uint64_t bytes_out = 0;
-  DpGuarantee spent{0, 0};  ///< the most of any one client
-  double seconds = 0;       ///< from Welcome to the end
+  DpGuarantee spent{0, 0};  ///< the largest amount that any one client has spent
+  double seconds = 0;       ///< from the Welcome to the end
 };
 
-/// Runs until the server says that the run has finished. A client's Player is made when its first plan comes.
-/// A plan that comes again is answered with the share that was sent before: nothing is drawn and nothing is
-/// charged. Where bits are sealed, they are sealed here, to the key that the server itself has sent.
+/// Runs until the server says that the run has finished. Makes a client's Player when its first plan comes.
+/// If a plan comes again, sends the same share again; nothing is drawn and nothing is charged. If bits are
+/// sealed, the agent seals them to the key that the server itself has sent.
 ///
-/// - kUnavailable: no server, or no shuffler, within connect_timeout; it was lost; the server ended the run,
-///   for the reason given.
-/// - kCancelled: `stop`.
-/// - Any other code: the server's, or the shuffler's, reason to refuse this agent, or a role's own error, of
-/// which the server
-///   is told the code alone.
+///   - kUnavailable: there is no server, or no shuffler, within connect_timeout; it was lost; or the server
+///     ended the run, for the reason given.
+///   - kCancelled: `stop`.
+///   - Any other code: the reason why the server or the shuffler refused this agent, or a role's own error,
+///     of which the server is told only the code.
 absl::StatusOr<AgentReport> RunAgent(const AgentParams& params,
                                      const std::function<std::unique_ptr<Player>(NodeId)>& make_player,
-                                     Environment& environment);
+                                     SlotWorld& environment);
 
 }  // namespace bandana::service

@@ -6,7 +6,7 @@
 namespace bandana::service {
 
 absl::Status ValidateAgent(const AgentParams& params) {
-  constexpr Count kMostClients = 0xfffffffe;  // NodeId
+  constexpr Count kMostClients = 0xfffffffe;  // the range of NodeId
   const Count last = Count{params.first_client.value} + params.clients - 1;
   if (!(params.first_client.value >= 1 && params.clients >= 1 && last <= kMostClients)) {
     return InvalidOption("service.clients", fmt::format("{}-{}", params.first_client.value, last),

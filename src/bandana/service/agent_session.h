@@ -6,17 +6,17 @@
 #include "bandana/service/agent.h"
 #include "proto/federation.pb.h"
 
-/// What agents of both kinds say and hear: those whose clients answer plans, and those who play round by
-/// round.
+/// The session code that both kinds of agents share: those whose clients answer plans, and those that play
+/// round by round.
 namespace bandana::service {
 
 absl::Status ValidateAgent(const AgentParams& params);
 
-/// Without version.
+/// Returns the agent's Hello, without the version.
 v1::Hello HelloOf(const AgentParams& params);
 
-/// OK if the run has finished, else kUnavailable, or kResourceExhausted if a budget is spent, with the host's
-/// reason.
+/// Returns OK if the run has finished. Otherwise returns kUnavailable, or kResourceExhausted if a budget is
+/// spent, with the host's reason.
 absl::Status EndedBy(const std::string& host, const v1::Stop& stop);
 
 }  // namespace bandana::service

@@ -6,7 +6,8 @@
 #include "bandana/federation/messages.h"
 #include "proto/federation.pb.h"
 
-/// Bodies of what nodes of a network with arms send, for service/codec.h. `nodes`: of the run's network.
+/// Encodes and decodes the messages of a network with arms, for service/codec.h. `nodes` is the number of
+/// nodes in the network.
 namespace bandana::service {
 
 void EncodeBody(const Advert& advert, v1::Advert& out);

@@ -13,8 +13,8 @@ std::shared_ptr<grpc::Channel> MakeChannel(const Address& host) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // loopback must not leave by a proxy
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection a peer, also in one process
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // loopback must not use a proxy
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection each, also in one process
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> OpenServer(const std::string& list
                                                          std::string& address) {
   BANDANA_ASSIGN_OR_RETURN(Address where, ParseLoopback("service.listen", listen));
   grpc::ServerBuilder builder;
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error, not a share of it
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error; it is not shared
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.SetMaxSendMessageSize(kMaxMessageBytes);
   int port = 0;

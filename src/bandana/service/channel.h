@@ -16,10 +16,10 @@ class Service;
 class Status;
 }  // namespace grpc
 
-/// gRPC on this machine's loopback, as all roles use it.
+/// How all roles use gRPC on this machine's loopback.
 namespace bandana::service {
 
-/// Whom a role connects to.
+/// The process to which a role connects.
 struct Destination {
   std::string self;  ///< "agent", "shuffler" or "peer": for errors
   std::string host;  ///< "server", "shuffler" or "neighbour 3": for errors
@@ -28,20 +28,19 @@ struct Destination {
   std::stop_token stop;
 };
 
-/// A connection of its own to an address, also within one process.
+/// Returns a new connection to an address. It is not shared, even within one process.
 std::shared_ptr<grpc::Channel> MakeChannel(const Address& host);
 
-/// kUnavailable: nobody listens there within connect_timeout. kCancelled: `stop`.
+/// Fails with kUnavailable if nobody listens there within connect_timeout, or with kCancelled on `stop`.
 absl::Status WaitForConnection(grpc::Channel& channel, const Destination& to);
 
-/// What the end of a stream says, where that was not to be expected: a refusal, with its code, or
-/// kUnavailable.
+/// Returns why a stream ended unexpectedly: a refusal with its code, or kUnavailable.
 absl::Status WhyEnded(const grpc::Status& status, const Destination& to);
 
 grpc::Status ToGrpc(const absl::Status& status);
 
-/// Serves at `listen`, which is service.listen, port 0: any; `address` is then where. kUnavailable if the
-/// port is taken. `service` must outlive what comes back.
+/// Serves at `listen`, which is the option service.listen; port 0 means any. Sets `address` to the actual
+/// address. Fails with kUnavailable if the port is taken. `service` must outlive the returned server.
 absl::StatusOr<std::unique_ptr<grpc::Server>> OpenServer(const std::string& listen, grpc::Service& service,
                                                          std::string& address);
 

@@ -63,10 +63,10 @@ void EncodeBody(const Task& task, v1::Task& out) {
   out.set_part(task.part);
 }
 
-void EncodeBody(const Roll& roll, v1::Roll& out) {
-  out.set_epoch(roll.epoch);
-  EncodeQuery(roll.query, *out.mutable_query());
-  for (const NodeId client : roll.clients) out.add_clients(client.value);
+void EncodeBody(const MixRequest& mix_request, v1::MixRequest& out) {
+  out.set_epoch(mix_request.epoch);
+  EncodeQuery(mix_request.query, *out.mutable_query());
+  for (const NodeId client : mix_request.clients) out.add_clients(client.value);
 }
 
 void EncodeBody(const Mixed& mixed, v1::Mixed& out) {
@@ -80,7 +80,7 @@ void EncodeBody(const Mixed& mixed, v1::Mixed& out) {
 }
 
 void EncodeSums(const RegressionSums& sums, v1::RegressionSums& out) {
-  BANDANA_CHECK(sums.gram == sums.gram.transpose());  // half of it travels
+  BANDANA_CHECK(sums.gram == sums.gram.transpose());  // only half of it is sent
   out.set_step(sums.step);
   for (Eigen::Index j = 0; j < sums.gram.rows(); ++j) {
     for (Eigen::Index k = 0; k <= j; ++k) out.add_gram(sums.gram(j, k));
@@ -155,26 +155,28 @@ absl::StatusOr<Task> DecodeBody(const v1::Task& in) {
   return Task{std::move(plan), in.part()};
 }
 
-absl::StatusOr<std::shared_ptr<const Roll>> DecodeBody(const v1::Roll& in) {
-  if (in.epoch() < 1) return Malformed(fmt::format("a roll of epoch {}", in.epoch()));
-  auto roll = std::make_shared<Roll>();
-  roll->epoch = in.epoch();
-  BANDANA_ASSIGN_OR_RETURN(roll->query, DecodeQuery(in.query()));
-  if (roll->query.bounds.empty()) return Malformed("a roll of nothing");
-  BANDANA_RETURN_IF_ERROR(ValidateQuery(roll->query));
-  if (in.clients_size() != roll->query.clients) {
-    return Malformed(
-        fmt::format("a roll of {} clients, and its query is to {}", in.clients_size(), roll->query.clients));
+absl::StatusOr<std::shared_ptr<const MixRequest>> DecodeBody(const v1::MixRequest& in) {
+  if (in.epoch() < 1) return Malformed(fmt::format("a mix request of epoch {}", in.epoch()));
+  auto mix_request = std::make_shared<MixRequest>();
+  mix_request->epoch = in.epoch();
+  BANDANA_ASSIGN_OR_RETURN(mix_request->query, DecodeQuery(in.query()));
+  if (mix_request->query.bounds.empty()) return Malformed("a mix request of nothing");
+  BANDANA_RETURN_IF_ERROR(ValidateQuery(mix_request->query));
+  if (in.clients_size() != mix_request->query.clients) {
+    return Malformed(fmt::format("a mix request of {} clients, and its query is to {}", in.clients_size(),
+                                 mix_request->query.clients));
   }
   absl::flat_hash_set<NodeId> named;
-  roll->clients.reserve(static_cast<std::size_t>(in.clients_size()));
+  mix_request->clients.reserve(static_cast<std::size_t>(in.clients_size()));
   for (const std::uint32_t client : in.clients()) {
     const NodeId id{client};
-    if (id == kServerNode || id == kShufflerNode) return Malformed("a roll of somebody who is no client");
-    if (!named.insert(id).second) return Malformed(fmt::format("client {} is in a roll twice", client));
-    roll->clients.push_back(id);
+    if (id == kServerNode || id == kShufflerNode)
+      return Malformed("a mix request of somebody who is no client");
+    if (!named.insert(id).second)
+      return Malformed(fmt::format("client {} is in a mix request twice", client));
+    mix_request->clients.push_back(id);
   }
-  return roll;
+  return mix_request;
 }
 
 absl::StatusOr<Mixed> DecodeBody(const v1::Mixed& in) {
@@ -259,8 +261,8 @@ void Encode(const Message& message, v1::Message& out) {
     EncodeBody(*share, *out.mutable_share());
   } else if (const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&message.body)) {
     EncodeBody(**plan, *out.mutable_plan());
-  } else if (const auto* roll = std::get_if<std::shared_ptr<const Roll>>(&message.body)) {
-    EncodeBody(**roll, *out.mutable_roll());
+  } else if (const auto* mix_request = std::get_if<std::shared_ptr<const MixRequest>>(&message.body)) {
+    EncodeBody(**mix_request, *out.mutable_mix_request());
   } else if (const auto* task = std::get_if<Task>(&message.body)) {
     EncodeBody(*task, *out.mutable_task());
   } else if (const auto* model = std::get_if<Model>(&message.body)) {
@@ -296,8 +298,8 @@ absl::StatusOr<Message> Decode(const v1::Message& in, Count nodes) {
       BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(message.origin, in.share()));
       return message;
     }
-    case v1::Message::kRoll: {
-      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.roll()));
+    case v1::Message::kMixRequest: {
+      BANDANA_ASSIGN_OR_RETURN(message.body, DecodeBody(in.mix_request()));
       return message;
     }
     case v1::Message::kMixed: {

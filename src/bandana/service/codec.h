@@ -16,30 +16,35 @@ namespace bandana::service {
 /// Overwrites `out`.
 void Encode(const Message& message, v1::Message& out);
 
-/// The message, or kInvalidArgument with what is wrong: no body, an epoch, count or number of clients below
-/// 1, an arm that is no index, an interval that is none, not one interval a pull, a report of
-/// nothing, a roll that names a client twice, or not as many as it asks, or somebody who is no client, sums
-/// that are not finite or of no dimension, fewer than 0 hops, sealed bits, sums by arm that do not ascend or
-/// are not one an arm, a set of nodes of another size than the network's, a node beyond it. Decode(Encode(m))
-/// is m bit for bit. The wire is not trusted: whoever may send what is the caller's to check. `nodes`: of
-/// the network; 0: there is none, and a message that names its nodes is refused.
+/// Returns the message. Fails with kInvalidArgument, and says what is wrong, if there is
+///   - no body; an epoch, count or number of clients below 1; an arm that is not an index;
+///   - an invalid interval, or not one interval per pull; an empty report;
+///   - a mix request that names a client twice, names a node that is not a client, or names a wrong number of
+///     clients;
+///   - sums that are not finite or have no dimension; fewer than 0 hops; sealed bits;
+///   - sums by arm that do not ascend or are not one per arm;
+///   - a set of nodes whose size differs from the network's; a node outside of the network.
+///
+/// Decode(Encode(m)) is m bit for bit. The wire is not trusted: the caller must check who may send what.
+/// `nodes` is the number of nodes in the network. If it is 0, there is no network, and a message that names
+/// its nodes is refused.
 absl::StatusOr<Message> Decode(const v1::Message& in, Count nodes = 0);
 
-/// A share under transport = bits, as the shuffler holds it: it cannot be read there.
+/// A share under transport = bits, as the shuffler holds it. The shuffler cannot read it.
 struct SealedReport {
   std::vector<std::string> coordinates;  ///< each a whole number of sealed bits, at least one
   Count among = 0;
   std::string asked;            ///< a digest of the query
-  std::string key_fingerprint;  ///< of whom they are sealed to
+  std::string key_fingerprint;  ///< identifies the key to which they are sealed
 
   Count quorum() const { return among; }
   const std::string& question() const { return asked; }
 };
 
-/// The same checks as far as there is something to see.
+/// Checks a sealed share as Decode does, as far as it is visible.
 absl::Status CheckSealed(const v1::SealedShare& in);
 
-/// Moves the bits out of what was checked.
+/// Moves the bits out of a share that was checked.
 SealedReport TakeSealed(v1::SealedShare& in);
 
 }  // namespace bandana::service

@@ -14,12 +14,12 @@
 namespace bandana::service {
 namespace {
 
-// A year stands for ever, and does not overflow when it is added to now.
+// A year stands for an infinite duration. It does not overflow when it is added to the current time.
 std::chrono::nanoseconds ToChrono(absl::Duration duration) {
   return absl::ToChronoNanoseconds(std::min(duration, absl::Hours(24 * 365)));
 }
 
-// Only a client's own agent speaks for it.
+// Checks that only a client's own agent sends for it.
 absl::Status CheckShare(const AgentLink& link, const Message& message) {
   if (!std::holds_alternative<Share>(message.body)) {
     return absl::InvalidArgumentError(link.name() + " sent something other than shares");
@@ -170,7 +170,7 @@ absl::Status Coordinator::TakeShares(AgentLink& link, const v1::FromAgent& messa
     return absl::FailedPreconditionError(link.name() + " sent shares before the run has started");
   }
   report_.bytes_in += message.ByteSizeLong();
-  if (params_.stop.stop_requested()) EndRun(Stopped());  // before the role gets any further
+  if (params_.stop.stop_requested()) EndRun(Stopped());  // before the role continues
   for (const Message& share : shares) {
     if (state_ == State::kOver) return absl::OkStatus();
     Deliver(link, share);
@@ -208,7 +208,7 @@ absl::Status Coordinator::TakeMixed(const v1::FromAgent& message) {
     absl::StatusOr<std::optional<Mixed>> mixed = inbox_.Take(encoded);
     const std::lock_guard lock(mutex_);
     if (!mixed.ok() && state_ == State::kJoining) return mixed.status();
-    if (!mixed.ok()) {  // whose fault it is nobody can tell, so the shuffler hears of it as all do
+    if (!mixed.ok()) {  // nobody can tell whose fault it is, so all are told
       EndRun(absl::UnavailableError(fmt::format("from {} came in epoch {} {}", shuffler_->name(), epoch_,
                                                 std::string(mixed.status().message()))));
     }
@@ -242,7 +242,7 @@ void Coordinator::Lose(AgentLink& link, const std::string& why) {
     return EndRun(
         absl::UnavailableError(fmt::format("{} was lost in epoch {}: {}", link.name(), epoch_, why)));
   }
-  if (link.awaited.empty()) return;  // the run goes on for as long as nobody asks for its clients
+  if (link.awaited.empty()) return;  // the run continues until somebody asks for its clients
   EndRun(absl::UnavailableError(fmt::format("{} was lost in epoch {} with {} clients awaited: {}",
                                             link.name(), epoch_, link.awaited.size(), why)));
 }
@@ -264,7 +264,7 @@ void Coordinator::Settle(AgentLink& link, NodeId client, Epoch epoch, std::size_
   if (params_.on_share) params_.on_share(epoch, query_);
 }
 
-// A mix holds the answers of all who were asked.
+// A mix contains the answers of all clients that were asked.
 void Coordinator::SettleMixed(Epoch epoch) {
   for (const auto& [last, link] : roster_) {
     std::vector<NodeId> clients;
@@ -281,13 +281,13 @@ void Coordinator::AfterRoleCall(const absl::Status& status) {
   if (awaited_ == 0) EndRun(absl::InternalError("the server has not finished and waits for nobody"));
 }
 
-// One payload for many clients of an agent is one message on the wire.
+// Sends one message per agent if many of its clients get the same payload.
 absl::Status Coordinator::Flush() {
   BANDANA_RETURN_IF_ERROR(FlushModels());
   std::map<std::tuple<AgentLink*, const Plan*, int>, v1::ToAgent> open;
   for (const Outgoing& outgoing : outgoing_) {
-    if (const auto* roll = std::get_if<std::shared_ptr<const Roll>>(&outgoing.payload)) {
-      BANDANA_RETURN_IF_ERROR(FlushRoll(*roll));
+    if (const auto* mix_request = std::get_if<std::shared_ptr<const MixRequest>>(&outgoing.payload)) {
+      BANDANA_RETURN_IF_ERROR(FlushMixRequest(*mix_request));
       continue;
     }
     if (std::holds_alternative<Deal>(outgoing.payload)) {
@@ -298,7 +298,7 @@ absl::Status Coordinator::Flush() {
     const auto* task = std::get_if<Task>(&outgoing.payload);
     const auto* whole = std::get_if<std::shared_ptr<const Plan>>(&outgoing.payload);
     if (task == nullptr && whole == nullptr) {
-      return absl::InternalError("a server can send plans, tasks, models and rolls alone");
+      return absl::InternalError("a server can send plans, tasks, models and mix requests alone");
     }
     const std::shared_ptr<const Plan>& plan = task == nullptr ? *whole : task->plan;
     const int part = task == nullptr ? Report::kWhole : task->part;
@@ -324,7 +324,7 @@ absl::Status Coordinator::Flush() {
   return absl::OkStatus();
 }
 
-// Whose agent is here, or an error.
+// Returns the agent that serves the client. Fails if it is lost.
 absl::StatusOr<AgentLink*> Coordinator::LinkTo(NodeId client) {
   AgentLink* link = roster_.Find(client);
   if (link == nullptr) return absl::InternalError(fmt::format("there is no client {}", client.value));
@@ -361,12 +361,13 @@ absl::Status Coordinator::FlushModels() {
   return absl::OkStatus();
 }
 
-absl::Status Coordinator::FlushRoll(const std::shared_ptr<const Roll>& roll) {
-  if (shuffler_ == nullptr) return absl::InternalError("a roll, and there is no shuffler");
-  BANDANA_RETURN_IF_ERROR(inbox_.Expect(roll));
+absl::Status Coordinator::FlushMixRequest(const std::shared_ptr<const MixRequest>& mix_request) {
+  if (shuffler_ == nullptr) return absl::InternalError("a mix request, and there is no shuffler");
+  BANDANA_RETURN_IF_ERROR(inbox_.Expect(mix_request));
   v1::ToAgent message;
   message.mutable_delivery()->add_to(kShufflerNode.value);
-  Encode({kServerNode, kServerNode, 0, next_seq_++, roll}, *message.mutable_delivery()->mutable_message());
+  Encode({kServerNode, kServerNode, 0, next_seq_++, mix_request},
+         *message.mutable_delivery()->mutable_message());
   Push(*shuffler_, std::move(message));
   return absl::OkStatus();
 }

@@ -22,13 +22,14 @@
 
 namespace bandana::service {
 
-/// The server without its transport: who is let in, what the role is told, what goes to whom, when it is
-/// over. Role calls happen under one lock; sealed bits are opened outside of it.
+/// The server without its transport. It decides who is admitted, what the role receives, what is sent to
+/// whom, and when the run ends. Calls of the role happen under one lock; sealed bits are opened outside of
+/// it.
 class Coordinator final : public Host {
  public:
   Coordinator(const ServerParams& params, Node& server, std::function<void(std::span<const Pull>)> on_play);
 
-  /// Waits for the agents, starts the role, waits for its end. Every outbox then ends with Stop.
+  /// Waits for the agents, starts the role, and waits until it ends. Every outbox then ends with Stop.
   absl::StatusOr<ServerReport> Run();
 
   absl::StatusOr<std::shared_ptr<AgentLink>> Admit(const v1::FromAgent& first,
@@ -49,7 +50,7 @@ class Coordinator final : public Host {
   absl::Status TakeMixed(const v1::FromAgent& message);
   absl::Status TakePlayed(AgentLink& link, const v1::FromAgent& message);
 
-  // All below: with mutex_ held.
+  // The functions below require that mutex_ is held.
   absl::Status AdmitLink(const std::shared_ptr<AgentLink>& link);
   bool everyone_is_here() const;
   void WaitForAgents(std::unique_lock<std::mutex>& lock);
@@ -62,7 +63,7 @@ class Coordinator final : public Host {
   absl::Status Flush();
   absl::Status FlushModels();
   absl::StatusOr<AgentLink*> LinkTo(NodeId client);
-  absl::Status FlushRoll(const std::shared_ptr<const Roll>& roll);
+  absl::Status FlushMixRequest(const std::shared_ptr<const MixRequest>& mix_request);
   void Push(AgentLink& link, v1::ToAgent message);
   void EndRun(absl::Status result);
   absl::Status Stopped() const;
@@ -79,14 +80,14 @@ class Coordinator final : public Host {
   State state_ = State::kJoining;
   absl::Status result_;
   Roster roster_;
-  std::shared_ptr<AgentLink> shuffler_;  // null: there is none, or it is not here yet
+  std::shared_ptr<AgentLink> shuffler_;  // null: there is none, or it has not joined yet
   MixedInbox inbox_;
-  MeanQuery query_;  // of the last plan sent
+  MeanQuery query_;  // the query of the last plan sent
   std::vector<Outgoing> outgoing_;
   Seq next_seq_ = 0;
   Epoch epoch_ = 0;
   Count awaited_ = 0;
-  bool last_rounds_ = false;  // the role has finished, and clients still play
+  bool last_rounds_ = false;  // the role has finished, but clients still play
   Clock::time_point started_;
   Clock::time_point last_answer_;
   ServerReport report_;

@@ -17,7 +17,7 @@ namespace {
 
 using Stream = grpc::ServerReaderWriter<v1::ToAgent, v1::FromAgent>;
 
-// No buffer hints: deliveries are few and large, and a first write that is only buffered waits for ever.
+// No buffer hints: deliveries are few and large, and a first write that is only buffered would wait forever.
 void WriteAll(Outbox& outbox, Stream& stream) {
   while (const std::optional<v1::ToAgent> message = outbox.Pop()) {
     if (!stream.Write(*message)) return;
@@ -60,7 +60,7 @@ absl::StatusOr<std::shared_ptr<AgentLink>> LinkOfAgent(const v1::Hello& hello, c
   return link;
 }
 
-// Two threads a peer: gRPC's own, which reads, and one that writes.
+// Each connection has two threads: gRPC's own, which reads, and one that writes.
 class Listener::Service final : public v1::Federation::Service {
  public:
   explicit Service(Host& host) : host_(host) {}

@@ -15,36 +15,36 @@ class Server;
 
 namespace bandana::service {
 
-/// Who is joined, without the transport: a server, or a shuffler. Called by the peers' threads.
+/// A server or a shuffler that others join, without its transport. The threads of the connections call it.
 class Host {
  public:
   virtual ~Host() = default;
 
-  /// An error is a refusal: the peer's stream ends with it.
+  /// Admits a process by its first message. An error is a refusal: the stream ends with it.
   virtual absl::StatusOr<std::shared_ptr<AgentLink>> Admit(const v1::FromAgent& first,
                                                            const std::string& peer) = 0;
   virtual absl::Status Take(AgentLink& link, v1::FromAgent& message) = 0;
 
-  /// The peer's stream is over.
+  /// Called when the stream is over.
   virtual void Lose(AgentLink& link, const std::string& why) = 0;
 };
 
-/// What a Hello says that both hosts check: version and digest.
+/// Checks the version and the digest in a Hello, for both kinds of hosts.
 absl::Status CheckHello(const v1::FromAgent& first, const std::string& spec_digest, const std::string& host);
 
-/// The link of an agent's Hello, or what is wrong with its clients.
+/// Returns the link for an agent's Hello, or an error if its clients are invalid.
 absl::StatusOr<std::shared_ptr<AgentLink>> LinkOfAgent(const v1::Hello& hello, const std::string& peer);
 
-/// A port on this machine's loopback where peers join a host.
+/// A port on this machine's loopback where agents and shufflers join a host.
 class Listener {
  public:
-  /// `listen` is service.listen, port 0: any. kUnavailable if the port is taken.
+  /// `listen` is the option service.listen; port 0 means any. Fails with kUnavailable if the port is taken.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::string& listen, Host& host);
   ~Listener();
 
   const std::string& address() const { return address_; }
 
-  /// Streams have so long to end by themselves; then they are cut off.
+  /// Waits `grace` for the streams to end by themselves, then cuts them off.
   void Shutdown(absl::Duration grace);
 
  private:

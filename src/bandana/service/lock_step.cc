@@ -53,16 +53,16 @@ absl::Status ValidateLockStep(const PeerParams& params, std::uint32_t most, bool
   return absl::OkStatus();
 }
 
-LockStep::LockStep(const PeerParams& params, const Manner& manner, PeerLinks& links)
+LockStep::LockStep(const PeerParams& params, const LinkProtocol& protocol, PeerLinks& links)
     : params_(params),
-      manner_(manner),
+      protocol_(protocol),
       links_(links),
       role_world_{.insecure_seed = params.insecure_seed,
                   .releases = Releases(params.budget, params.ledger),
                   .send = [this](NodeId, NodeId to, Payload payload) { Send(to, std::move(payload)); },
                   .play = nullptr},
       context_(role_world_, LinksOf(params)),
-      slot_(manner.first) {}
+      slot_(protocol.first) {}
 
 absl::Status LockStep::Begin() {
   BANDANA_RETURN_IF_ERROR(links_.Join());
@@ -71,7 +71,7 @@ absl::Status LockStep::Begin() {
 }
 
 absl::StatusOr<std::vector<Message>> LockStep::Receive() {
-  if (slot_ == manner_.first) return std::vector<Message>{};
+  if (slot_ == protocol_.first) return std::vector<Message>{};
   BANDANA_ASSIGN_OR_RETURN(std::vector<Message> messages, links_.Receive(slot_ - 1));
   report_.messages_in += static_cast<Count>(messages.size());
   return messages;
@@ -97,8 +97,8 @@ void LockStep::End(Count rounds) {
 }
 
 void LockStep::Send(NodeId to, Payload payload) {
-  if (!params_.neighbours.contains(to) || !manner_.carries(payload)) {
-    sent_ = absl::InternalError(fmt::format("a node can send {} to its neighbours alone", manner_.kinds));
+  if (!params_.neighbours.contains(to) || !protocol_.carries(payload)) {
+    sent_ = absl::InternalError(fmt::format("a node can send {} to its neighbours alone", protocol_.kinds));
     return;
   }
   ++report_.messages_out;

@@ -14,14 +14,14 @@
 
 namespace bandana::service {
 
-/// That the options fit: what all nodes in lock step have. Larger numbers than `most` are nobody's; only a
-/// network `has_server`.
+/// Checks the options that all nodes in lock step share. Node ids above `most` are invalid. Only a network
+/// may have `has_server`.
 absl::Status ValidateLockStep(const PeerParams& params, std::uint32_t most, bool has_server);
 
 /// A node's side of a run in lock step: its role's context, and what the role sends in a slot.
 class LockStep {
  public:
-  LockStep(const PeerParams& params, const Manner& manner, PeerLinks& links);
+  LockStep(const PeerParams& params, const LinkProtocol& protocol, PeerLinks& links);
   LockStep(const LockStep&) = delete;
   LockStep& operator=(const LockStep&) = delete;
 
@@ -31,23 +31,23 @@ class LockStep {
   const PeerParams& params() const { return params_; }
   Context& context() { return context_; }
 
-  /// Connects, and begins with the manner's first slot.
+  /// Connects, and begins with the first slot of the protocol.
   absl::Status Begin();
 
-  /// The slot that is sent next.
+  /// Returns the slot that is sent next.
   Slot slot() const { return slot_; }
 
-  /// What the neighbours sent in the slot before this one.
+  /// Returns what the neighbours sent in the previous slot.
   absl::StatusOr<std::vector<Message>> Receive();
 
-  /// The same where nobody takes it any more: for the neighbours' sake, and to see who lives.
+  /// Receives a last time after the role has ended: for the neighbours, and to learn which of them are alive.
   absl::Status ReceiveLast() { return links_.Receive(slot_ - 1).status(); }
 
-  /// Whether the role has sent something in this slot.
+  /// Returns whether the role has sent something in this slot.
   bool has_sent() const { return !outgoing_.empty(); }
 
-  /// What the role has sent leaves, after what it was charged for is durable; the next slot begins. `last`:
-  /// it is finished.
+  /// Sends what the role has sent in this slot, after its charges are durable, and begins the next slot.
+  /// `last`: the role is finished.
   absl::Status EndSlot(bool last = false);
 
   absl::Status CheckStop() const;
@@ -58,24 +58,26 @@ class LockStep {
   void Send(NodeId to, Payload payload);
 
   const PeerParams& params_;
-  const Manner& manner_;
+  const LinkProtocol& protocol_;
   PeerLinks& links_;
   RoleWorld role_world_;
   RoleContext context_;
   absl::Time started_;
   Slot slot_;
-  std::map<NodeId, std::vector<Message>> outgoing_;  // in this slot
+  std::map<NodeId, std::vector<Message>> outgoing_;  // sent in this slot
   Seq next_seq_ = 0;
   absl::Status sent_;
   PeerReport report_;
 };
 
-/// Opens the streams, does `Run(params, manner, links, roles...).Run()` on them, and ends them; the report.
+/// Opens the streams, calls `Run(params, protocol, links, roles...).Run()` on them, ends them, and returns
+/// the report.
 template <class Run, class... Roles>
-absl::StatusOr<PeerReport> RunInLockStep(const PeerParams& params, const Manner& manner, Roles&... roles) {
-  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<PeerLinks> links, PeerLinks::Open(params, manner));
+absl::StatusOr<PeerReport> RunInLockStep(const PeerParams& params, const LinkProtocol& protocol,
+                                         Roles&... roles) {
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<PeerLinks> links, PeerLinks::Open(params, protocol));
   if (params.on_listening) params.on_listening(links->address());
-  Run run(params, manner, *links, roles...);
+  Run run(params, protocol, *links, roles...);
   if (absl::Status status = run.Run(); !status.ok()) {
     links->Leave(status);
     return status;

@@ -16,16 +16,16 @@ MixedInbox::MixedInbox(const Route& route) : route_(route) {
 
 std::string MixedInbox::sealing_key() const { return opener_.has_value() ? opener_->public_key() : ""; }
 
-absl::Status MixedInbox::Expect(std::shared_ptr<const Roll> roll) {
+absl::Status MixedInbox::Expect(std::shared_ptr<const MixRequest> mix_request) {
   const std::lock_guard lock(mutex_);
   if (route_.sealed()) {
-    BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(roll->query));
-    bits_a_coordinate_ = bits * static_cast<Count>(roll->clients.size());
-    ones_.assign(roll->query.bounds.size(), 0);
-    opened_.assign(roll->query.bounds.size(), 0);
+    BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(mix_request->query));
+    bits_a_coordinate_ = bits * static_cast<Count>(mix_request->clients.size());
+    ones_.assign(mix_request->query.bounds.size(), 0);
+    opened_.assign(mix_request->query.bounds.size(), 0);
   }
-  mixed_ = {roll->epoch, {}};
-  roll_ = std::move(roll);
+  mixed_ = {mix_request->epoch, {}};
+  mix_request_ = std::move(mix_request);
   return absl::OkStatus();
 }
 
@@ -35,7 +35,7 @@ absl::StatusOr<std::optional<Mixed>> MixedInbox::Take(const v1::Message& message
   }
   const std::lock_guard lock(mutex_);
   const Epoch epoch = message.has_sealed_bits() ? message.sealed_bits().epoch() : message.mixed().epoch();
-  if (roll_ == nullptr || roll_->epoch != epoch) {
+  if (mix_request_ == nullptr || mix_request_->epoch != epoch) {
     return absl::InvalidArgumentError(fmt::format("a mix of epoch {}, for which nobody asked", epoch));
   }
   if (!route_.sealed()) return TakePart(message);
@@ -50,12 +50,12 @@ absl::StatusOr<std::optional<Mixed>> MixedInbox::TakePart(const v1::Message& mes
   if (reports == nullptr) return absl::InvalidArgumentError("something other than a mix");
   mixed_.reports.insert(mixed_.reports.end(), std::make_move_iterator(reports->reports.begin()),
                         std::make_move_iterator(reports->reports.end()));
-  if (mixed_.reports.size() > roll_->clients.size()) {
-    return absl::InvalidArgumentError(
-        fmt::format("a mix of more than {} reports in epoch {}", roll_->clients.size(), roll_->epoch));
+  if (mixed_.reports.size() > mix_request_->clients.size()) {
+    return absl::InvalidArgumentError(fmt::format("a mix of more than {} reports in epoch {}",
+                                                  mix_request_->clients.size(), mix_request_->epoch));
   }
   if (message.mixed().more()) return std::nullopt;
-  roll_ = nullptr;
+  mix_request_ = nullptr;
   return std::move(mixed_);
 }
 
@@ -76,7 +76,7 @@ absl::StatusOr<std::optional<Mixed>> MixedInbox::TakeBits(const v1::SealedBits& 
   const auto complete = [&](Count count) { return count == bits_a_coordinate_; };
   if (!std::all_of(opened_.begin(), opened_.end(), complete)) return std::nullopt;
   mixed_.reports.push_back(Wire::FromUnits({}, std::move(ones_)));
-  roll_ = nullptr;
+  mix_request_ = nullptr;
   return std::move(mixed_);
 }
 

@@ -15,20 +15,20 @@
 
 namespace bandana::service {
 
-/// What a server's shuffler sends for a roll, put together again: parts of a mix, or sealed bits, which are
-/// opened here and counted. The private key of a run is in here and nowhere else.
+/// Assembles at the server what the shuffler sends for a mix request: parts of a mix, or sealed bits, which
+/// it opens and counts. The private key of a run is kept here and nowhere else.
 class MixedInbox {
  public:
   explicit MixedInbox(const Route& route);
 
-  /// Empty if nothing is sealed.
+  /// Returns the public key; empty if nothing is sealed.
   std::string sealing_key() const;
 
-  /// The roll that goes out now. An error if its bits cannot be sealed.
-  absl::Status Expect(std::shared_ptr<const Roll> roll);
+  /// Sets the mix request that is sent now. Fails if its bits cannot be sealed.
+  absl::Status Expect(std::shared_ptr<const MixRequest> mix_request);
 
-  /// The mix, with the message that completes it. An error if nobody asked for this, or if a bit cannot be
-  /// opened, is missing or is one too many.
+  /// Returns the mix if this message completes it, else nothing. Fails if nobody asked for the message, if a
+  /// bit cannot be opened, or if there are too few or too many bits.
   absl::StatusOr<std::optional<Mixed>> Take(const v1::Message& message);
 
  private:
@@ -39,9 +39,9 @@ class MixedInbox {
   std::optional<CountOpener> opener_;
 
   std::mutex mutex_;
-  std::shared_ptr<const Roll> roll_;  // null: nothing is expected
+  std::shared_ptr<const MixRequest> mix_request_;  // null if nothing is expected
   Mixed mixed_;
-  Count bits_a_coordinate_ = 0;  // of all clients
+  Count bits_a_coordinate_ = 0;  // over all clients
   std::vector<std::int64_t> ones_;
   std::vector<Count> opened_;
 };

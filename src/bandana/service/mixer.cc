@@ -21,7 +21,9 @@ RoleMixer::RoleMixer(Node& shuffler, Count clients, std::optional<InsecureSeed> 
              .play = nullptr},
       context_(world_, Topology::ShuffledStar(clients).LinksOf(kShufflerNode)) {}
 
-absl::Status RoleMixer::TakeRoll(const Message& roll) { return shuffler_.OnMessage(context_, roll); }
+absl::Status RoleMixer::TakeMixRequest(const Message& mix_request) {
+  return shuffler_.OnMessage(context_, mix_request);
+}
 
 absl::Status RoleMixer::CheckShare(const v1::Message& share) const {
   BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(share));
@@ -34,7 +36,7 @@ absl::Status RoleMixer::TakeShare(v1::Message& share) {
   return shuffler_.OnMessage(context_, message);
 }
 
-// A mix of many reports takes several messages.
+// Sends the mix. A mix of many reports takes several messages.
 void RoleMixer::Send(Payload payload) {
   auto& mixed = std::get<Mixed>(payload);
   for (std::size_t begin = 0; begin < mixed.reports.size(); begin += kBatchMessages) {
@@ -48,8 +50,8 @@ void RoleMixer::Send(Payload payload) {
   }
 }
 
-absl::Status BitMixer::TakeRoll(const Message& roll) {
-  return Mix(roll_call_.Call(std::get<std::shared_ptr<const Roll>>(roll.body)));
+absl::Status BitMixer::TakeMixRequest(const Message& mix_request) {
+  return Mix(awaited_reports_.Call(std::get<std::shared_ptr<const MixRequest>>(mix_request.body)));
 }
 
 absl::Status BitMixer::CheckShare(const v1::Message& share) const {
@@ -59,18 +61,18 @@ absl::Status BitMixer::CheckShare(const v1::Message& share) const {
 
 absl::Status BitMixer::TakeShare(v1::Message& share) {
   const Epoch epoch = share.sealed_share().epoch();
-  return Mix(roll_call_.Take(epoch, NodeId{share.origin()}, TakeSealed(*share.mutable_sealed_share())));
+  return Mix(awaited_reports_.Take(epoch, NodeId{share.origin()}, TakeSealed(*share.mutable_sealed_share())));
 }
 
-absl::Status BitMixer::Mix(RollCall<SealedReport>::Outcome outcome) {
+absl::Status BitMixer::Mix(AwaitedReports<SealedReport>::Outcome outcome) {
   if (!outcome.ok()) return outcome.status();
   if (!outcome->has_value()) return absl::OkStatus();
-  auto& [roll, reports] = **outcome;
-  BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(roll->query));
+  auto& [mix_request, reports] = **outcome;
+  BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(mix_request->query));
   BANDANA_RETURN_IF_ERROR(Check(**outcome, static_cast<std::size_t>(bits)));
   SecureSource entropy;
   CoinGen coin(entropy);
-  for (std::size_t i = 0; i < roll->query.bounds.size(); ++i) {
+  for (std::size_t i = 0; i < mix_request->query.bounds.size(); ++i) {
     std::string pool;
     pool.reserve(static_cast<std::size_t>(bits) * kSealedBitBytes * reports.size());
     for (auto& [client, report] : reports) {
@@ -78,13 +80,13 @@ absl::Status BitMixer::Mix(RollCall<SealedReport>::Outcome outcome) {
       report.coordinates[i] = std::string();
     }
     PermuteSealedBits(pool, coin);
-    SendBits(roll->epoch, static_cast<std::uint32_t>(i), pool);
+    SendBits(mix_request->epoch, static_cast<std::uint32_t>(i), pool);
   }
   return absl::OkStatus();
 }
 
-absl::Status BitMixer::Check(const RollCall<SealedReport>::Complete& complete, std::size_t bits) const {
-  const std::size_t coordinates = complete.roll->query.bounds.size();
+absl::Status BitMixer::Check(const AwaitedReports<SealedReport>::Complete& complete, std::size_t bits) const {
+  const std::size_t coordinates = complete.mix_request->query.bounds.size();
   const std::string& key = complete.reports.begin()->second.key_fingerprint;
   for (const auto& [client, report] : complete.reports) {
     const bool fits =
@@ -94,13 +96,13 @@ absl::Status BitMixer::Check(const RollCall<SealedReport>::Complete& complete, s
     if (!fits) {
       return absl::AbortedError(
           fmt::format("{} did not send {} sealed bits for each of {} coordinates of client {} in epoch {}",
-                      name_of_(client), bits, coordinates, client.value, complete.roll->epoch));
+                      name_of_(client), bits, coordinates, client.value, complete.mix_request->epoch));
     }
     if (report.key_fingerprint != key) {
       return absl::FailedPreconditionError(fmt::format(
           "the bits of epoch {} are sealed to different keys, by which a server could tell them apart: "
           "{} has another one than {}",
-          complete.roll->epoch, name_of_(client), name_of_(complete.reports.begin()->first)));
+          complete.mix_request->epoch, name_of_(client), name_of_(complete.reports.begin()->first)));
     }
   }
   return absl::OkStatus();

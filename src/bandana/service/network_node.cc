@@ -18,17 +18,17 @@ bool IsForNetwork(const Payload& body) {
          std::holds_alternative<std::shared_ptr<const ArmPlan>>(body);
 }
 
-constexpr Manner kTicks{.first = 0,
-                        .last = std::numeric_limits<Slot>::max(),
-                        .carries = IsForNetwork,
-                        .kinds = "messages of a network with arms"};
+constexpr LinkProtocol kTicks{.first = 0,
+                              .last = std::numeric_limits<Slot>::max(),
+                              .carries = IsForNetwork,
+                              .kinds = "messages of a network with arms"};
 
-// A node's side of a run: slots are ticks.
+// A node's side of a run. Slots are ticks.
 class NetworkRun : public LockStep {
  public:
-  NetworkRun(const PeerParams& params, const Manner& manner, PeerLinks& links, NetworkPlayer& player,
-             Environment& environment)
-      : LockStep(params, manner, links), player_(player), environment_(environment) {}
+  NetworkRun(const PeerParams& params, const LinkProtocol& protocol, PeerLinks& links, NetworkPlayer& player,
+             SlotWorld& environment)
+      : LockStep(params, protocol, links), player_(player), environment_(environment) {}
 
   absl::Status Run() {
     BANDANA_RETURN_IF_ERROR(Begin());
@@ -56,7 +56,7 @@ class NetworkRun : public LockStep {
                               : absl::InternalError("a node waits for something that never comes");
   }
 
-  // Whether it pulled anything.
+  // Plays until the role pulls nothing more. Returns whether it pulled anything.
   absl::StatusOr<bool> PlayOut() {
     for (bool has_pulled = false;; has_pulled = true) {
       BANDANA_RETURN_IF_ERROR(CheckStop());
@@ -69,18 +69,18 @@ class NetworkRun : public LockStep {
   }
 
   NetworkPlayer& player_;
-  Environment& environment_;
+  SlotWorld& environment_;
   std::vector<RewardSum> rewards_;
-  Count quiet_ = 0;  // ticks in which nothing happened here
+  Count quiet_ = 0;  // ticks in a row in which nothing happened at this node
 };
 
 }  // namespace
 
 absl::StatusOr<PeerReport> RunNetworkNode(const PeerParams& params, NetworkPlayer& player,
-                                          Environment& environment) {
+                                          SlotWorld& environment) {
   if (params.nodes < 1 || params.nodes >= Count{kShufflerNode.value}) {
-    return InvalidOption("federation.agents", fmt::format("{}", params.nodes),
-                         "a whole number from 1 to 4294967294");
+    return InvalidField(Part::kFacts, "people", fmt::format("{}", params.nodes),
+                        "a whole number from 1 to 4294967294");
   }
   BANDANA_RETURN_IF_ERROR(ValidateLockStep(params, static_cast<std::uint32_t>(params.nodes), true));
   return RunInLockStep<NetworkRun>(params, kTicks, player, environment);

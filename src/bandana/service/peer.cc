@@ -2,6 +2,7 @@
 
 #include "bandana/core/status.h"
 #include "bandana/service/lock_step.h"
+#include "bandana/service/one_round.h"
 #include "fmt/format.h"
 
 namespace bandana::service {
@@ -11,12 +12,12 @@ bool IsForPeers(const Payload& body) {
   return std::holds_alternative<Bulletin>(body) || std::holds_alternative<SyncRequest>(body);
 }
 
-// The peer's side of a run: slots are rounds.
+// The peer's side of a run. Slots are rounds.
 class PeerRun : public LockStep {
  public:
-  PeerRun(const PeerParams& params, const Manner& manner, PeerLinks& links, RoundPlayer<double>& player,
-          RoundWorld& world)
-      : LockStep(params, manner, links), player_(player), world_(world) {}
+  PeerRun(const PeerParams& params, const LinkProtocol& protocol, PeerLinks& links,
+          RoundPlayer<double>& player, OneRound& world)
+      : LockStep(params, protocol, links), player_(player), world_(world) {}
 
   absl::Status Run() {
     BANDANA_RETURN_IF_ERROR(Begin());
@@ -32,18 +33,14 @@ class PeerRun : public LockStep {
  private:
   absl::Status PlayRound(Count round) {
     BANDANA_RETURN_IF_ERROR(CheckStop());
-    if (player_.Plays(round)) {
-      const ArmId arm = player_.Act(context(), round, world_.Set(params().self, round));
-      BANDANA_RETURN_IF_ERROR(
-          player_.Observe(context(), round, Raw<double>(world_.Reward(params().self, round, arm))));
-    }
+    BANDANA_RETURN_IF_ERROR(world_.Play(player_, context(), params().self, round));
     BANDANA_ASSIGN_OR_RETURN(const std::vector<Message> messages, Receive());
     for (const Message& message : messages) BANDANA_RETURN_IF_ERROR(player_.OnMessage(context(), message));
     return player_.EndRound(context(), round);
   }
 
   RoundPlayer<double>& player_;
-  RoundWorld& world_;
+  OneRound& world_;
 };
 
 }  // namespace
@@ -51,11 +48,12 @@ class PeerRun : public LockStep {
 absl::StatusOr<PeerReport> RunPeer(const PeerParams& params, RoundPlayer<double>& player, RoundWorld& world) {
   BANDANA_RETURN_IF_ERROR(ValidateLockStep(params, kShufflerNode.value - 1, false));
   if (params.rounds < 1) {
-    return InvalidOption("algorithm.horizon", fmt::format("{}", params.rounds), "a whole number >= 1");
+    return InvalidField(Part::kFacts, "horizon", fmt::format("{}", params.rounds), "a whole number >= 1");
   }
-  const Manner manner{
+  BANDANA_ASSIGN_OR_RETURN(OneRound one_round, OneRound::Create(world));
+  const LinkProtocol protocol{
       .first = 1, .last = params.rounds, .carries = IsForPeers, .kinds = "bulletins and requests"};
-  return RunInLockStep<PeerRun>(params, manner, player, world);
+  return RunInLockStep<PeerRun>(params, protocol, player, one_round);
 }
 
 }  // namespace bandana::service

@@ -18,9 +18,9 @@ namespace {
 using ClientStream = grpc::ClientReaderWriter<v1::ToPeer, v1::ToPeer>;
 using ServerStream = grpc::ServerReaderWriter<v1::ToPeer, v1::ToPeer>;
 
-constexpr std::size_t kPacketBytes = 1 << 20;  // before a slot goes on in another packet
+constexpr std::size_t kPacketBytes = 1 << 20;  // a slot with more bytes continues in another packet
 
-// A year stands for ever, and does not overflow when it is added to now.
+// A year stands for an infinite duration. It does not overflow when it is added to the current time.
 std::chrono::nanoseconds ToChrono(absl::Duration duration) {
   return absl::ToChronoNanoseconds(std::min(duration, absl::Hours(24 * 365)));
 }
@@ -68,20 +68,21 @@ class PeerLinks::Service final : public v1::Peers::Service {
   PeerLinks& links_;
 };
 
-PeerLinks::PeerLinks(const PeerParams& params, const Manner& manner)
-    : params_(params), manner_(manner), cut_on_stop_(params.stop, [this] {
+PeerLinks::PeerLinks(const PeerParams& params, const LinkProtocol& protocol)
+    : params_(params), protocol_(protocol), cut_on_stop_(params.stop, [this] {
         const std::lock_guard lock(mutex_);
         Cut();
       }) {
   for (const auto& [id, address] : params.neighbours) {
     links_[id] = std::make_unique<Link>();
     links_[id]->id = id;
-    links_[id]->complete = manner.first - 1;
+    links_[id]->complete = protocol.first - 1;
   }
 }
 
-absl::StatusOr<std::unique_ptr<PeerLinks>> PeerLinks::Open(const PeerParams& params, const Manner& manner) {
-  std::unique_ptr<PeerLinks> links(new PeerLinks(params, manner));
+absl::StatusOr<std::unique_ptr<PeerLinks>> PeerLinks::Open(const PeerParams& params,
+                                                           const LinkProtocol& protocol) {
+  std::unique_ptr<PeerLinks> links(new PeerLinks(params, protocol));
   if (params.listen.empty()) return links;
   links->service_ = std::make_unique<Service>(*links);
   BANDANA_ASSIGN_OR_RETURN(links->server_, OpenServer(params.listen, *links->service_, links->address_));
@@ -194,7 +195,7 @@ void PeerLinks::Welcome(Link& link, std::function<void()> cancel) {
   changed_.notify_all();
 }
 
-// One thread reads, this one, and one writes.
+// This thread reads, and another one writes.
 template <class Stream>
 absl::Status PeerLinks::Converse(Link& link, Stream& stream) {
   std::thread writer([&] {
@@ -209,7 +210,7 @@ absl::Status PeerLinks::Converse(Link& link, Stream& stream) {
   for (v1::ToPeer message; status.ok() && stream.Read(&message);) status = Take(link, message);
   {
     const std::lock_guard lock(mutex_);
-    if (!link.finished && !finishing_ && link.complete < manner_.last) {
+    if (!link.finished && !finishing_ && link.complete < protocol_.last) {
       Lose(link, status.ok() ? "its stream ended" : std::string(status.message()));
     }
   }
@@ -242,14 +243,14 @@ absl::Status PeerLinks::TakePacket(Link& link, const v1::Packet& packet) {
   messages.reserve(static_cast<std::size_t>(packet.messages_size()));
   for (const v1::Message& encoded : packet.messages()) {
     BANDANA_ASSIGN_OR_RETURN(Message message, Decode(encoded, params_.nodes));
-    if (message.from != link.id || message.slot != packet.slot() || !manner_.carries(message.body)) {
+    if (message.from != link.id || message.slot != packet.slot() || !protocol_.carries(message.body)) {
       return absl::InvalidArgumentError(
-          fmt::format("it sent something other than {} of its own", manner_.kinds));
+          fmt::format("it sent something other than {} of its own", protocol_.kinds));
     }
     messages.push_back(std::move(message));
   }
   const std::lock_guard lock(mutex_);
-  if (packet.slot() != link.complete + 1 || packet.slot() > manner_.last || link.finished) {
+  if (packet.slot() != link.complete + 1 || packet.slot() > protocol_.last || link.finished) {
     return absl::InvalidArgumentError(
         fmt::format("it sent a packet of slot {} after {}", packet.slot(), link.complete));
   }
@@ -263,7 +264,7 @@ absl::Status PeerLinks::TakePacket(Link& link, const v1::Packet& packet) {
   if (!packet.more()) {
     link.packets[++link.complete] = std::exchange(link.partial, {});
     link.finished = packet.last();
-    if (link.finished) link.outbox.Close();  // which lets it go
+    if (link.finished) link.outbox.Close();  // this lets the neighbour go
     changed_.notify_all();
   }
   return absl::OkStatus();
@@ -312,8 +313,8 @@ absl::StatusOr<std::vector<Message>> PeerLinks::Receive(Slot slot) {
   return messages;
 }
 
-// While it waits, it says that it is alive, and gives up those who do not: who waits for a neighbour that
-// waits for a third is not the one to be given up.
+// Waits until `done`. While it waits, it tells the neighbours that it is alive, and gives up neighbours that
+// do not. So a neighbour that only waits for a third one is not given up.
 absl::Status PeerLinks::Wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done,
                              Slot awaited, Clock::time_point deadline) {
   const auto silence = ToChrono(params_.silence_timeout);

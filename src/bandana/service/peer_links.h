@@ -26,38 +26,39 @@ class Server;
 
 namespace bandana::service {
 
-/// What travels between neighbours, and when.
-struct Manner {
+/// Which slots a run has, and which messages travel between neighbours.
+struct LinkProtocol {
   Slot first = 1;
-  Slot last = 0;  ///< the largest: a node goes on until it says that it is finished
+  /// The largest possible slot: a node goes on until it says that it is finished.
+  Slot last = 0;
   bool (*carries)(const Payload& body) = nullptr;
-  const char* kinds = "";  ///< of what it carries, for errors
+  const char* kinds = "";  ///< names of the messages that it carries, for errors
 };
 
-/// A peer's streams to its neighbours: who is there, what they have sent, who is lost. Calls come from one
+/// A peer's streams to its neighbours: who has joined, what they have sent, who is lost. Calls come from one
 /// thread; every stream has two threads of its own.
 class PeerLinks {
  public:
-  /// Listens, unless params.listen is empty: then nobody may dial this peer. `params` must outlive the
-  /// links.
-  static absl::StatusOr<std::unique_ptr<PeerLinks>> Open(const PeerParams& params, const Manner& manner);
+  /// Listens, unless params.listen is empty; then nobody may dial this peer. `params` must outlive the links.
+  static absl::StatusOr<std::unique_ptr<PeerLinks>> Open(const PeerParams& params,
+                                                         const LinkProtocol& protocol);
 
-  /// Cuts off what is still there.
+  /// Cuts off the streams that are still open.
   ~PeerLinks();
 
   const std::string& address() const { return address_; }
 
-  /// Connects to neighbours and waits for neighbours until all are here.
+  /// Connects to neighbours, and waits until all of them have joined.
   absl::Status Join();
 
-  /// One packet to each neighbour that is neither lost nor finished. `last`: this peer is finished.
+  /// Sends one packet to each neighbour that is neither lost nor finished. `last`: this peer is finished.
   void Send(Slot slot, const std::map<NodeId, std::vector<Message>>& messages, bool last = false);
 
-  /// Waits until no neighbour's packet of the slot is missing but for those that are lost or finished. What
-  /// they hold, in (from, seq) order. Slots come one after the other.
+  /// Waits for the slot's packets of all neighbours that are neither lost nor finished. Returns their
+  /// messages, in (from, seq) order. Slots must come one after the other.
   absl::StatusOr<std::vector<Message>> Receive(Slot slot);
 
-  /// All is sent and received: ends the streams.
+  /// Ends the streams, after all is sent and received.
   void Finish();
 
   /// Tells the neighbours that this peer cannot go on.
@@ -74,19 +75,20 @@ class PeerLinks {
   struct Link {
     NodeId id;
     bool joined = false;
-    bool closed = false;    // nothing more happens on its stream
-    bool finished = false;  // its last packet is here
+    bool closed = false;    // its stream has ended
+    bool finished = false;  // its last packet has arrived
     std::optional<LostNeighbour> lost;
-    std::map<Slot, std::vector<Message>> packets;  // not yet taken
-    std::vector<Message> partial;                  // of the slot after `complete`
-    Slot complete = 0;  // the last whose packet is here, before Manner::first: none
+    std::map<Slot, std::vector<Message>> packets;  // packets not yet taken
+    std::vector<Message> partial;                  // messages of the slot after `complete`
+    // The last slot whose packet has arrived. Before LinkProtocol::first: none.
+    Slot complete = 0;
     std::optional<Seq> last_seq;
     Clock::time_point heard;
     BasicOutbox<v1::ToPeer> outbox;
-    std::function<void()> cancel;  // empty: there is no stream
+    std::function<void()> cancel;  // empty if there is no stream
   };
 
-  PeerLinks(const PeerParams& params, const Manner& manner);
+  PeerLinks(const PeerParams& params, const LinkProtocol& protocol);
 
   void Dial(Link& link);
   absl::StatusOr<Link*> Admit(const v1::ToPeer& first, std::function<void()> cancel);
@@ -95,7 +97,7 @@ class PeerLinks {
   absl::Status Take(Link& link, const v1::ToPeer& message);
   absl::Status TakePacket(Link& link, const v1::Packet& packet);
 
-  // All below: with mutex_ held.
+  // The functions below require that mutex_ is held.
   void Welcome(Link& link, std::function<void()> cancel);
   void Lose(Link& link, const std::string& why);
   void Fail(absl::Status why);
@@ -106,15 +108,15 @@ class PeerLinks {
   void AwaitClosing(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds grace);
 
   const PeerParams& params_;
-  const Manner manner_;
+  const LinkProtocol protocol_;
   std::string address_;
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<NodeId, std::unique_ptr<Link>> links_;
   bool begun_ = false;
-  bool finishing_ = false;    // whoever ends now is not missed
-  bool never_began_ = false;  // somebody far away is missing
+  bool finishing_ = false;    // a neighbour that ends now is not missed
+  bool never_began_ = false;  // a node that is not a neighbour is missing
   absl::Status failure_;
   std::uint64_t bytes_in_ = 0;
   std::uint64_t bytes_out_ = 0;

@@ -8,14 +8,14 @@
 
 namespace bandana::service {
 
-/// Makes a run replayable, noise and all, and so voids every privacy claim: who knows the seed can take the
-/// noise off again.
+/// Makes a run replayable, including its noise, and so voids every privacy claim: whoever knows the seed can
+/// subtract the noise.
 struct InsecureSeed {
   std::uint64_t seed = 0;
   std::uint32_t replicate = 0;
 };
 
-/// The bits of a node's epoch: from the operating system's entropy, or keyed as the simulator keys them.
+/// Returns the bits of a node's epoch: from the operating system's entropy, or keyed as in the simulator.
 inline std::unique_ptr<BitSource> MakeBits(const std::optional<InsecureSeed>& seed, NodeId node, Epoch epoch,
                                            Stream stream) {
   if (!seed.has_value()) return std::make_unique<SecureSource>();

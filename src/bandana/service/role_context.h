@@ -14,7 +14,7 @@
 
 namespace bandana::service {
 
-/// What the roles of one process share. Calls come from one thread at a time.
+/// The state that the roles of one process share. Calls come from one thread at a time.
 struct RoleWorld {
   std::optional<InsecureSeed> insecure_seed;
   Releases releases;
@@ -22,7 +22,7 @@ struct RoleWorld {
   std::function<void(std::span<const Pull> pulls)> play;
 };
 
-/// A role's door to the real world, at the server and at the agents.
+/// A role's Context in a real deployment, at the server and at the agents.
 class RoleContext final : public Context {
  public:
   /// `world` must outlive the context.

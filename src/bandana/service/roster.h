@@ -16,12 +16,12 @@
 
 namespace bandana::service {
 
-/// Messages on their way to one peer: filled under the owner's lock, emptied by a thread of the peer's own,
-/// so that a slow peer holds up nobody else.
+/// Messages for one connection. They are pushed under the owner's lock and popped by the connection's own
+/// thread, so that a slow receiver does not delay the others.
 template <class T>
 class BasicOutbox {
  public:
-  /// Dropped if closed.
+  /// Does nothing if the outbox is closed.
   void Push(T message) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -29,14 +29,14 @@ class BasicOutbox {
     changed_.notify_one();
   }
 
-  /// No more; what is queued still goes out.
+  /// Accepts no more messages; those in the queue are still sent.
   void Close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     changed_.notify_one();
   }
 
-  /// No more, and what is queued is dropped.
+  /// Accepts no more messages, and drops those in the queue.
   void Discard() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -44,7 +44,7 @@ class BasicOutbox {
     changed_.notify_one();
   }
 
-  /// Waits. Nothing: closed and empty.
+  /// Waits for a message. Returns nothing if the outbox is closed and empty.
   std::optional<T> Pop() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return closed_ || !queue_.empty(); });
@@ -63,15 +63,16 @@ class BasicOutbox {
 
 using Outbox = BasicOutbox<v1::ToAgent>;
 
-/// One agent that was let in, and the clients first .. last that it speaks for; or the shuffler, which speaks
-/// for its own node alone.
+/// An admitted agent and the clients first .. last that it serves; or the shuffler, which stands only for its
+/// own node.
 struct AgentLink {
   NodeId first;
   NodeId last;
   std::string peer;
   Outbox outbox;
-  absl::flat_hash_map<NodeId, Epoch> awaited;  ///< asked and not yet answered
-  std::optional<std::string> lost;             ///< why
+  /// Clients that were asked and have not answered yet, with the epoch.
+  absl::flat_hash_map<NodeId, Epoch> awaited;
+  std::optional<std::string> lost;  ///< why the agent was lost, if it was
 
   bool Owns(NodeId client) const { return client >= first && client <= last; }
   Count clients() const { return static_cast<Count>(last.value) - first.value + 1; }
@@ -79,24 +80,24 @@ struct AgentLink {
   std::string name() const;
 };
 
-/// Which agent speaks for which clients of 1 .. clients.
+/// Records which agent serves which clients of 1 .. clients.
 class Roster {
  public:
   explicit Roster(Count clients) : clients_(clients) {}
 
-  /// kInvalidArgument if the range is not within 1 .. clients, kAlreadyExists if another agent has part of
-  /// it.
+  /// Fails with kInvalidArgument if the range is not within 1 .. clients, or with kAlreadyExists if another
+  /// agent serves part of it.
   absl::Status Add(const std::shared_ptr<AgentLink>& link);
   void Remove(const AgentLink& link);
 
-  /// Null if nobody speaks for the client.
+  /// Returns the agent that serves the client, or null.
   AgentLink* Find(NodeId client) const;
 
   Count agents() const { return static_cast<Count>(links_.size()); }
   Count covered() const { return covered_; }
   bool complete() const { return covered_ == clients_; }
 
-  /// "1-20, 501-900": the clients nobody speaks for, the first few ranges of them.
+  /// Returns the first few ranges of clients that no agent serves, like "1-20, 501-900".
   std::string Gaps() const;
 
   auto begin() const { return links_.begin(); }
@@ -105,7 +106,7 @@ class Roster {
  private:
   Count clients_;
   Count covered_ = 0;
-  std::map<NodeId, std::shared_ptr<AgentLink>> links_;  // by last client
+  std::map<NodeId, std::shared_ptr<AgentLink>> links_;  // by the last client of the range
 };
 
 }  // namespace bandana::service

@@ -8,6 +8,7 @@
 #include "bandana/federation/topology.h"
 #include "bandana/service/agent_session.h"
 #include "bandana/service/codec.h"
+#include "bandana/service/one_round.h"
 #include "bandana/service/role_context.h"
 #include "bandana/service/uplink.h"
 #include "fmt/format.h"
@@ -21,10 +22,10 @@ using MakePlayer = std::function<std::unique_ptr<RoundPlayer<double>>(NodeId)>;
 // The agent's side of a run.
 class RoundAgentRun {
  public:
-  RoundAgentRun(const AgentParams& params, const MakePlayer& make_player, RoundWorld& world, Uplink& server)
+  RoundAgentRun(const AgentParams& params, const MakePlayer& make_player, OneRound world, Uplink& server)
       : params_(params),
         make_player_(make_player),
-        world_(world),
+        world_(std::move(world)),
         server_(server),
         role_world_{
             .insecure_seed = params.insecure_seed,
@@ -33,7 +34,7 @@ class RoundAgentRun {
             .play = nullptr},
         topology_(Topology::Star(Count{params.first_client.value} + params.clients - 1)) {}
 
-  /// OK: the run has finished. Otherwise: the server ended it, or this agent must leave.
+  /// Returns OK if the run has finished. Otherwise the server ended it, or this agent must leave.
   absl::Status Run() {
     BANDANA_RETURN_IF_ERROR(server_.Greet(HelloOf(params_)).status());
     started_ = absl::Now();
@@ -63,8 +64,8 @@ class RoundAgentRun {
         : player(std::move(role)), context(world, std::move(links)) {}
     std::unique_ptr<RoundPlayer<double>> player;
     RoleContext context;
-    Count round = 0;  // ended
-    Epoch epoch = 0;  // of the last model
+    Count round = 0;  // the last round that has ended
+    Epoch epoch = 0;  // the epoch of the last model
   };
 
   bool over() const { return params_.stop.stop_requested() || server_.over(); }
@@ -80,7 +81,7 @@ class RoundAgentRun {
         return absl::InvalidArgumentError(fmt::format("the server told client {}, who is not here", to));
       }
       BANDANA_RETURN_IF_ERROR(HandleModel(NodeId{to}, *model, message));
-      if (over()) return absl::OkStatus();  // the next read tells
+      if (over()) return absl::OkStatus();  // the next read gives the reason
     }
     return absl::OkStatus();
   }
@@ -110,11 +111,7 @@ class RoundAgentRun {
   absl::Status PlayRound(NodeId client, Seat& seat) {
     const Count round = ++seat.round;
     ++report_.rounds;
-    if (seat.player->Plays(round)) {
-      const ArmId arm = seat.player->Act(seat.context, round, world_.Set(client, round));
-      BANDANA_RETURN_IF_ERROR(
-          seat.player->Observe(seat.context, round, Raw<double>(world_.Reward(client, round, arm))));
-    }
+    BANDANA_RETURN_IF_ERROR(world_.Play(*seat.player, seat.context, client, round));
     BANDANA_RETURN_IF_ERROR(seat.player->EndRound(seat.context, round));
     return sent_;
   }
@@ -160,12 +157,13 @@ class RoundAgentRun {
 
   const AgentParams& params_;
   const MakePlayer& make_player_;
-  RoundWorld& world_;
+  OneRound world_;
   Uplink& server_;
   RoleWorld role_world_;
   Topology topology_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Seat>> seats_;
-  std::map<std::pair<NodeId, Epoch>, Message> shares_;  // a model that comes again gets the same one
+  // By client and epoch; sent again if a model comes again.
+  std::map<std::pair<NodeId, Epoch>, Message> shares_;
   Seq next_seq_ = 0;
   absl::Status sent_;
   bool server_lost_ = false;
@@ -182,12 +180,14 @@ absl::StatusOr<AgentReport> RunRoundAgent(const AgentParams& params, const MakeP
     return absl::UnimplementedError(
         "agents that play round by round report through a shuffler in the simulator alone so far");
   }
+  BANDANA_ASSIGN_OR_RETURN(OneRound one_round, OneRound::Create(world));
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Uplink> server,
       Uplink::Connect({"agent", "server", params.server, params.connect_timeout, params.stop}));
-  RoundAgentRun run(params, make_player, world, *server);
+  RoundAgentRun run(params, make_player, std::move(one_round), *server);
   absl::Status status = run.Run();
-  if (!status.ok() && !run.server_lost()) {  // the code alone: a world's errors may be a client's data
+  // Only the code: an environment's error may contain a client's data.
+  if (!status.ok() && !run.server_lost()) {
     server->Leave(std::string(absl::StatusCodeToString(status.code())));
   }
   const absl::Status end = server->Close();

@@ -10,15 +10,27 @@ absl::StatusOr<Count> CheckSealable(const MeanQuery& query, Count bits_per_coord
   if (bits_per_coordinate <= kMostBitsACoordinate && bits_per_coordinate * coordinates <= kMostBitsAReport) {
     return bits_per_coordinate;
   }
-  return InvalidInput(
+  return InvalidField(
+      Part::kPrivacy,
       {.message = fmt::format(
            "{} clients would have to seal {} bits for each of {} coordinates, one by one; at "
            "most {} a coordinate and {} a report are",
            query.clients, bits_per_coordinate, coordinates, kMostBitsACoordinate, kMostBitsAReport),
-       .key = "privacy.transport",
+       .key = "transport",
        .value = "bits",
        .accepted =
            "counts, or with bits: privacy.calibration = tight, more clients a phase or a larger epsilon"});
+}
+
+Route RouteOf(const SlotRoles& roles) {
+  Route route{.shuffled = roles.shuffler != nullptr};
+  if (roles.sealed_bits != nullptr) {
+    route.bits_per_coordinate = [bits = roles.sealed_bits](const MeanQuery& query) -> absl::StatusOr<Count> {
+      BANDANA_ASSIGN_OR_RETURN(const Count wanted, bits(query));
+      return CheckSealable(query, wanted);
+    };
+  }
+  return route;
 }
 
 }  // namespace bandana::service

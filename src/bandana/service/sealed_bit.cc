@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kTagBytes = 16;
 constexpr std::string_view kLabel = "bandana sealed bit 1";
-constexpr int kBoth = 2;  // public keys in HKDF's context
+constexpr int kBoth = 2;  // the number of public keys in HKDF's context
 
 using Byte = unsigned char;
 using Secret = std::array<Byte, 32>;
@@ -40,7 +40,7 @@ using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Freer<EVP_CIPHER_CTX_free>
 Byte* Bytes(char* text) { return reinterpret_cast<Byte*>(text); }
 const Byte* Bytes(const char* text) { return reinterpret_cast<const Byte*>(text); }
 
-// From here on, what cannot fail unless OpenSSL is broken is checked and ends the program.
+// Calls from here on cannot fail unless OpenSSL is broken. They are checked, and a failure ends the program.
 
 KdfContext MakeKdf() {
   EVP_KDF* hkdf = EVP_KDF_fetch(nullptr, "HKDF", nullptr);
@@ -71,7 +71,7 @@ std::array<Byte, 8> AssociatedData(Epoch epoch, std::uint32_t coordinate) {
   return data;
 }
 
-// The one key of one bit.
+// Derives the key that seals one bit.
 void DeriveKey(EVP_KDF_CTX* kdf, Secret& shared, const Byte* ephemeral, std::string_view server,
                Secret& key) {
   std::array<Byte, kLabel.size() + kBoth * kSealingKeyBytes> info;
@@ -101,7 +101,7 @@ Key PublicKey(std::string_view bytes) {
   return Key(EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nullptr, Bytes(bytes.data()), bytes.size()));
 }
 
-// False if `theirs` is a point of small order: the secret would be known to everyone.
+// Returns false if `theirs` is a point of small order, because then everyone would know the secret.
 bool Agree(EVP_PKEY_CTX* mine, EVP_PKEY* theirs, Secret& shared) {
   std::size_t size = shared.size();
   const bool agreed = EVP_PKEY_derive_set_peer_ex(mine, theirs, 0) == 1 &&
@@ -244,7 +244,7 @@ absl::StatusOr<bool> BitOpener::Open(Epoch epoch, std::uint32_t coordinate, std:
     ERR_clear_error();
     return refuse();
   }
-  if (plain > 1) return refuse();  // sealed by someone who does not keep to the protocol
+  if (plain > 1) return refuse();  // the sealer violated the protocol
   return plain == 1;
 }
 

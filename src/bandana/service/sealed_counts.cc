@@ -12,12 +12,12 @@
 namespace bandana::service {
 namespace {
 
-// Below so many bits, a few milliseconds of work, a thread is not worth its start.
+// For fewer bits (a few milliseconds of work), starting a thread is not worth it.
 constexpr std::size_t kBitsAThread = 64;
 
 std::size_t Cores() { return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 64); }
 
-/// work(thread, begin, end) over 0 .. items in disjoint pieces, this thread's among them.
+/// Calls work(thread, begin, end) on disjoint pieces of 0 .. items; this thread takes one of them.
 template <class Work>
 void InParallel(std::size_t items, std::size_t most_threads, Work work) {
   const std::size_t threads = std::clamp<std::size_t>(items / kBitsAThread, 1, most_threads);

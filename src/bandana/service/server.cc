@@ -12,10 +12,10 @@ namespace bandana::service {
 namespace {
 
 absl::Status Validate(const ServerParams& params) {
-  constexpr Count kMostClients = 0xfffffffe;  // NodeId
+  constexpr Count kMostClients = 0xfffffffe;  // the range of NodeId
   if (!(params.clients >= 1 && params.clients <= kMostClients)) {
-    return InvalidOption("environment.population", static_cast<double>(params.clients),
-                         fmt::format("a whole number from 1 to {}", kMostClients));
+    return InvalidField(Part::kFacts, "people", static_cast<double>(params.clients),
+                        fmt::format("a whole number from 1 to {}", kMostClients));
   }
   if (!(params.join_timeout > absl::ZeroDuration())) {
     return InvalidOption("service.join_timeout", absl::FormatDuration(params.join_timeout), "a time > 0");
@@ -36,7 +36,7 @@ absl::StatusOr<ServerReport> RunServer(const ServerParams& params, Node& server,
                            Listener::Open(params.listen, coordinator));
   if (params.on_listening) params.on_listening(listener->address());
   absl::StatusOr<ServerReport> report = coordinator.Run();
-  // Time for Stop to arrive and for agents to close.
+  // This gives Stop time to arrive, and agents time to close.
   listener->Shutdown(report.ok() ? absl::Seconds(5) : absl::Milliseconds(500));
   return report;
 }

@@ -6,7 +6,7 @@
 #include "bandana/core/status.h"
 #include "bandana/service/listener.h"
 #include "bandana/service/mixer.h"
-#include "bandana/service/shuffler_desk.h"
+#include "bandana/service/shuffler_coordinator.h"
 #include "bandana/service/uplink.h"
 #include "fmt/format.h"
 
@@ -14,10 +14,10 @@ namespace bandana::service {
 namespace {
 
 absl::Status Validate(const ShufflerParams& params) {
-  constexpr Count kMostClients = 0xfffffffe;  // NodeId
+  constexpr Count kMostClients = 0xfffffffe;  // the range of NodeId
   if (!(params.clients >= 1 && params.clients <= kMostClients)) {
-    return InvalidOption("environment.population", static_cast<double>(params.clients),
-                         fmt::format("a whole number from 1 to {}", kMostClients));
+    return InvalidField(Part::kFacts, "people", static_cast<double>(params.clients),
+                        fmt::format("a whole number from 1 to {}", kMostClients));
   }
   if (!(params.connect_timeout > absl::ZeroDuration())) {
     return InvalidOption("service.connect_timeout", absl::FormatDuration(params.connect_timeout),
@@ -26,13 +26,14 @@ absl::Status Validate(const ShufflerParams& params) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ShufflerReport> Run(const ShufflerParams& params, const ShufflerDesk::MakeMixer& make_mixer) {
+absl::StatusOr<ShufflerReport> Run(const ShufflerParams& params,
+                                   const ShufflerCoordinator::MakeMixer& make_mixer) {
   BANDANA_RETURN_IF_ERROR(Validate(params));
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Uplink> server,
       Uplink::Connect({"shuffler", "server", params.server, params.connect_timeout, params.stop}));
-  ShufflerDesk desk(params, *server, make_mixer);
-  // Before the server hears of it, so that a port that is taken is this process's own affair.
+  ShufflerCoordinator desk(params, *server, make_mixer);
+  // Opens the port before the server hears of this process, so that a taken port does not affect the server.
   BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Listener> listener, Listener::Open(params.listen, desk));
   v1::Hello hello;
   hello.set_spec_digest(params.spec_digest);
@@ -45,7 +46,7 @@ absl::StatusOr<ShufflerReport> Run(const ShufflerParams& params, const ShufflerD
   }
   if (params.on_listening) params.on_listening(listener->address());
   absl::StatusOr<ShufflerReport> report = desk.Run();
-  // Time for Stop to arrive and for agents to close.
+  // This gives Stop time to arrive, and agents time to close.
   listener->Shutdown(report.ok() ? absl::Seconds(5) : absl::Milliseconds(500));
   return report;
 }

@@ -11,27 +11,28 @@
 
 namespace bandana::service {
 
-/// A peer's stream to a host that it joins. One thread reads; any may write.
+/// A stream to a host that this process joins. One thread reads; any thread may write.
 class Uplink {
  public:
-  /// Its host is "server" or "shuffler": service.HOST names its address. `stop` ends the stream at once.
-  /// kUnavailable: nobody listens there within connect_timeout. kCancelled: `stop`.
+  /// Connects to a host, "server" or "shuffler"; the option service.HOST names its address. `stop` ends the
+  /// stream at once. Fails with kUnavailable if nobody listens there within connect_timeout, or with
+  /// kCancelled on `stop`.
   static absl::StatusOr<std::unique_ptr<Uplink>> Connect(const Destination& to);
   ~Uplink();
 
-  /// Says hello and waits for the welcome. `hello` without version.
+  /// Sends the Hello and waits for the Welcome. `hello` has no version yet.
   absl::StatusOr<v1::Welcome> Greet(v1::Hello hello);
 
-  /// False: the stream is over.
+  /// Return false if the stream is over.
   bool Read(v1::ToAgent& message);
   bool Write(const v1::FromAgent& message);
   void Leave(const std::string& reason);
 
-  /// No more is written. The host may still speak.
+  /// Ends writing. The host may still send.
   void HalfClose();
 
-  /// HalfClose, and waits for the host to end the stream. Why it did, where that was not to be expected: its
-  /// refusal, with its code, or kUnavailable.
+  /// Calls HalfClose and waits until the host ends the stream. If the end was unexpected, returns the reason:
+  /// the host's refusal with its code, or kUnavailable.
   absl::Status Close();
 
   void Cancel();

@@ -12,14 +12,14 @@
 namespace bandana::lab {
 namespace {
 
-struct Place {
+struct SharedX {
   double x = 0;
   const Sample* a = nullptr;
   const Sample* b = nullptr;
 };
 
-std::vector<Place> Shared(const Line& a, const Line& b) {
-  std::vector<Place> places;
+std::vector<SharedX> Shared(const Line& a, const Line& b) {
+  std::vector<SharedX> places;
   for (std::size_t i = 0; i < a.x.size(); ++i) {
     const auto it = std::find(b.x.begin(), b.x.end(), a.x[i]);
     if (it != b.x.end())
@@ -28,26 +28,26 @@ std::vector<Place> Shared(const Line& a, const Line& b) {
   return places;
 }
 
-std::string Ratios(const std::vector<Place>& places) {
+std::string Ratios(const std::vector<SharedX>& places) {
   std::vector<std::string> words;
-  for (const Place& place : places) {
+  for (const SharedX& place : places) {
     words.push_back(fmt::format("{} at {}", Figure(PairedRatio(*place.a, *place.b)), Figure(place.x)));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Holds at every shared place, of which there is at least one.
+// Holds if `holds` does at every shared place, and there is at least one.
 Finding Everywhere(const Named& a, const Named& b, const std::string& words,
-                   const std::function<bool(const Place&)>& holds) {
-  const std::vector<Place> places = Shared(a.line, b.line);
-  std::vector<Place> not_seen;
+                   const std::function<bool(const SharedX&)>& holds) {
+  const std::vector<SharedX> places = Shared(a.line, b.line);
+  std::vector<SharedX> not_seen;
   std::copy_if(places.begin(), places.end(), std::back_inserter(not_seen),
-               [&](const Place& place) { return !holds(place); });
+               [&](const SharedX& place) { return !holds(place); });
   std::string evidence = fmt::format("{} / {}: {}", a.name, b.name, Ratios(places));
   if (places.empty()) return {false, fmt::format("{} and {} share no place", a.name, b.name)};
   if (!not_seen.empty()) {
     std::vector<std::string> where;
-    for (const Place& place : not_seen) where.push_back(Figure(place.x));
+    for (const SharedX& place : not_seen) where.push_back(Figure(place.x));
     evidence += fmt::format("; {} at {}", words, fmt::join(where, ", "));
   }
   return {not_seen.empty(), evidence};
@@ -78,16 +78,16 @@ Finding Falls(const Named& a) {
 
 Finding Below(const Named& a, const Named& b) {
   return Everywhere(a, b, "not clearly below",
-                    [](const Place& place) { return Compare(*place.a, *place.b) == Order::kBelow; });
+                    [](const SharedX& place) { return Compare(*place.a, *place.b) == Order::kBelow; });
 }
 
 Finding NowhereAbove(const Named& a, const Named& b) {
   return Everywhere(a, b, "clearly above",
-                    [](const Place& place) { return Compare(*place.a, *place.b) != Order::kAbove; });
+                    [](const SharedX& place) { return Compare(*place.a, *place.b) != Order::kAbove; });
 }
 
 Finding WithinFactor(const Named& a, const Named& b, double factor) {
-  return Everywhere(a, b, fmt::format("not within a factor of {:.3g}", factor), [&](const Place& place) {
+  return Everywhere(a, b, fmt::format("not within a factor of {:.3g}", factor), [&](const SharedX& place) {
     const double ratio = PairedRatio(*place.a, *place.b).value;
     return ratio <= factor && ratio >= 1 / factor;
   });
@@ -95,7 +95,7 @@ Finding WithinFactor(const Named& a, const Named& b, double factor) {
 
 Finding AtLeastTimes(const Named& a, const Named& b, double factor) {
   return Everywhere(a, b, fmt::format("less than {:.3g} times", factor),
-                    [&](const Place& place) { return PairedRatio(*place.a, *place.b).value >= factor; });
+                    [&](const SharedX& place) { return PairedRatio(*place.a, *place.b).value >= factor; });
 }
 
 Finding ConvergesTo(const Named& a, const std::string& name, const Sample& b, double factor) {
@@ -120,17 +120,17 @@ Finding GrowsAtMostLike(const Named& a, double rate, double tolerance) {
 }
 
 Finding ExcessGrowsAtMostLike(const Named& a, const Named& b, double rate, double tolerance) {
-  const std::vector<Place> places = Shared(a.line, b.line);
+  const std::vector<SharedX> places = Shared(a.line, b.line);
   if (places.size() < 2) return {false, fmt::format("{} and {} share no two places", a.name, b.name)};
-  const Place& first = places.front();
-  const Place& last = places.back();
+  const SharedX& first = places.front();
+  const SharedX& last = places.back();
   const double allowed = std::pow(last.x / first.x, rate + tolerance);
-  Sample beyond;  // what is there at the end, less what the rate allows
+  Sample beyond;  // the excess at the last place minus the largest that the rate allows
   for (std::size_t i = 0; i < first.a->size(); ++i) {
     beyond.push_back((*last.a)[i] - (*last.b)[i] - allowed * ((*first.a)[i] - (*first.b)[i]));
   }
   std::vector<std::string> words;
-  for (const Place& place : places) {
+  for (const SharedX& place : places) {
     words.push_back(fmt::format("{} at {}", Figure(PairedDifference(*place.a, *place.b)), Figure(place.x)));
   }
   const bool holds = Compare(beyond, Sample(beyond.size(), 0)) != Order::kAbove;

@@ -5,17 +5,17 @@
 
 #include "bandana/lab/exhibits/claim.h"
 
-/// The comparisons that claims are made of. Each says what it saw; "clearly" is by kClear standard errors of
-/// the paired difference.
+/// The comparisons that claims are made of. Each returns its evidence too. "Clearly" means by at least kClear
+/// standard errors of the paired difference. A place is a value on the x-axis that both lines have.
 namespace bandana::lab {
 
-/// A line with the name that evidence calls it by.
+/// A line with its name in the evidence.
 struct Named {
   std::string name;
   Line line;
 };
 
-/// Findings::Along with a name.
+/// Returns the line of Findings::Along with a name.
 absl::StatusOr<Named> NamedAlong(const Findings& findings, std::string name, const std::string& key,
                                  const Where& where, const std::string& metric = "regret");
 
@@ -34,21 +34,22 @@ Finding WithinFactor(const Named& a, const Named& b, double factor);
 /// Holds if mean(a) is at least `factor` times mean(b) at every place of both.
 Finding AtLeastTimes(const Named& a, const Named& b, double factor);
 
-/// Holds if a, where its key is largest, is within `factor` of b.
+/// Holds if, at the largest x of a, the ratio of mean(a) to mean(b) is from 1/factor to factor.
 Finding ConvergesTo(const Named& a, const std::string& name, const Sample& b, double factor);
 
 /// Holds if the log-log slope is at most `rate`, up to kClear standard errors and `tolerance` for logarithms
 /// and lower orders.
 Finding GrowsAtMostLike(const Named& a, double rate, double tolerance);
 
-/// Holds unless what a has above b at the last place is clearly more than at the first, times the growth that
-/// the rate and the tolerance allow. Amounts may be lost in the noise or negative.
+/// Compares the excess a - b at the last place with the excess at the first place times the growth that the
+/// rate and the tolerance allow. Holds unless the first is clearly larger. Excesses may be negative or lost
+/// in the noise.
 Finding ExcessGrowsAtMostLike(const Named& a, const Named& b, double rate, double tolerance);
 
-/// The part of a line where lowest <= x <= highest.
+/// Returns the part of a line where lowest <= x <= highest.
 Named Part(const Named& a, double lowest, double highest);
 
-/// Both hold; the evidence of both.
+/// Holds if both hold; it has the evidence of both.
 Finding Both(const Finding& a, const Finding& b);
 
 }  // namespace bandana::lab

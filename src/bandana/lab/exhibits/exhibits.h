@@ -4,7 +4,7 @@
 
 #include "bandana/lab/exhibits/claim.h"
 
-/// The claims of each exhibit, one file each.
+/// The claims of the exhibits. Each exhibit has its own .cc file.
 namespace bandana::lab {
 
 std::vector<PaperClaim> P1Fig2aClaims();

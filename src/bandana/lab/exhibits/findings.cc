@@ -8,7 +8,7 @@
 namespace bandana::lab {
 namespace {
 
-// A run of an earlier version may not have them.
+// Returns the numbers of that name, or none: a summary of an earlier version may lack them.
 std::vector<double> Numbers(const Json& curves, const char* name) {
   const auto it = curves.find(name);
   return it == curves.end() || !it->is_array() ? std::vector<double>{} : it->get<std::vector<double>>();

@@ -10,12 +10,13 @@
 
 namespace bandana::lab {
 
-/// Which points are meant: those whose varied keys have these values. null: those that do not have the key.
+/// A choice of points: those whose varied keys have these values. The value null chooses points that do not
+/// have the key.
 using Where = std::map<std::string, Json>;
 
 std::string ToText(const Where& where);
 
-/// Regret over time, over replicates.
+/// Statistics over replicates of the regret up to round t.
 struct CurveOverTime {
   std::vector<double> t;
   std::vector<double> mean;
@@ -23,23 +24,23 @@ struct CurveOverTime {
   std::vector<double> median;
 };
 
-/// A summary (interfaces.md) as claims look at it. What is not there, since a run was changed by --set, is an
-/// error that says so.
+/// Access to a run's summary (interfaces.md) for claims. If --set changed the run so that it lacks a point or
+/// metric, the getters return an error that says so.
 class Findings {
  public:
   explicit Findings(const Json& summary) : summary_(summary) {}
 
-  /// A metric of the one point that `where` means.
+  /// Returns the final values of a metric at the one point that `where` chooses.
   absl::StatusOr<Sample> Final(const Where& where, const std::string& metric = "regret") const;
 
-  /// A metric of all points that `where` means, along a key of numbers. Two points at one place, or fewer
-  /// than two in all, are errors.
+  /// Returns the final values of a metric at all points that `where` chooses, along a key of numbers. Fails
+  /// if two points have the same value of the key, or if there are fewer than two points.
   absl::StatusOr<Line> Along(const std::string& key, const Where& where,
                              const std::string& metric = "regret") const;
 
   absl::StatusOr<CurveOverTime> Curve(const Where& where) const;
 
-  /// The one point that `where` means.
+  /// Returns the one point that `where` chooses. Fails if there is none or several.
   absl::StatusOr<const Json*> ThePoint(const Where& where) const;
 
   const Json& summary() const { return summary_; }

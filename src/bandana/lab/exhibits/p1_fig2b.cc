@@ -21,7 +21,7 @@ PaperClaim LearnsOverTime(const std::string& model) {
                 const CurveOverTime curve,
                 findings.Curve({{"privacy.model", model}, {"algorithm.width", "exact"}}));
             const std::size_t last = curve.t.size() - 1;
-            // The last decade of time.
+            // Three checkpoints in the last factor of ten of the rounds.
             std::vector<std::string> words;
             std::vector<double> rates;
             for (const double share : {0.1, 0.3, 1.0}) {
@@ -49,8 +49,8 @@ absl::StatusOr<Finding> LocalIsLargest(const Findings& findings) {
 }
 
 struct Beside {
-  Estimate ratio;  // to DPE
-  double share;    // of LDP-DPE's excess over DPE
+  Estimate ratio;  // the regret divided by DPE's
+  double share;    // the excess over DPE's regret, divided by LDP-DPE's excess
 };
 
 absl::StatusOr<Beside> BesideNonPrivate(const Findings& findings, const std::string& model) {

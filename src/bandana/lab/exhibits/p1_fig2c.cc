@@ -5,7 +5,8 @@
 #include "bandana/lab/exhibits/exhibits.h"
 #include "fmt/format.h"
 
-/// P1, Fig. 2(c): numbers of clients that grow with the phases against fixed ones, at equal communication.
+/// P1, Fig. 2(c): a number of clients that grows with the phases against a fixed number, at equal
+/// communication.
 namespace bandana::lab {
 namespace {
 
@@ -17,13 +18,13 @@ Where Fixed(double alpha) { return {{"algorithm.clients", "fixed"}, {"algorithm.
 Where FixedAt(double clients) { return {{"algorithm.fixed_clients", clients}}; }
 
 PaperClaim PapersUFits(double alpha, bool expected, const std::string& reason) {
-  return {fmt::format("U = 97 clients a phase are as many in all as DPE's at alpha = {}", alpha), kFigure,
+  return {fmt::format("U = 97 clients per phase are as many in total as DPE's at alpha = {}", alpha), kFigure,
           expected, reason, [alpha](const Findings& findings) -> absl::StatusOr<Finding> {
             BANDANA_ASSIGN_OR_RETURN(const Sample clients, findings.Final(Growing(alpha), "clients"));
             BANDANA_ASSIGN_OR_RETURN(const Sample phases, findings.Final(Growing(alpha), "rounds"));
             const Estimate mean = PairedRatio(clients, phases);
             return Finding{std::abs(mean.value - kPapersU) < 1,
-                           fmt::format("{:.0f} clients in {:.0f} phases: {:.1f} a phase",
+                           fmt::format("{:.0f} clients in {:.0f} phases: {:.1f} per phase",
                                        MeanOf(clients).value, MeanOf(phases).value, mean.value)};
           }};
 }

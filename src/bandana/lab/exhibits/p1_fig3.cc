@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
-/// P1, Fig. 3: DPE by alpha against the baselines that take a new user every round.
+/// P1, Fig. 3: DPE at several alphas against the baselines, which ask a new user in every round.
 namespace bandana::lab {
 namespace {
 
@@ -47,7 +47,7 @@ struct Baseline {
 constexpr Baseline kLinUcb{"LinUCB", "lin-ucb"};
 constexpr Baseline kPe{"PE", "pe"};
 
-// At the alphas up to `most`.
+// Claims that DPE's metric is clearly below the baseline's at every alpha up to `most`.
 PaperClaim TakesLess(const std::string& claim, const std::string& metric, const Baseline& baseline,
                      double most, bool expected = true, const std::string& reason = "") {
   return {claim, kFigure, expected, reason, [=](const Findings& findings) -> absl::StatusOr<Finding> {

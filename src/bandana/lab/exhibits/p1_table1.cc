@@ -5,8 +5,8 @@
 #include "bandana/lab/exhibits/exhibits.h"
 #include "fmt/format.h"
 
-/// P1, Table I: measured log-log slopes in T beside the table's rates. These are upper bounds for the worst
-/// instance: a claim holds if the slope is not above its rate.
+/// P1, Table I: measured log-log slopes in T against the table's rates. The rates are upper bounds for the
+/// worst instance, so a claim holds if the slope is not above its rate.
 namespace bandana::lab {
 namespace {
 

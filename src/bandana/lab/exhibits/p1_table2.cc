@@ -7,8 +7,8 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
-/// P1, Table II: communication cost and users by alpha. LinUCB and PE take a new user and send a real number
-/// in each of the T = 5e4 rounds.
+/// P1, Table II: communication cost and number of users by alpha. LinUCB and PE ask a new user and send one
+/// real number in each of the T = 5e4 rounds.
 namespace bandana::lab {
 namespace {
 

@@ -1,7 +1,8 @@
 #include "bandana/lab/exhibits/exhibits.h"
 #include "bandana/lab/exhibits/p2_models.h"
 
-/// P2, Section III-A: the same algorithms where every client has a context and its distribution is known.
+/// P2, Section III-A: Algorithms 1 to 4 if every client has a context and the distribution of contexts is
+/// known.
 namespace bandana::lab {
 
 std::vector<PaperClaim> P2ContextClaims() {

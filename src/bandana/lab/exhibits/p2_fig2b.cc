@@ -5,7 +5,7 @@
 #include "bandana/lab/exhibits/exhibits.h"
 #include "fmt/format.h"
 
-/// P2, Fig. 2(b): what the core set is good for.
+/// P2, Fig. 2(b): regret with and without the core set.
 namespace bandana::lab {
 namespace {
 

@@ -3,8 +3,8 @@
 #include "bandana/lab/exhibits/exhibits.h"
 #include "fmt/format.h"
 
-/// P2, Table I: measured log-log slopes in T beside the table's rates, which are upper bounds for the worst
-/// instance.
+/// P2, Table I: measured log-log slopes in T against the table's rates. The rates are upper bounds for the
+/// worst instance.
 namespace bandana::lab {
 namespace {
 
@@ -28,7 +28,7 @@ PaperClaim GrowsLikeRoot(const std::string& model, double epsilon) {
           }};
 }
 
-// O~(1/epsilon): the logarithms are all there is, so some growth is allowed for.
+// The rate is O~(1/epsilon). Only logarithms grow with T, and the tolerance allows for them.
 PaperClaim PriceIsBounded(const std::string& model, double epsilon) {
   return {fmt::format("{}: what privacy adds at epsilon = {} does not grow with sqrt(T) (O~(1/epsilon))",
                       model, epsilon),

@@ -5,7 +5,7 @@
 #include "bandana/lab/exhibits/p3_points.h"
 #include "fmt/format.h"
 
-/// P3, Fig. 1A: what privacy costs an agent, by epsilon and by how many there are.
+/// P3, Fig. 1A: regret per agent, by epsilon and by the number of agents M.
 namespace bandana::lab {
 namespace {
 
@@ -14,7 +14,7 @@ using namespace p3;  // NOLINT(google-build-using-namespace)
 constexpr char kFigure[] = "p3 Fig. 1A";
 constexpr char kAgents[] = "federation.agents";
 constexpr char kEpsilon[] = "privacy.epsilon";
-// Of a round in which nothing is known: the best arm's mean is in [0.7, 0.8], the others' in [0.5, 0.6].
+// The regret of a round of uninformed play: the best arm's mean is in [0.7, 0.8], the others' in [0.5, 0.6].
 constexpr double kUninformed = 0.2;
 
 absl::StatusOr<Finding> FallsWithEpsilon(const Findings& findings) {
@@ -44,7 +44,7 @@ absl::StatusOr<Finding> IsCompetitive(const Findings& findings) {
   return lab::WithinFactor(ours, none, 5);
 }
 
-// What an agent loses a round in the last tenth of a run, as a share of what it loses if it knows nothing.
+// Returns an agent's regret per round in the last tenth of a run, divided by that of uninformed play.
 absl::StatusOr<double> ShareAtEnd(const Findings& findings, const Where& where, double agents) {
   BANDANA_ASSIGN_OR_RETURN(const CurveOverTime curve, findings.Curve(where));
   std::size_t from = 0;

@@ -2,7 +2,7 @@
 #include "bandana/lab/exhibits/exhibits.h"
 #include "bandana/lab/exhibits/p3_points.h"
 
-/// P3, Fig. 1B: regret by communication.
+/// P3, Fig. 1B: regret by the number of syncs.
 namespace bandana::lab {
 namespace {
 
@@ -14,7 +14,7 @@ absl::StatusOr<NamedSample> BySync(const Findings& findings, const Where& where,
   return NamedRegret(findings, sync, With(where, "algorithm.sync", sync));
 }
 
-// Less regret under `more` than under `less`.
+// Claims that the schedule `more` has less regret than the schedule `less`.
 PaperClaim Pays(const std::string& claim, const Where& where, const std::string& more,
                 const std::string& less, bool expected = true, const std::string& reason = "") {
   return {claim, kFigure, expected, reason, [=](const Findings& findings) -> absl::StatusOr<Finding> {

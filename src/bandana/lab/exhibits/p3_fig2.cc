@@ -31,7 +31,7 @@ absl::StatusOr<Finding> FallsWithGapNonPrivate(const Findings& findings) {
   return Falls(line);
 }
 
-// How much more regret the smallest epsilon has than the largest.
+// Holds if the ratio of the regret at the smallest epsilon to that at the largest falls as the gap grows.
 absl::StatusOr<Finding> LessSensitive(const Findings& findings) {
   const std::vector<double> epsilons = ValuesOf(findings, kEpsilon, Ours());
   if (epsilons.size() < 2)

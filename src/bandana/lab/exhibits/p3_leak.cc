@@ -8,16 +8,17 @@
 #include "bandana/lab/exhibits/exhibits.h"
 #include "fmt/format.h"
 
-/// P3, Algorithm 1, line 12: agents synchronise when the determinant of what one of them has seen has grown,
-/// noise or not. A distinguisher that sees nothing but the round of the first synchronisation tells two
-/// neighbouring streams apart.
+/// P3, Algorithm 1, line 12: agents synchronise when the determinant of an agent's raw Gram matrix has grown.
+/// No noise protects that decision. A distinguisher that sees only the round of the first sync tells two
+/// neighbouring streams (worlds a and b) apart.
 namespace bandana::lab {
 namespace {
 
 constexpr char kPrinted[] = "p3 Proposition 3, with Algorithm 1, line 12";
 constexpr double kFalseAlarm = 0.01;
 
-/// "They synchronised by this round", or the contrary: what speaks for one of the two worlds.
+/// The event that agents synchronised in round `by` or before or, if `contrary`, that they did not. The
+/// distinguisher takes it as evidence for one of the two worlds.
 struct Event {
   double by = 0;
   bool contrary = false;
@@ -62,7 +63,8 @@ std::string Rounds(const Sample& sample) {
   return *least == *most ? fmt::format("{}", *least) : fmt::format("{} to {}", *least, *most);
 }
 
-// The event is chosen by the first half of the runs and judged by the second.
+// Holds if the times of syncs show no epsilon above the claimed one. The event is chosen on the first half of
+// the runs and judged on the second half.
 absl::StatusOr<Finding> TimesHide(const Findings& findings, const std::string& calibration,
                                   const std::string& sync) {
   const auto world = [&](const char* name) {

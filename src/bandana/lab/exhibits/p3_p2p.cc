@@ -7,8 +7,8 @@
 #include "bandana/lab/exhibits/p3_points.h"
 #include "fmt/format.h"
 
-/// P3, Section 4.2: peers on graphs. Theorem 2's factor is sqrt(cliques * gamma), where so many cliques cover
-/// the graph in which peers at a distance of at most gamma are joined.
+/// P3, Section 4.2: peers on graphs. Theorem 2 has the factor sqrt(cliques * gamma). `cliques` is the number
+/// of cliques that cover the graph in which peers at a distance of at most gamma are joined.
 namespace bandana::lab {
 namespace {
 
@@ -19,8 +19,8 @@ constexpr char kRemark[] = "p3 Remark 2";
 
 struct Privacy {
   const char* name;
-  const char* peers;  ///< privacy.model on a graph
-  const char* silos;  ///< and elsewhere
+  const char* peers;  ///< privacy.model of peers on a graph
+  const char* silos;  ///< privacy.model of the algorithms without a graph
 };
 constexpr Privacy kNone{"non-private", "none", "none"};
 constexpr Privacy kPrivate{"private", "peer", "silo"};
@@ -38,7 +38,7 @@ Where Elsewhere(const Privacy& privacy, const std::string& algorithm) {
   return {{"algorithm.name", algorithm}, {"privacy.model", privacy.silos}};
 }
 
-// Regret by cliques * gamma; graphs with the same product are averaged, replicate by replicate.
+// Returns regret by cliques * gamma. Graphs with the same product are averaged, replicate by replicate.
 absl::StatusOr<Named> ByCover(const Findings& findings, const Privacy& privacy) {
   std::map<double, std::pair<Sample, double>> lines;
   for (const Json& point : findings.summary()["points"]) {
@@ -60,7 +60,7 @@ absl::StatusOr<Named> ByCover(const Findings& findings, const Privacy& privacy) 
   return line;
 }
 
-// A slope of means, and that no step goes clearly down.
+// Claims that the last mean is clearly above the first, and that no step goes clearly down.
 PaperClaim IsOrdered(const Privacy& privacy, bool expected, const std::string& reason) {
   return {fmt::format("{}: regret is ordered by the cover number times gamma", privacy.name), kTheorem,
           expected, reason, [privacy](const Findings& findings) -> absl::StatusOr<Finding> {
@@ -79,7 +79,7 @@ PaperClaim GrowsLikeTheRoot(const Privacy& privacy, bool expected, const std::st
           }};
 }
 
-// The line at its smallest and its largest gamma, against everyone alone.
+// Compares the line graph at its smallest gamma (`first`) or its largest with agents that learn alone.
 absl::StatusOr<Finding> LineAgainstAlone(
     const Findings& findings, const Privacy& privacy, bool first,
     const std::function<Finding(const NamedSample&, const NamedSample&)>& compare) {

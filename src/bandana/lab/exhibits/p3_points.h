@@ -5,20 +5,20 @@
 #include "absl/status/statusor.h"
 #include "bandana/lab/exhibits/points.h"
 
-/// P3's exhibits: which points are meant. Regret is per agent throughout.
+/// Helpers for the exhibits of P3: they choose points. Regret is per agent in all of them.
 namespace bandana::lab::p3 {
 
 inline constexpr char kRegret[] = "regret_per_agent";
 
-/// FedUCB as it is by default, as printed, and without privacy.
+/// Choose FedUCB with our defaults, as printed in the paper, and without privacy.
 Where Ours();
 Where AsPrinted();
 Where NonPrivate();
 
-/// A point's regret by replicate, with its name.
+/// Returns the regret of a point, one value per replicate, with a name.
 absl::StatusOr<NamedSample> NamedRegret(const Findings& findings, std::string name, const Where& where);
 
-/// The log-log slope along a key. Holds if it is within `near` of `rate`.
+/// Holds if the log-log slope of the line is within `near` of `rate`.
 Finding GrowsLike(const Named& line, double rate, double near);
 
 }  // namespace bandana::lab::p3

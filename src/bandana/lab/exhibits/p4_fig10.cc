@@ -4,8 +4,8 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Fig. 10: peers on four graphs. Regret is the server's and, on top, that of pulls while messages are on
-/// their way: the second is measured by itself, since it is lost in the first.
+/// P4, Fig. 10: peers on four graphs. Their regret is that of a run with a server, plus the regret of waiting
+/// pulls. The second part is measured by itself, because it is small against the spread of the first.
 namespace bandana::lab {
 namespace {
 
@@ -22,7 +22,7 @@ absl::StatusOr<NamedSample> Of(const Findings& findings, const Where& widths, co
   return NamedFinal(findings, topology, On(widths, topology), metric);
 }
 
-// Each after the other, in this order.
+// Holds if in each pair the first topology is clearly below the second.
 absl::StatusOr<Finding> Ascend(const Findings& findings, const Where& widths, const char* metric,
                                const std::vector<std::pair<const char*, const char*>>& pairs) {
   return ForEach(pairs, [&](const auto& pair) -> absl::StatusOr<Finding> {

@@ -2,8 +2,8 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Fig. 11 and Table II: components. Costs are counted, by the edges of components (which Fig. 11's text
-/// goes by), or by the ways to sinks (Theorem 4).
+/// P4, Fig. 11 and Table II: components. There are three costs: from the links that were counted, from the
+/// edges of components (as in the text of Fig. 11), and from the paths to sinks (Theorem 4).
 namespace bandana::lab {
 namespace {
 
@@ -11,7 +11,7 @@ using namespace p4;  // NOLINT(google-build-using-namespace)
 
 constexpr char kFigure[] = "p4 Fig. 11";
 constexpr char kSinkIsNear[] =
-    "in a complete component everybody is one hop from the sink: it takes M_q - 1 links a round, whatever "
+    "in a complete component everybody is one hop from the sink: it takes M_q - 1 links per round, whatever "
     "its "
     "edges, and case 3 needs one link to the server where the others need five";
 
@@ -51,7 +51,7 @@ absl::StatusOr<NamedSample> Of(const Findings& findings, int number, const Rule&
   return NamedFinal(findings, fmt::format("case {}", number), where, rule.metric);
 }
 
-// a is cheaper than b.
+// Case a is cheaper than case b.
 struct Pair {
   int a;
   int b;

@@ -2,7 +2,7 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Fig. 12 and Corollary 3: the three structures where agents' means differ, and what then goes wrong.
+/// P4, Fig. 12 and Corollary 3: the three structures if the agents' means differ, and the errors that follow.
 namespace bandana::lab {
 namespace {
 
@@ -20,7 +20,7 @@ constexpr Structure kServer{"server", "cdp-mab"};
 constexpr Structure kComponents{"five rings", "hdp-mab"};
 constexpr Structure kPeers{"one ring", "ddp-mab"};
 
-// Of arms that are drawn.
+// Returns a metric of a structure, at the points whose arms are drawn at random.
 absl::StatusOr<NamedSample> Of(const Findings& findings, const Structure& structure, double differ,
                                const char* metric) {
   return NamedFinal(
@@ -77,7 +77,7 @@ absl::StatusOr<Finding> WaitingIsWorse(const Findings& findings) {
                  });
 }
 
-// Runs in which the best arm was played less than half of the time, of arms around 1/2 with a gap of 0.05.
+// A way to weight or to choose the agents that report.
 struct Way {
   const char* name;
   Where where;
@@ -87,6 +87,8 @@ Way Unweighted() { return {"alike", {{"algorithm.aggregation", "unweighted"}}}; 
 Way Everybody() { return {"all report", {{"algorithm.participation", 1}}}; }
 Way AFifth() { return {"a fifth reports", {{"algorithm.participation", 0.2}}}; }
 
+// Returns 1 for each run in which the best arm was played in less than half of the rounds, else 0. The points
+// are those whose arms lie around 1/2 with a gap of 0.05.
 absl::StatusOr<NamedSample> Wrong(const Findings& findings, const Way& way, double differ) {
   for (const Json& point : findings.summary()["points"]) {
     const Json& varied = point["point"];
@@ -100,7 +102,7 @@ absl::StatusOr<NamedSample> Wrong(const Findings& findings, const Way& way, doub
   return absl::NotFoundError("the run has no point with " + ToText(way.where) + " and arms around 1/2");
 }
 
-// That b goes wrong no more often than a does.
+// Holds if b does not go wrong clearly more often than a.
 absl::StatusOr<Finding> FindsTheBestAsOften(const Findings& findings, const Way& b, const Way& a,
                                             double differ) {
   BANDANA_ASSIGN_OR_RETURN(const NamedSample one, Wrong(findings, a, differ));
@@ -133,10 +135,10 @@ std::vector<PaperClaim> P4Fig12Claims() {
        "a mean of the components' means is not the mean over agents if components differ in size: its error "
        "does not shrink with data",
        [](const Findings& findings) { return FindsTheBestAsOften(findings, Unweighted(), Weighted(), 1); }},
-      {"a fifth of the agents a round finds the best arm as often as all, where means are the same",
+      {"a fifth of the agents per round finds the best arm as often as all, where means are the same",
        kCorollary, true, "",
        [](const Findings& findings) { return FindsTheBestAsOften(findings, AFifth(), Everybody(), 0); }},
-      {"a fifth of the agents a round finds the best arm as often as all, where means differ", kCorollary,
+      {"a fifth of the agents per round finds the best arm as often as all, where means differ", kCorollary,
        false,
        "the mean over those that are drawn is not the mean over all, and no width allows for that: its error "
        "does not shrink with data",

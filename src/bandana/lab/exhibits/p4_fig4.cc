@@ -2,7 +2,7 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Fig. 4: what epsilon costs with a server.
+/// P4, Fig. 4: regret by epsilon, with a server.
 namespace bandana::lab {
 namespace {
 
@@ -23,7 +23,7 @@ PaperClaim FallsWithEpsilon(const std::string& name, const Where& where) {
           }};
 }
 
-// At epsilon = 1, against no privacy with the same widths.
+// Compares epsilon = 1 with no privacy, with the same widths.
 absl::StatusOr<Finding> IsLikeNone(const Findings& findings, const Where& where) {
   BANDANA_ASSIGN_OR_RETURN(const NamedSample one,
                            NamedFinal(findings, "epsilon = 1", With(where, kEpsilon, 1)));

@@ -4,7 +4,7 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Fig. 5: what it costs that a share of the agents reports.
+/// P4, Fig. 5: regret and cost by p, the share of agents that report in a communication round.
 namespace bandana::lab {
 namespace {
 
@@ -47,7 +47,7 @@ std::vector<PaperClaim> P4Fig5Claims() {
       FallsWithShare("epsilon delivered", Ours()),
       GrowsSlowly("as printed", Printed()),
       GrowsSlowly("epsilon delivered", Ours()),
-      {"the cost falls with p: c1 ceil(p M) a round", "p4 Theorem 2", true, "", CostRises},
+      {"the cost falls with p: c1 ceil(p M) per round", "p4 Theorem 2", true, "", CostRises},
   };
 }
 

@@ -2,7 +2,7 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Fig. 6 and Remark 2: what it costs to communicate in R rounds.
+/// P4, Fig. 6 and Remark 2: regret if there are only R communication rounds.
 namespace bandana::lab {
 namespace {
 

@@ -5,7 +5,7 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Fig. 7: regret against cost, by participation and rounds.
+/// P4, Fig. 7: regret against cost, by participation p and number of communication rounds R.
 namespace bandana::lab {
 namespace {
 
@@ -14,7 +14,7 @@ using namespace p4;  // NOLINT(google-build-using-namespace)
 constexpr char kFigure[] = "p4 Fig. 7";
 constexpr char kShare[] = "algorithm.participation";
 constexpr char kRounds[] = "algorithm.rounds";
-constexpr double kServerLink = 25;  // c1
+constexpr double kServerLink = 25;  // c1, the cost of a link to the server
 constexpr char kFiveAreFew[] = "without a limit there are 6 to 8 rounds, and five explore longer";
 
 Where Limited(const Where& widths, const char* gap) { return With(widths, "algorithm.gap", gap); }
@@ -33,11 +33,11 @@ PaperClaim TradesOff(const std::string& name, const Where& where) {
             };
             BANDANA_ASSIGN_OR_RETURN(const Finding shares, along(kShare, kRounds, "R"));
             BANDANA_ASSIGN_OR_RETURN(const Finding rounds, along(kRounds, kShare, "p"));
-            return rounds.holds ? shares : Both(shares, rounds);  // the same figures
+            return rounds.holds ? shares : Both(shares, rounds);  // both have the same figures
           }};
 }
 
-// In every run, at every point that has a limit.
+// Holds if it does in every run of every point that has a limit R.
 absl::StatusOr<Finding> CostsNoMoreThanTheorem2(const Findings& findings) {
   std::size_t points = 0;
   double most = 0;

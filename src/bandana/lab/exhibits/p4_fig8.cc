@@ -2,7 +2,7 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Fig. 8: alone or with a server, where agents' means are the same and where they differ.
+/// P4, Fig. 8: agents alone or with a server, if their means are the same and if they differ.
 namespace bandana::lab {
 namespace {
 

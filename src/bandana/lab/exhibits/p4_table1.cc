@@ -7,7 +7,7 @@
 #include "bandana/lab/exhibits/p4_points.h"
 #include "fmt/format.h"
 
-/// P4, Table I: what GIS costs on typical graphs; Section V: GIS beside flooding and gossip.
+/// P4, Table I: the cost of GIS on typical graphs. Section V: GIS compared with flooding and gossip.
 namespace bandana::lab {
 namespace {
 
@@ -30,9 +30,9 @@ absl::StatusOr<double> AgentsOf(const Findings& findings, const Where& where) {
   return (*point)["network"]["nodes"].get<double>();
 }
 
-// Links a round, counted, against a formula of M.
+// Claims that the counted links per communication round equal a formula of M.
 PaperClaim Costs(const char* topology, const char* words, const std::function<double(double)>& formula) {
-  return {fmt::format("{}: {} links a round, counted", topology, words), kTable, true, "",
+  return {fmt::format("{}: {} links per round, counted", topology, words), kTable, true, "",
           [=](const Findings& findings) -> absl::StatusOr<Finding> {
             BANDANA_ASSIGN_OR_RETURN(const double agents, AgentsOf(findings, On(topology)));
             BANDANA_ASSIGN_OR_RETURN(const Sample links, PerRound(findings, On(topology), "links_peer"));
@@ -41,11 +41,11 @@ PaperClaim Costs(const char* topology, const char* words, const std::function<do
 }
 
 struct Spectrum {
-  double links = 0;  // a round, counted
+  double links = 0;  // per communication round, counted
   double agents = 0;
   double degree = 0;
-  double laplacian = 0;  // second largest eigenvalue of the Laplacian, as printed
-  double walk = 0;       // second largest modulus of the eigenvalues of A/d
+  double laplacian = 0;  // the second largest eigenvalue of the Laplacian, as printed
+  double walk = 0;       // the second largest modulus of an eigenvalue of A/d
 };
 
 absl::StatusOr<Spectrum> SpectrumOfRegular(const Findings& findings) {
@@ -72,9 +72,10 @@ absl::StatusOr<Finding> RegularCosts(const Findings& findings, double Spectrum::
   const double value = spectrum.*eigenvalue;
   const double formula =
       spectrum.degree * spectrum.agents / 2 * std::log(spectrum.agents) / std::log(1 / value);
-  return Finding{spectrum.links <= formula,
-                 fmt::format("d = {}, eigenvalue {:.3g}: {:.0f} links a round, at most {:.0f} by the formula",
-                             spectrum.degree, value, spectrum.links, formula)};
+  return Finding{
+      spectrum.links <= formula,
+      fmt::format("d = {}, eigenvalue {:.3g}: {:.0f} links per round, at most {:.0f} by the formula",
+                  spectrum.degree, value, spectrum.links, formula)};
 }
 
 absl::StatusOr<Finding> TakesTheDiameter(const Findings& findings) {
@@ -100,7 +101,7 @@ absl::StatusOr<Finding> WaitingIsBounded(const Findings& findings) {
 
 using Judge = std::function<Finding(const NamedSample& gis, const NamedSample& other)>;
 
-// GIS against another protocol on every graph.
+// Compares GIS with another protocol on every graph.
 absl::StatusOr<Finding> AgainstGis(const Findings& findings, const char* other, const char* metric,
                                    const Judge& judge) {
   return ForEach(Graphs(), [&](const char* topology) -> absl::StatusOr<Finding> {
@@ -132,7 +133,7 @@ std::vector<PaperClaim> P4Table1Claims() {
       Costs("star", "2(M - 1)", [](double m) { return 2 * (m - 1); }),
       Costs("ring", "M^2/2", [](double m) { return m * m / 2; }),
       Costs("complete", "M(M - 1)/2", [](double m) { return m * (m - 1) / 2; }),
-      {"regular: at most d M log M/(2 log(1/lambda_2)) links a round, lambda_2 the Laplacian's", kTable,
+      {"regular: at most d M log M/(2 log(1/lambda_2)) links per round, lambda_2 the Laplacian's", kTable,
        false,
        "the Laplacian's second largest eigenvalue is above 1, so that the logarithm is negative; an "
        "eigenvalue "

@@ -36,7 +36,7 @@ Where At(const World& world, const std::string& algorithm, double epsilon) {
 constexpr char kBonus[] = "algorithm.bonus";
 constexpr double kTunedBonus = 0.003;
 
-// LDP-UCB with the bonus that was searched for, or as printed.
+// Chooses LDP-UCB with this bonus. kTunedBonus was found by a search; 1 is the bonus as printed.
 Where Ucb(const World& world, double epsilon, double bonus) {
   return With(At(world, "ldp-ucb", epsilon), kBonus, bonus);
 }
@@ -65,12 +65,12 @@ PaperClaim Sublinear(const World& world, const std::string& algorithm) {
           }};
 }
 
-using PlaceOf = std::function<Where(const World&, double epsilon)>;
+using WhereOf = std::function<Where(const World&, double epsilon)>;
 
-// Holds if the median of a is at least a fifth below that of b in all these worlds, at both epsilons; where
-// that is not so is said.
+// Holds if the median of a is at least a fifth below that of b in all these worlds, at both epsilons. The
+// evidence says where it is not.
 absl::StatusOr<Finding> ClearlyBelowIn(const Findings& findings, const std::vector<World>& worlds,
-                                       const PlaceOf& a, const PlaceOf& b) {
+                                       const WhereOf& a, const WhereOf& b) {
   Finding finding{true, ""};
   for (const World& world : worlds) {
     for (const double epsilon : kEpsilons) {
@@ -89,12 +89,12 @@ absl::StatusOr<Finding> ClearlyBelowIn(const Findings& findings, const std::vect
 }
 
 PaperClaim Beats(const std::string& ours, const std::string& theirs, const std::vector<World>& worlds,
-                 const PlaceOf& them, bool expected, std::string reason = "") {
+                 const WhereOf& them, bool expected, std::string reason = "") {
   return {
       fmt::format("{} has at least a fifth less regret than {}, in median, in {} worlds and at both epsilons",
                   ours, theirs, worlds.size()),
       kFigure, expected, std::move(reason), [=](const Findings& findings) {
-        const PlaceOf us = [&](const World& world, double epsilon) { return At(world, ours, epsilon); };
+        const WhereOf us = [&](const World& world, double epsilon) { return At(world, ours, epsilon); };
         return ClearlyBelowIn(findings, worlds, us, them);
       }};
 }
@@ -104,10 +104,10 @@ PaperClaim Beats(const std::string& ours, const std::string& theirs, const std::
 std::vector<PaperClaim> P5Fig2Claims() {
   const std::vector<World> worlds = Worlds();
   const std::vector<World> printed = {worlds[0], worlds[2], worlds[3]};
-  const PlaceOf gloc = [](const World& world, double epsilon) { return At(world, "ldp-gloc", epsilon); };
-  const PlaceOf ols = [](const World& world, double epsilon) { return At(world, "ldp-ols", epsilon); };
-  const PlaceOf tuned = [](const World& world, double epsilon) { return Ucb(world, epsilon, kTunedBonus); };
-  const PlaceOf as_printed = [](const World& world, double epsilon) { return Ucb(world, epsilon, 1); };
+  const WhereOf gloc = [](const World& world, double epsilon) { return At(world, "ldp-gloc", epsilon); };
+  const WhereOf ols = [](const World& world, double epsilon) { return At(world, "ldp-ols", epsilon); };
+  const WhereOf tuned = [](const World& world, double epsilon) { return Ucb(world, epsilon, kTunedBonus); };
+  const WhereOf as_printed = [](const World& world, double epsilon) { return Ucb(world, epsilon, 1); };
   std::vector<PaperClaim> claims;
   for (const World& world : worlds) {
     for (const char* ours : {"ldp-sgd", "ldp-ols"}) claims.push_back(Sublinear(world, ours));

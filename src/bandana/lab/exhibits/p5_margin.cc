@@ -15,7 +15,7 @@ using namespace p5;  // NOLINT(google-build-using-namespace)
 constexpr char kTheorem[] = "p5 Theorem 3.3";
 constexpr char kEpsilon[] = "privacy.epsilon";
 constexpr char kMargin[] = "environment.margin";
-constexpr double kTolerance = 0.15;  // of exponents, for logarithms and what is not yet the limit
+constexpr double kTolerance = 0.15;  // in the exponent, for logarithms and for finite T
 
 Where Of(const std::string& algorithm, double epsilon) {
   return {{"algorithm.name", algorithm}, {kEpsilon, epsilon}};

@@ -5,7 +5,7 @@
 #include "bandana/lab/exhibits/p5_points.h"
 #include "fmt/format.h"
 
-/// P5, Appendix G: prices of car loans.
+/// P5, Appendix G: prices of car loans (experiments/exhibits/p5-replay.toml describes the data).
 namespace bandana::lab {
 namespace {
 

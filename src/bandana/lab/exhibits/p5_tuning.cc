@@ -3,19 +3,20 @@
 #include <string>
 #include <vector>
 
+#include "bandana/algorithms/registry.h"
+#include "bandana/core/check.h"
 #include "bandana/lab/exhibits/exhibits.h"
 #include "bandana/lab/exhibits/p5_points.h"
-#include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 
-/// The search for one number of each of P5's algorithms: which value is best over all worlds, and that it is
-/// the default.
+/// Each of P5's algorithms has one number that must be searched for. These claims check that our default is
+/// nearly the best value over all worlds.
 namespace bandana::lab {
 namespace {
 
 using namespace p5;  // NOLINT(google-build-using-namespace)
 
-// Median regret at each value of the key: geometric mean over the worlds.
+// Returns the median regret at each value of the key, as the geometric mean over the worlds.
 absl::StatusOr<std::map<double, double>> Scores(const Findings& findings, const std::string& algorithm,
                                                 const std::string& key) {
   std::map<double, double> scores;
@@ -56,12 +57,14 @@ PaperClaim DefaultIsBest(const std::string& algorithm, const std::string& key, d
           }};
 }
 
-// What a user of the algorithm has who says nothing.
+// Returns the value that a user has who does not set the option.
 double DefaultOf(const std::string& algorithm, const std::string& key) {
-  Settings settings;
-  settings.Set("algorithm.name", algorithm);
-  settings.Set("environment.kind", std::string("glm"));
-  return std::get<double>(*FindOption(key)->FallbackFor(settings));
+  const Family& family = **Families().FindFamily(algorithm, "glm");
+  for (const Option& option : family.options) {
+    if (option.FullKey() == key) return std::get<double>(option.get(family.defaults));
+  }
+  BANDANA_CHECK(false);
+  return 0;
 }
 
 }  // namespace

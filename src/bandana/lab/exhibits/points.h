@@ -8,16 +8,16 @@
 #include "bandana/core/status.h"
 #include "bandana/lab/exhibits/comparisons.h"
 
-/// Which points of a run are meant, and how two of them compare.
+/// Helpers for claims: they choose points of a run and compare two of them.
 namespace bandana::lab {
 
-/// `where` with one more key.
+/// Returns `where` with one more key.
 Where With(Where where, const std::string& key, Json value);
 
-/// The values that a key has at the points that are meant, ascending.
+/// Returns the values that a key has at the points that `where` chooses, ascending.
 std::vector<double> ValuesOf(const Findings& findings, const std::string& key, const Where& where);
 
-/// Holds if it does for each of `range`, which is not empty; the evidence of all.
+/// Holds if `judge` holds for each element of `range`, which must not be empty. It has the evidence of all.
 template <typename Range, typename Judge>
 absl::StatusOr<Finding> ForEach(const Range& range, const Judge& judge) {
   Finding all{true, ""};
@@ -29,12 +29,13 @@ absl::StatusOr<Finding> ForEach(const Range& range, const Judge& judge) {
   return all;
 }
 
-/// Holds if it does at every value that the key has there; the evidence of all. An error if there are none.
+/// Holds if `judge` holds at every value that the key has at the points that `where` chooses. It has the
+/// evidence of all. Fails if there is no such value.
 using AtValue = std::function<absl::StatusOr<Finding>(double value)>;
 absl::StatusOr<Finding> AtEvery(const Findings& findings, const std::string& key, const Where& where,
                                 const AtValue& judge);
 
-/// A point's metric by replicate, with its name.
+/// A metric of a point, one value per replicate, with its name in the evidence.
 struct NamedSample {
   std::string name;
   Sample sample;
@@ -42,7 +43,7 @@ struct NamedSample {
 absl::StatusOr<NamedSample> NamedFinal(const Findings& findings, std::string name, const Where& where,
                                        const std::string& metric = "regret");
 
-/// Holds if a is clearly below b.
+/// Holds if the mean of a is clearly below that of b (Compare).
 Finding Below(const NamedSample& a, const NamedSample& b);
 
 /// Holds if the ratio of the means is from 1/factor to factor.

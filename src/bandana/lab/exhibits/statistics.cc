@@ -27,7 +27,8 @@ double Slope(const std::vector<double>& x, const std::vector<double>& y) {
   return xy / xx;
 }
 
-// The slope with replicate `left_out` left out of every mean; beyond the last: with all of them.
+// Returns the slope with replicate `left_out` left out of every mean. If there is no such replicate, none is
+// left out.
 double LogLogSlopeWithout(const Line& line, std::size_t left_out) {
   std::vector<double> log_x;
   std::vector<double> log_y;

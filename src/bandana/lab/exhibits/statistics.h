@@ -4,23 +4,24 @@
 #include <string>
 #include <vector>
 
-/// What claims are judged by: means over paired replicates, with their standard errors.
+/// The statistics by which claims are judged: means over paired replicates, with their standard errors.
 namespace bandana::lab {
 
-/// A metric's final values, by replicate. Samples of one run are paired: replicate i is the same instance.
+/// The final values of a metric, one per replicate. Samples of one run are paired: replicate i has the same
+/// instance in all of them.
 using Sample = std::vector<double>;
 
 struct Estimate {
   double value = 0;
-  double se = 0;  ///< standard error; 0 of a single replicate, which has none
+  double se = 0;  ///< the standard error; 0 if there is one replicate, which has none
 };
 
 Estimate MeanOf(const Sample& sample);
 
-/// Of mean(a) - mean(b).
+/// Estimates mean(a) - mean(b).
 Estimate PairedDifference(const Sample& a, const Sample& b);
 
-/// Of mean(a)/mean(b), by the delta method.
+/// Estimates mean(a)/mean(b), with the standard error by the delta method.
 Estimate PairedRatio(const Sample& a, const Sample& b);
 
 /// A metric along a key: y[i] is the sample at x[i], ascending.
@@ -29,22 +30,25 @@ struct Line {
   std::vector<Sample> y;
 };
 
-/// Least-squares slope of ln(mean y) against ln x, its error by the jackknife over replicates. Every x must
-/// be positive, and every mean that leaves one replicate out; otherwise NaN.
+/// Returns the least-squares slope of ln(mean y) against ln x, with its standard error by the jackknife over
+/// replicates. Every x must be positive, and every mean with one replicate left out too; otherwise the result
+/// is NaN.
 Estimate LogLogSlope(const Line& line);
 
-/// So many standard errors are clear: for 20 replicates, a false alarm of 0.4 % for a comparison.
+/// A difference of this many standard errors counts as clear. With 20 replicates a comparison then has a
+/// false-alarm rate of 0.4 %.
 inline constexpr double kClear = 3;
 
 enum class Order { kBelow, kUnclear, kAbove };
 
-/// Whether a's mean is below or above b's by kClear standard errors of their paired difference.
+/// Returns whether the mean of a is below or above that of b by at least kClear standard errors of their
+/// paired difference.
 Order Compare(const Sample& a, const Sample& b);
 
-/// A figure as a person wants it: 1234 -> "1.23k", at most three digits.
+/// Returns a number for people, with at most three digits: 1234 -> "1.23k".
 std::string Figure(double value);
 
-/// "1.23k +- 45"
+/// Returns an estimate for people: "1.23k +- 45".
 std::string Figure(const Estimate& estimate);
 
 }  // namespace bandana::lab

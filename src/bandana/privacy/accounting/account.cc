@@ -29,27 +29,27 @@ constexpr double kLeast = 1e-9;
 constexpr double kMost = 1e12;
 constexpr double kMostEpsilon = 1000;
 constexpr double kMostCount = 1e9;
-// Grid points to the loss's standard deviation: the composed epsilon is then within 1e-5 of the exact one,
-// or, in lists of many different releases, within 1e-4.
+// Grid points per standard deviation of the loss. The composed epsilon is then within 1e-5 of the exact one
+// (kFine), or within 1e-4 in lists of many different releases (kCoarse).
 constexpr double kFine = 400;
 constexpr double kCoarse = 100;
 constexpr std::size_t kMany = 32;
-// A discrete Gaussian with more has so many values that its distribution takes seconds; zCDP serves it as
-// well.
+// Above this scale a discrete Gaussian has so many values that its distribution takes seconds. zCDP serves it
+// as well.
 constexpr double kMostDiscreteScale = 1e5;
-// Different releases in one list: each has a distribution of its own in memory.
+// The largest number of different releases in one list: each has a distribution of its own in memory.
 constexpr std::size_t kMostDifferent = 1000;
 constexpr double kRoundUp = 1 + 1e-14;
 
-// What is known of one release of an event: each member is a proof's input.
+// The known properties of one release of an event. Each member is the input of one proof.
 struct Release {
   std::string text;
   std::optional<double> mu;   // mu-GDP
   std::optional<double> rho;  // rho-zCDP
   std::optional<RenyiCurve> renyi;
-  std::shared_ptr<const Pld> loss;       // symmetric: one direction serves for both
-  std::optional<DpGuarantee> guarantee;  // (epsilon, delta)-DP as it stands
-  double own_delta = 0;                  // with this probability rho and renyi do not hold
+  std::shared_ptr<const Pld> loss;       // symmetric, so one direction serves for both
+  std::optional<DpGuarantee> guarantee;  // (epsilon, delta)-DP, if known directly
+  double own_delta = 0;                  // probability with which rho and renyi do not hold
 };
 
 Release FromPure(double epsilon, double fineness) {
@@ -80,7 +80,7 @@ Release FromZcdp(double rho) {
   return release;
 }
 
-// What an event's parameters give; they are in range already, `ratio` too.
+// Returns what an event's parameters give. They must be in range, `ratio` too.
 Release Resolve(const std::string& mechanism, const std::map<std::string, double>& parameters,
                 double fineness) {
   const auto get = [&](const char* name) { return parameters.at(name); };
@@ -119,7 +119,7 @@ Release Resolve(const std::string& mechanism, const std::map<std::string, double
   }
   Release release;
   if (mechanism == "approximate-dp") {
-    release = FromPure(get("epsilon"), fineness);  // but for an event of probability delta
+    release = FromPure(get("epsilon"), fineness);  // holds except with probability delta
     release.own_delta = get("delta");
     release.guarantee = DpGuarantee{get("epsilon"), get("delta")};
     release.loss = std::make_shared<Pld>(
@@ -135,7 +135,7 @@ Release Resolve(const std::string& mechanism, const std::map<std::string, double
     BANDANA_CHECK(mechanism == "shuffled-ldp");
     const double epsilon0 = get("epsilon0");
     const double scale = ShuffledLdpScale(epsilon0, whole("n"));
-    release = FromPure(epsilon0, fineness);  // also without the shuffler
+    release = FromPure(epsilon0, fineness);  // holds also without the shuffler
     release.loss = std::make_shared<Pld>(ShuffledLdpLoss(epsilon0, whole("n"), LossGrid(scale, fineness)));
     release.text = fmt::format("mu ~ {:.4g}", scale);
   }
@@ -143,13 +143,13 @@ Release Resolve(const std::string& mechanism, const std::map<std::string, double
 }
 
 struct Charge {
-  std::size_t event;  // the first of its kind
+  std::size_t event;  // the first event with this release
   const Release* release;
   double count;
 };
 using Charges = std::vector<Charge>;
 
-// The least delta at `epsilon` of a proof that knows the epsilon of each delta, from above.
+// Returns an upper bound on the least delta at `epsilon`, for a proof that computes epsilon from delta.
 template <class EpsilonOf>
 double DeltaFor(double epsilon, EpsilonOf epsilon_of) {
   if (epsilon_of(0.0) <= epsilon) return 0;
@@ -163,7 +163,8 @@ double DeltaFor(double epsilon, EpsilonOf epsilon_of) {
   return std::exp(high);
 }
 
-// One cohort's sum by one proof: epsilon at a delta and delta at an epsilon. Or why there is none.
+// The sum of one cohort by one proof: epsilon at a delta and delta at an epsilon, or the reason why there is
+// none.
 class Proof {
  public:
   Proof(const char* short_name, const char* long_name) : name(short_name), title(long_name) {}
@@ -195,7 +196,7 @@ class GdpProof : public Proof {
   }
 };
 
-// The probability that some approximate release is worse than its pure part, from above.
+// Returns an upper bound on the probability that some approximate release is worse than its pure part.
 double OwnDelta(const Charges& charges) {
   double sum = 0;
   for (const Charge& charge : charges) sum += charge.release->own_delta * charge.count * kRoundUp;
@@ -268,7 +269,7 @@ class BasicProof : public Proof {
   BasicProof() : Proof("basic", "basic composition") {}
   std::string WhyNot(const Release&) const override { return ""; }
 
-  // Epsilons and deltas add. Releases that are not (epsilon, delta)-DP as they stand share what delta is
+  // Epsilons and deltas add. Releases that have no (epsilon, delta) of their own share the delta that is
   // left.
   double Epsilon(const Charges& charges, double delta) const override {
     double epsilon = 0;
@@ -330,7 +331,7 @@ absl::Status CheckTarget(const AccountTarget& target) {
   return absl::OkStatus();
 }
 
-// A ratio of two parameters, which is what counts.
+// Checks the ratio of two parameters: only the ratio matters.
 absl::Status CheckRatio(std::size_t i, const Event& event, const char* noise, double least, double most) {
   const double ratio = event.parameters.at("sensitivity") / event.parameters.at(noise);
   if (ratio >= least && ratio <= most) return absl::OkStatus();
@@ -383,7 +384,8 @@ absl::Status CheckEvent(std::size_t i, const Event& event) {
   if (event.neighbours != "replace-one" && event.neighbours != "add-remove") {
     return InvalidOption(Key(i, "neighbours"), event.neighbours, "replace-one, add-remove");
   }
-  // Who leaves a shuffle takes noise along, or a clone to hide among.
+  // The proofs of shuffling hold for replace-one only: a client that leaves takes its noise along, or a clone
+  // to hide among.
   if ((event.mechanism == "shuffled-ldp" || event.mechanism == "shuffle-sum") &&
       event.neighbours != "replace-one") {
     return InvalidOption(Key(i, "neighbours"), event.neighbours,
@@ -423,12 +425,12 @@ absl::Status CheckSame(std::size_t i, const Event& event, const Event& first) {
   return absl::OkStatus();
 }
 
-// Equal releases are counted together, so that each is worked out once.
+// Resolves each distinct release once.
 class Resolver {
  public:
   explicit Resolver(double fineness) : fineness_(fineness) {}
 
-  // Nothing if there are too many of them.
+  // Returns nothing if there are too many distinct releases.
   const Release* operator()(const Event& event) {
     auto [place, is_new] = known_.try_emplace({event.mechanism, event.parameters});
     if (known_.size() > kMostDifferent) return nullptr;

@@ -11,18 +11,18 @@
 #include "absl/status/statusor.h"
 #include "bandana/privacy/guarantee.h"
 
-/// The guarantee of a list of releases that is fixed beforehand: the mechanisms, their parameters and their
-/// number do not depend on what was released. (What they compute may. Where budgets are chosen along the way,
-/// see accounting/filter.h.) Proof: docs/proofs/accounting.md.
+/// Computes the guarantee of a list of releases that is fixed in advance: the mechanisms, their parameters
+/// and their number do not depend on what was released. What they compute may depend on it. If budgets are
+/// chosen along the way, see accounting/filter.h. Proof: docs/proofs/accounting.md.
 namespace bandana {
 
-/// A number that a mechanism is described by.
+/// A numeric parameter of a mechanism.
 struct MechanismParameter {
   const char* name;
   const char* meaning;
   double least;
   double most;
-  bool whole;  ///< an integer
+  bool whole;  ///< whether the value must be an integer
 
   std::string accepted() const;
 };
@@ -33,7 +33,7 @@ struct MechanismKind {
   std::vector<MechanismParameter> parameters;
 };
 
-/// Every mechanism that an event may name, with its parameters; all of them are required.
+/// Returns every mechanism that an event may name, with its parameters. All parameters are required.
 const std::vector<MechanismKind>& MechanismKinds();
 const MechanismKind* FindMechanismKind(const std::string& name);
 
@@ -41,49 +41,50 @@ struct Event {
   std::string name;  ///< for people; may be empty
   std::string mechanism;
   std::map<std::string, double> parameters;
-  std::string unit;        ///< what is protected: "client", "record", ...; the same in all events
+  std::string unit;        ///< the protected unit: "client", "record", ...; the same in all events
   std::string neighbours;  ///< "replace-one" or "add-remove"; the same in all events
-  double count = std::numeric_limits<double>::quiet_NaN();  ///< how many such releases
-  /// The `count` releases are over disjoint units: each unit is in one of them, and which one does not depend
-  /// on its data. (Counts by age group are not: a record that changes its age is in two of them.)
+  double count = std::numeric_limits<double>::quiet_NaN();  ///< the number of such releases
+  /// Whether the `count` releases are over disjoint units: each unit is in only one of them, and which one
+  /// does not depend on its data. (Counts by age group are not disjoint: a record that changes its age moves
+  /// from one count to another.)
   bool disjoint = false;
-  /// Events of different cohorts are over disjoint units: each unit is in one cohort at most, and which one
-  /// does not depend on its data. Events without a cohort concern everyone.
+  /// Events of different cohorts are over disjoint units: each unit is in at most one cohort, and which one
+  /// does not depend on its data. Events without a cohort concern every unit.
   std::string cohort;
 };
 
-/// What is asked: the least epsilon at `delta`, or the least delta at `epsilon`. One of them.
+/// The question: the least epsilon at `delta`, or the least delta at `epsilon`. Exactly one of them is set.
 struct AccountTarget {
   std::optional<double> epsilon;
   std::optional<double> delta;
 };
 
-/// One way to add the events up.
+/// The result of one method to add the events up.
 struct AccountProof {
   std::string name;                      ///< "gdp", "pld", "renyi", "zcdp" or "basic"
   std::string title;                     ///< for people
-  std::optional<DpGuarantee> guarantee;  ///< nothing if it gives none
-  std::string why_not;                   ///< if it gives none
+  std::optional<DpGuarantee> guarantee;  ///< empty if the method gives no guarantee
+  std::string why_not;                   ///< the reason if it gives no guarantee
 };
 
 struct AccountedEvent {
-  std::string loss;  ///< one release's own figure: "mu = 0.25", "epsilon = 0.1"
-  double releases;   ///< that one unit may be in
+  std::string loss;  ///< the loss of a single release: "mu = 0.25", "epsilon = 0.1"
+  double releases;   ///< the number of releases that one unit may be in
 };
 
 struct AccountReport {
   DpGuarantee guarantee;
-  std::string proof;  ///< the one whose guarantee this is
+  std::string proof;  ///< the name of the proof that gives this guarantee
   std::string unit;
   std::string neighbours;
   std::string worst_cohort;  ///< the cohort whose units have this guarantee; empty if there are none
   std::size_t cohorts = 0;
-  std::vector<AccountedEvent> events;  ///< as they were given
-  std::vector<AccountProof> proofs;    ///< every one, best first
+  std::vector<AccountedEvent> events;  ///< in the order given
+  std::vector<AccountProof> proofs;    ///< all of them, best first
 };
 
-/// Errors name the field as "events[3].sigma", counting from 1. That no proof gives a guarantee is an error
-/// about the target.
+/// Adds the events up by every proof and returns the best guarantee. Errors name the field as
+/// "events[3].sigma", counting from 1. If no proof gives a guarantee, the error is about the target.
 absl::StatusOr<AccountReport> Account(std::span<const Event> events, const AccountTarget& target);
 
 }  // namespace bandana

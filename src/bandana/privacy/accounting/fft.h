@@ -8,27 +8,28 @@
 
 namespace bandana {
 
-/// The discrete Fourier transform of real sequences of one length, kept apart so that the library behind it
-/// is compiled once. Not thread-safe: an object a thread.
+/// The discrete Fourier transform of real sequences of one length. It is a class of its own so that the
+/// library behind it is compiled once. Not thread-safe: each thread needs its own object.
 class RealFft {
  public:
-  /// The least length >= `at_least` that is a fast one: 2^k or 3 * 2^k.
+  /// Returns the smallest fast length >= `at_least`: 2^k or 3 * 2^k.
   static std::size_t Length(std::size_t at_least);
 
-  /// `length` is one that Length() returns.
+  /// `length` must be one that Length() returns.
   explicit RealFft(std::size_t length);
   ~RealFft();
   RealFft(const RealFft&) = delete;
   RealFft& operator=(const RealFft&) = delete;
 
-  /// The spectrum's first length/2 + 1 values; the others are their conjugates.
+  /// Writes the first length/2 + 1 values of the spectrum. The others are their conjugates.
   void Forward(std::span<const double> values, std::vector<std::complex<double>>& spectrum);
   /// Inverse of Forward, divided by the length.
   void Inverse(std::span<const std::complex<double>> spectrum, std::vector<double>& values);
 
-  /// |computed - exact| <= this * |exact|, both in l2, for either direction. N. J. Higham, "Accuracy and
-  /// stability of numerical algorithms", 2002, Theorem 24.2, with 10 units of rounding a stage instead of 6.7
-  /// and three stages added, for stages of radix 3 and for the step that makes a complex transform real.
+  /// Returns r such that |computed - exact| <= r |exact|, both in l2, for either direction. N. J. Higham,
+  /// "Accuracy and stability of numerical algorithms", 2002, Theorem 24.2, with 10 units of rounding per
+  /// stage instead of 6.7 and three stages added, for stages of radix 3 and for the step that makes a complex
+  /// transform real.
   double relative_error() const;
   std::size_t length() const { return length_; }
 

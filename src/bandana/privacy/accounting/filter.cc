@@ -56,7 +56,7 @@ double GdpFilter::spent() const { return std::sqrt(spent_square_) * kUp; }
 absl::Status GdpFilter::Charge(double mu) {
   BANDANA_RETURN_IF_ERROR(CheckCharge("charge.mu", mu));
   const double square = SumUp(spent_square_, mu * mu * kUp);
-  const bool first = spent_square_ == 0 && mu <= budget_;  // squares are rounded, and this needs none
+  const bool first = spent_square_ == 0 && mu <= budget_;  // compares mu itself, since squares are rounded
   if (!first && !(square <= budget_ * budget_ * kDown)) return Exhausted("mu", spent(), mu, budget_);
   spent_square_ = square;
   return absl::OkStatus();

@@ -1,5 +1,5 @@
-// PrivacyLossDistribution::ComposeAll: one transform an event, a product of powers, one transform back;
-// twice, the second time tilted. docs/proofs/accounting.md, "Composition by FFT".
+// PrivacyLossDistribution::ComposeAll: one transform per event, a product of powers, one transform back. This
+// is done twice, the second time tilted. docs/proofs/accounting.md, "Composition by FFT".
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +20,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kTogether = 8;
 constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
 
-// ln of the sum of p exp(lambda loss) from above. Masses are pooled, each split between the ends of its pool
-// with its mean kept: a chord lies above the convex exponential.
+// Computes an upper bound on ln of the sum of p exp(lambda loss). Masses are pooled: each is split between
+// the ends of its pool such that its mean stays. A chord lies above the convex exponential, so this is an
+// upper bound.
 class LogMoment {
  public:
   explicit LogMoment(const PrivacyLossDistribution& distribution) {
@@ -44,7 +45,7 @@ class LogMoment {
     const double high = low_ + step_ * static_cast<double>(pools_.size() - 1);
     const double most = lambda * (lambda > 0 ? high : low_);
     const double decay = std::exp(-std::abs(lambda) * step_);
-    // Horner's rule from the far end.
+    // Horner's rule, which begins at the far end.
     double sum = 0;
     if (lambda > 0) {
       for (const double pool : pools_) sum = sum * decay + pool;
@@ -81,8 +82,8 @@ struct Chernoff {
   double lambda;
 };
 
-// The best threshold over lambda > 0 (sign = 1, upper tail) or lambda < 0 (lower tail). Any lambda is valid,
-// so the search need not be exact.
+// Returns the best threshold over lambda > 0 (sign = 1, upper tail) or lambda < 0 (lower tail). Any lambda is
+// valid, so the search need not be exact.
 Chernoff TailThreshold(const std::vector<Item>& items, double sign, double tail) {
   double total_reach = 0;
   double reach = 0;
@@ -113,8 +114,8 @@ struct Window {
   std::int64_t last;
 };
 
-// Lowers each of `upper` to an upper bound of the mass of the composition at that cell, if this tilt has a
-// better one. With q_k = p_k exp(lambda k h - K(lambda)), the composition's tilted masses are those of the
+// Lowers each entry of `upper` to an upper bound on the composition's mass at that cell, if this tilt has a
+// better bound. With q_k = p_k exp(lambda k h - K(lambda)), the composition's tilted masses are those of the
 // q's.
 void BoundCells(const std::vector<Item>& items, double lambda, Window window, RealFft& fft,
                 std::vector<double>& upper) {
@@ -122,14 +123,14 @@ void BoundCells(const std::vector<Item>& items, double lambda, Window window, Re
   const double spacing = items.front().distribution.spacing();
   const std::size_t half = length / 2 + 1;
   std::vector<std::complex<double>> product(half, 1.0);
-  std::vector<double> log_magnitude(half, 0.0);  // of the product, from above
-  std::vector<std::vector<double>> log_factors;  // of each item's spectrum, from above
-  std::vector<double> spectrum_errors;           // l2, over the whole spectrum
+  std::vector<double> log_magnitude(half, 0.0);  // ln of the product's magnitude, an upper bound
+  std::vector<std::vector<double>> log_factors;  // ln of the magnitude of each item's spectrum, upper bounds
+  std::vector<double> spectrum_errors;           // in l2, over the whole spectrum
   std::vector<double> folded(length);
   std::vector<std::complex<double>> spectrum;
-  double offset = 0;       // of the cyclic index
-  double log_scale = 0;    // ln of what untilting multiplies by, at loss 0
-  double input_error = 0;  // relative, of the product of all tilted masses
+  double offset = 0;       // offset of the cyclic index
+  double log_scale = 0;    // ln of the factor that undoes the tilt, at loss 0
+  double input_error = 0;  // relative error of the product of all tilted masses
   double releases = 0;
   for (const Item& item : items) {
     const PrivacyLossDistribution& distribution = item.distribution;
@@ -164,8 +165,8 @@ void BoundCells(const std::vector<Item>& items, double lambda, Window window, Re
     }
   }
 
-  // Each cell is in error by at most the mean over the spectrum of the error of the product, plus the
-  // inverse's.
+  // The error of each cell is at most the mean error of the product over the spectrum, plus the error of the
+  // inverse.
   const auto weight = [&](std::size_t i) { return i == 0 || i == length / 2 ? 1.0 : 2.0; };
   double product_sum = 0;
   for (std::size_t i = 0; i < half; ++i) product_sum += weight(i) * std::exp(log_magnitude[i]);
@@ -210,11 +211,12 @@ PrivacyLossDistribution PrivacyLossDistribution::ComposeAll(std::span<const Repe
     spacing = std::max(spacing, item.distribution->spacing_);
   }
   PrivacyLossDistribution result;
-  if (spacing == 0) {  // nothing is released
+  if (spacing == 0) {  // there are no releases
     result.masses_ = {1.0};
     return result;
   }
-  // A coarse grid would widen each of many small losses: those on finer grids are summed on their own first.
+  // A coarse grid would widen each of many small losses. So those on finer grids are composed separately
+  // first.
   std::deque<PrivacyLossDistribution> sums;
   std::vector<Repeated> parts;
   for (const Repeated& item : list) {
@@ -225,7 +227,7 @@ PrivacyLossDistribution PrivacyLossDistribution::ComposeAll(std::span<const Repe
     spacing = std::max(spacing, parts.back().distribution->spacing_);
   }
 
-  // Few spectra at a time are held in memory.
+  // Only a few spectra are held in memory at a time.
   while (parts.size() > kTogether) {
     std::vector<Repeated> fewer;
     for (std::size_t i = 0; i < parts.size(); i += kTogether) {

@@ -12,13 +12,13 @@ namespace bandana {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Above the relative error of a mass as the factories compute it: masses are multiplied by 1 + this.
+// Exceeds the relative error of a mass that the factories compute: masses are multiplied by 1 + this.
 constexpr double kMassGuard = 1e-11;
 // Gaussian and binomial tails beyond this many standard deviations, of mass below 2e-33, are cut.
 constexpr double kCut = 12;
 constexpr std::size_t kMostCells = std::size_t{1} << 26;
 
-// Above a loss of a few roundings to nearest.
+// Returns an upper bound on a loss that was computed with a few roundings.
 double NudgedUp(double loss) { return loss + 1e-15 * std::abs(loss); }
 
 bool IsPowerOfTwo(double x) {
@@ -46,7 +46,8 @@ class PrivacyLossDistribution::Builder {
     result_.masses_.assign(static_cast<std::size_t>(high - low) + 2, 0.0);
   }
 
-  // p_a + p_b = mass and p_a exp(-a) + p_b exp(-b) = mass exp(-loss), a and b the neighbouring grid points.
+  // Splits the mass: p_a + p_b = mass and p_a exp(-a) + p_b exp(-b) = mass exp(-loss), where a and b are the
+  // neighbouring grid points.
   void Add(double loss, double mass) {
     const double spacing = result_.spacing_;
     const double cell = std::floor(loss / spacing);
@@ -56,9 +57,9 @@ class PrivacyLossDistribution::Builder {
     result_.masses_[i + 1] += mass * -std::expm1(-above) / split_;
   }
 
-  // A density of the loss over [least, most], smooth on the scale `smooth`: Gauss-Legendre with five nodes on
-  // pieces of at most smooth/16 and within a cell. The rule's nodes are atoms to Add: its weights are
-  // positive.
+  // Adds a density of the loss over [least, most] that is smooth on the scale `smooth`. It uses
+  // Gauss-Legendre with five nodes, on pieces of at most smooth/16 within one cell. The nodes are atoms to
+  // Add: the weights are positive.
   template <class Density>
   void AddDensity(Density density, double least, double most, double smooth) {
     static constexpr double kNodes[] = {-0.90617984593866399280, -0.53846931010568309104, 0,
@@ -159,7 +160,7 @@ PrivacyLossDistribution PrivacyLossDistribution::DiscreteLaplace(double scale, s
   const double centre = -std::expm1(-rate) / (1 + decay);
   Builder builder(-most, most, spacing);
   builder.Add(most, 1 / (1 + decay));
-  // 0 < x < shift; those whose mass underflows the cut together, below 1e-33, count as the first of them.
+  // For 0 < x < shift. All x whose total mass is below 1e-33 count as the first of them.
   for (std::int64_t x = 1; x < shift; ++x) {
     const double at = static_cast<double>(x);
     const double loss = NudgedUp(most - 2 * at * rate);
@@ -176,7 +177,8 @@ PrivacyLossDistribution PrivacyLossDistribution::DiscreteLaplace(double scale, s
 PrivacyLossDistribution PrivacyLossDistribution::SymmetricBinomial(std::int64_t n, std::int64_t shift,
                                                                    double spacing) {
   BANDANA_CHECK(n >= 1 && shift >= 1);
-  // P = Bin(n, 1/2), Q = P + shift. The loss falls with x: what lies below `first` has the largest ones.
+  // P = Bin(n, 1/2), Q = P + shift. The loss decreases with x, so the outcomes below `first` have the largest
+  // losses.
   const double reach = kCut * std::sqrt(static_cast<double>(n)) / 2 + 1;
   const auto middle = n / 2;
   const auto first = std::max(shift, middle - static_cast<std::int64_t>(reach));
@@ -202,22 +204,22 @@ PrivacyLossDistribution PrivacyLossDistribution::SymmetricBinomial(std::int64_t 
 PrivacyLossDistribution PrivacyLossDistribution::DiscreteGaussian(double sigma, std::int64_t shift,
                                                                   double spacing) {
   BANDANA_CHECK(sigma > 0 && std::isfinite(sigma) && shift >= 1);
-  // P(x) = exp(-x^2/(2 sigma^2))/Z; the loss against x - shift is (shift - 2 x) shift/(2 sigma^2), falling in
-  // x.
+  // P(x) = exp(-x^2/(2 sigma^2))/Z. The loss against x - shift is (shift - 2 x) shift/(2 sigma^2), decreasing
+  // in x.
   const double width = 2 * sigma * sigma;
   const double reach = std::ceil(kCut * sigma) + 1;
   BANDANA_CHECK(reach < kMostCells);
   const auto weight = [width](double x) { return std::exp(-x * x / width); };
-  // By Poisson's summation Z is sigma sqrt(2 pi) (1 + 2 exp(-2 pi^2 sigma^2) + ...): a little more than the
-  // first.
+  // By Poisson's summation Z is sigma sqrt(2 pi) (1 + 2 exp(-2 pi^2 sigma^2) + ...), a little more than the
+  // first term.
   double total = sigma * std::sqrt(2 * std::numbers::pi);
   if (sigma < 4) {
     total = weight(0);
-    for (double x = reach; x >= 1; --x) total += 2 * weight(x);  // never too much
+    for (double x = reach; x >= 1; --x) total += 2 * weight(x);  // never more than Z
   }
   const double d = static_cast<double>(shift);
   const auto loss = [&](double x) { return NudgedUp((d - 2 * x) * d / width); };
-  // Beyond `reach` each ratio is below exp(-reach/sigma^2): what is there is below this.
+  // Beyond `reach` each ratio is below exp(-reach/sigma^2), so the mass there is at most this.
   const double tail = weight(reach + 1) / -std::expm1(-2 * reach / width) / total;
   Builder builder(loss(reach), loss(-reach), spacing);
   for (double x = -reach; x <= reach; ++x) builder.Add(loss(x), weight(x) / total);
@@ -260,8 +262,8 @@ PrivacyLossDistribution PrivacyLossDistribution::SelfCompose(std::int64_t count,
   return ComposeAll(list, options);
 }
 
-// From the top down, with S = sum of p_j, T = sum of p_j exp(-(j - k) h) and A = S - T over j >= k, all sums
-// of positive terms: Delta(k h - t) = infinity + A + T (1 - exp(-t)) for 0 <= t <= h.
+// Goes from the top down, with S = sum of p_j, T = sum of p_j exp(-(j - k) h) and A = S - T over j >= k, all
+// sums of positive terms: Delta(k h - t) = infinity + A + T (1 - exp(-t)) for 0 <= t <= h.
 double PrivacyLossDistribution::Delta(double epsilon) const {
   BANDANA_CHECK(!std::isnan(epsilon));
   const double decay = std::exp(-spacing_);

@@ -17,7 +17,7 @@ double LogSumExp(double a, double b) {
   return most == -kInfinity ? most : most + std::log1p(std::exp(std::min(a, b) - most));
 }
 
-// ln of (1 - 1/alpha)^alpha/(alpha - 1).
+// Returns ln of (1 - 1/alpha)^alpha/(alpha - 1).
 double LogConversion(double order) { return order * std::log1p(-1 / order) - std::log(order - 1); }
 
 template <class Value>
@@ -80,7 +80,7 @@ RenyiCurve RenyiCurve::Zcdp(double rho) {
 
 RenyiCurve RenyiCurve::Laplace(double scale) {
   BANDANA_CHECK(scale > 0);
-  // Mironov 2017, Proposition 6. For small (alpha - 1) epsilon the logarithm cancels: PureDp's bound is
+  // Mironov 2017, Proposition 6. For small (alpha - 1) epsilon the logarithm cancels, and PureDp's bound is
   // safer.
   const double epsilon = 1 / scale;
   RenyiCurve curve = PureDp(epsilon);
@@ -97,8 +97,8 @@ RenyiCurve RenyiCurve::Laplace(double scale) {
 
 RenyiCurve RenyiCurve::PureDp(double epsilon) {
   BANDANA_CHECK(epsilon >= 0);
-  // p^a q^(1-a) + q^a p^(1-a) with p/q = exp(epsilon); never above epsilon, nor above the zCDP of a pure
-  // release, alpha epsilon^2/2 (M. Bun and T. Steinke 2016, Proposition 3.3).
+  // Randomised response: p^a q^(1-a) + q^a p^(1-a) with p/q = exp(epsilon). It is never above epsilon, nor
+  // above the zCDP of a pure release, alpha epsilon^2/2 (M. Bun and T. Steinke 2016, Proposition 3.3).
   return Curve([epsilon](double order) {
     const double log_q = -(epsilon + std::log1p(std::exp(-epsilon)));
     const double log_p = -std::log1p(std::exp(-epsilon));

@@ -10,14 +10,16 @@
 namespace bandana {
 namespace {
 
-constexpr double kCut = 12;          // standard deviations
-constexpr double kMostClones = 2e8;  // on average; fewer clones than there are is no better
+constexpr double kCut = 12;  // standard deviations
+// On average. To count fewer clones than there are never improves the bound.
+constexpr double kMostClones = 2e8;
 
-// Fewer clones than there are, on average: rounding is on the safe side, and 1 - p has all its digits.
+// Takes slightly fewer clones than there are on average, so that rounding is on the safe side. 1 - p keeps
+// all its digits.
 double CloneProbability(double epsilon0) { return std::min(std::exp(-epsilon0) * (1 - 1e-15), 0.999); }
 
-// Adds the pair for `clones` clones, weighted. Of u reports that look like the one value and v that look like
-// the other, u + v = clones + 1, the loss is ln((exp(epsilon0) u + v)/(u + exp(epsilon0) v)), rising with u.
+// Adds the pair for `clones` clones, weighted. If u reports look like the one value and v like the other, u +
+// v = clones + 1, the loss is ln((exp(epsilon0) u + v)/(u + exp(epsilon0) v)), which increases with u.
 void AddClones(std::int64_t clones, double weight, double epsilon0, bool keep_rare,
                std::vector<LossAtom>& atoms, double& infinity_mass) {
   const double truthful = 1 / (1 + std::exp(-epsilon0));
@@ -66,7 +68,7 @@ PrivacyLossDistribution ShuffledLdpLoss(double epsilon0, std::int64_t n, double 
   const auto reach = static_cast<std::int64_t>(kCut * std::sqrt(mean * (1 - p)) + kCut * kCut / 2);
   const std::int64_t first = std::max<std::int64_t>(0, static_cast<std::int64_t>(mean) - reach);
   const std::int64_t last = std::min(trials, static_cast<std::int64_t>(mean) + reach + 1);
-  // Masses of 1e-30 at epsilon0 keep the loss bounded, unless that costs too many grid points.
+  // Masses of 1e-30 at epsilon0 keep the loss bounded, unless that needs too many grid points.
   const bool keep_rare = 2 * epsilon0 / spacing < 0x1p18;
 
   std::vector<LossAtom> atoms;
@@ -79,7 +81,7 @@ PrivacyLossDistribution ShuffledLdpLoss(double epsilon0, std::int64_t n, double 
       infinity_mass += rare;
     }
   }
-  // Blocks as wide as 1e-4 of the number of clones make losses too large by half of that, relatively.
+  // Blocks as wide as 1e-4 of the number of clones make losses too large by a relative 0.5e-4.
   const double blocks = std::clamp(1e4 * static_cast<double>(last - first) / (mean + 1), 16.0, 512.0);
   const std::int64_t width = static_cast<std::int64_t>(static_cast<double>(last - first) / blocks) + 1;
   for (std::int64_t block = first; block <= last; block += width) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The least of value(alpha) over alpha > 1. Every alpha gives a valid bound, so that the search may stop
+// Returns the least value(alpha) over alpha > 1. Every alpha gives a valid bound, so that the search may stop
 // anywhere.
 template <class Value>
 double LeastOverOrders(Value value) {

@@ -16,12 +16,13 @@ namespace {
 
 constexpr double kUnit = std::numeric_limits<double>::epsilon();
 constexpr double kBracket = 1e-9;
-// What underflow can hide, and more.
+// More than underflow can hide.
 constexpr double kUnderflow = 1e-290;
-// The tails of C that are not summed: the upper one by its mass, the lower one by its share of delta.
+// The tails of C, the number of clones, that are not summed: the upper one by its mass, the lower one by its
+// share of delta.
 constexpr double kUpperTail = 1e-9;
 constexpr double kLowerTail = 1e-8;
-// With fewer than 2^63 users nothing is gained from here on: n exp(-epsilon0) < 1e-45.
+// From this epsilon0 on there is no gain with fewer than 2^63 users: n exp(-epsilon0) < 1e-45.
 constexpr double kNoAmplification = 150;
 
 absl::Status ValidateUsers(Count n) {
@@ -38,13 +39,13 @@ absl::Status ValidateEpsilon(const std::string& key, double epsilon) {
 
 absl::Status ValidateDelta(double delta) {
   if (!(delta >= std::numeric_limits<double>::min() && delta < 1)) {
-    return InvalidOption("privacy.delta", delta, "a number in (0, 1)");
+    return InvalidField(Part::kPrivacy, "delta", delta, "a number in (0, 1)");
   }
   return absl::OkStatus();
 }
 
-// The pair of Theorem 3.2 at one (epsilon0, n, epsilon), epsilon < epsilon0. Given C = c the first count X
-// decides, the likelihood ratio grows with it, and with B ~ Bin(c, 1/2)
+// The pair of Theorem 3.2 at one (epsilon0, n, epsilon), epsilon < epsilon0. Given C = c clones, only the
+// first count X matters, and the likelihood ratio increases with it. With B ~ Bin(c, 1/2)
 //   delta_c = weight P[B = k - 1] - (e^epsilon - 1) P[B >= k],  k = floor(theta (c + 1)) + 1.
 class ClonePair {
  public:
@@ -56,12 +57,12 @@ class ClonePair {
         slope_(std::expm1(epsilon)),
         theta_((slope_ + own_) / ((2 + slope_) * own_)) {}
 
-  /// The sum of P[C = c] delta_c, with everything that was left out or rounded away added. Terms that could
-  /// not bring the sum up to 1e-8 `least` are left out in one piece.
+  /// Returns the sum of P[C = c] delta_c, plus everything that was left out or rounded away. The lowest terms
+  /// are replaced by one bound on all of them, once it is below 1e-8 of the larger of the sum and `least`.
   double DeltaAbove(double least) const;
 
  private:
-  // (c, k) on its way down, with P[B = k - 1], P[B >= k] and bounds on their errors.
+  // (c, k) during the descent, with P[B = k - 1], P[B >= k] and bounds on their errors.
   struct Cell {
     double c;
     double k;
@@ -96,13 +97,13 @@ ClonePair::Cell ClonePair::Start(double c) const {
     term *= (c + 1 - x) / x;
     cell.tail += term;
   }
-  // What the series leaves out makes delta_c larger, never smaller.
+  // Omitted terms of the series make the computed delta_c larger, never smaller.
   cell.tail_error = (cell.mass_error + 4 * kUnit * (terms + 1)) * cell.tail;
   return cell;
 }
 
 void ClonePair::StepDown(Cell& cell) const {
-  // k first: P[B = k - 1] is positive for k <= c + 1, also one step down.
+  // k comes first: P[B = k - 1] is positive for k <= c + 1, also one step down.
   const double k = Threshold(cell.c - 1);
   while (cell.k > k) {
     cell.tail += cell.mass;
@@ -142,7 +143,7 @@ double ClonePair::DeltaAbove(double least) const {
   const double mean = others_ * clone_;
   double sum = 0;
   double steps = 0;
-  // In blocks, each begun afresh, so that recurrences do not run on beyond their accuracy.
+  // Proceeds in blocks, each with a fresh start, so that recurrences do not lose their accuracy.
   for (double top = highest;;) {
     Cell cell = Start(top);
     const double log_probability = LogBinomial(top, others_, clone_, own_);
@@ -160,7 +161,7 @@ double ClonePair::DeltaAbove(double least) const {
     }
     BANDANA_CHECK(std::isfinite(sum));
     top = bottom - 1;
-    double rest = 0;  // of P[C <= top], with delta_c at its largest, weight_
+    double rest = 0;  // bound on P[C <= top] times the largest delta_c, which is weight_
     if (top >= mean) {
       rest = 1;
     } else if (top >= 0) {
@@ -174,14 +175,14 @@ double ClonePair::DeltaAbove(double least) const {
 
 double DeltaBound(double epsilon0, Count n, double epsilon, double least) {
   if (epsilon >= epsilon0) return 0;
-  // (P - e^epsilon Q)_+ <= weight whatever the clones do.
+  // (P - e^epsilon Q)_+ <= weight, whatever the clones do.
   if (epsilon0 >= kNoAmplification) return -std::expm1(epsilon - epsilon0);
   return std::min(1.0, ClonePair(epsilon0, n, epsilon).DeltaAbove(least));
 }
 
 // Shrinks [outside, inside] around the place where `excess` changes its sign (> 0 outside, <= 0 inside),
-// until it is narrower than kBracket of its size; returns the inner end. Illinois, with bisection when a step
-// gains too little or a value is infinite.
+// until it is narrower than kBracket of its size; returns the inner end. It uses the Illinois method, and
+// bisection if a step gains too little or a value is infinite.
 double InnerEnd(double outside, double inside, absl::FunctionRef<double(double)> excess) {
   double value_out = excess(outside);
   double value_in = excess(inside);
@@ -190,7 +191,7 @@ double InnerEnd(double outside, double inside, absl::FunctionRef<double(double)>
     double next = outside + (inside - outside) / 2;
     if (i % 4 != 3 && std::isfinite(value_in) && std::isfinite(value_out) && value_out > value_in) {
       next = inside + (outside - inside) * (value_in / (value_in - value_out));
-      // Half a bracket off the root, so that the other end comes close as well.
+      // Aims half a bracket beyond the root, so that the other end comes close as well.
       const double nudge = 0.4 * kBracket * next;
       const double low = std::min(inside, outside) + nudge;
       const double high = std::max(inside, outside) - nudge;
@@ -218,7 +219,7 @@ double EpsilonBound(double epsilon0, Count n, double delta) {
   };
   if (epsilon0 >= kNoAmplification) return epsilon0;
   if (excess(0) <= 0) return 0;
-  // Given C near its mean the pair is about Gaussian, with this multiplier.
+  // Given C near its mean the pair is roughly Gaussian, with this multiplier.
   const double clones = static_cast<double>(std::min(n, kMostUsersCounted) - 1) * std::exp(-epsilon0);
   const double guess = GaussianEpsilon(delta, 0.5 * std::sqrt(clones + 1) / std::tanh(0.5 * epsilon0));
   double high = std::min(epsilon0, guess);
@@ -237,7 +238,7 @@ double EpsilonBound(double epsilon0, Count n, double delta) {
   return InnerEnd(low, high, excess);
 }
 
-// ln(n/(16 ln(2/delta))), from below if it is positive.
+// Returns ln(n/(16 ln(2/delta))), rounded down if it is positive.
 double ClosedFormRange(Count n, double delta) {
   return std::log(static_cast<double>(n) / (16 * std::log(2 / delta))) * (1 - 4 * kUnit);
 }
@@ -253,36 +254,36 @@ double ClosedForm(double epsilon0, Count n, double delta) {
 }  // namespace
 
 absl::StatusOr<double> ClosedFormAmplification(double epsilon0, Count n, double delta) {
-  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("privacy.epsilon0", epsilon0));
+  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("epsilon0", epsilon0));
   BANDANA_RETURN_IF_ERROR(ValidateUsers(n));
   BANDANA_RETURN_IF_ERROR(ValidateDelta(delta));
   const double most = ClosedFormRange(n, delta);
   if (!(epsilon0 <= most)) {
-    return InvalidOption("privacy.epsilon0", epsilon0,
-                         most > 0 ? "at most ln(n/(16 ln(2/delta))) = " + std::to_string(most)
-                                  : "nothing: the closed form needs n > 16 ln(2/delta)");
+    return InvalidField(Part::kPrivacy, "epsilon0", epsilon0,
+                        most > 0 ? "at most ln(n/(16 ln(2/delta))) = " + std::to_string(most)
+                                 : "nothing: the closed form needs n > 16 ln(2/delta)");
   }
   return ClosedForm(epsilon0, n, delta);
 }
 
 absl::StatusOr<double> AmplificationDelta(double epsilon0, Count n, double epsilon) {
-  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("privacy.epsilon0", epsilon0));
+  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("epsilon0", epsilon0));
   BANDANA_RETURN_IF_ERROR(ValidateUsers(n));
   if (!(epsilon >= 0 && std::isfinite(epsilon))) {
-    return InvalidOption("privacy.epsilon", epsilon, "a finite number >= 0");
+    return InvalidField(Part::kPrivacy, "epsilon", epsilon, "a finite number >= 0");
   }
   return DeltaBound(epsilon0, n, epsilon, 0);
 }
 
 absl::StatusOr<double> NumericalAmplification(double epsilon0, Count n, double delta) {
-  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("privacy.epsilon0", epsilon0));
+  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("epsilon0", epsilon0));
   BANDANA_RETURN_IF_ERROR(ValidateUsers(n));
   BANDANA_RETURN_IF_ERROR(ValidateDelta(delta));
   return EpsilonBound(epsilon0, n, delta);
 }
 
 absl::StatusOr<LocalBudget> LargestLocalEpsilon(DpGuarantee guarantee, Count n) {
-  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("privacy.epsilon", guarantee.epsilon));
+  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("epsilon", guarantee.epsilon));
   BANDANA_RETURN_IF_ERROR(ValidateDelta(guarantee.delta));
   BANDANA_RETURN_IF_ERROR(ValidateUsers(n));
   const double epsilon = guarantee.epsilon;
@@ -305,7 +306,7 @@ absl::StatusOr<LocalBudget> LargestLocalEpsilon(DpGuarantee guarantee, Count n) 
 }
 
 absl::StatusOr<LocalBudget> PaperLocalEpsilon(DpGuarantee guarantee, Count n) {
-  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("privacy.epsilon", guarantee.epsilon));
+  BANDANA_RETURN_IF_ERROR(ValidateEpsilon("epsilon", guarantee.epsilon));
   BANDANA_RETURN_IF_ERROR(ValidateDelta(guarantee.delta));
   BANDANA_RETURN_IF_ERROR(ValidateUsers(n));
   const double epsilon = guarantee.epsilon;

@@ -12,8 +12,8 @@ namespace {
 constexpr double kLogTwoPi = 1.8378770664093454836;
 constexpr double kUnit = std::numeric_limits<double>::epsilon();
 
-// ln n! - ln(sqrt(2 pi n) (n/e)^n): a table, then Stirling's series, whose error is below the first term that
-// is left out (691/360360 n^-11).
+// Returns ln n! - ln(sqrt(2 pi n) (n/e)^n): by a table, then by Stirling's series. The error of the series is
+// below the first omitted term (691/360360 n^-11).
 double StirlingError(double n) {
   static const auto kSmall = [] {
     std::array<double, 24> table{};
@@ -29,8 +29,8 @@ double StirlingError(double n) {
   return (1. / 12 - y * (1. / 360 - y * (1. / 1260 - y * (1. / 1680 - y / 1188)))) / n;
 }
 
-// The masses at x, x + step, ...: past the mode, what is left after a term is at most that term times
-// r/(1 - r), r the ratio of the last two.
+// Sums the masses at x, x + step, .... Beyond the mode the rest after a term is at most that term times r/(1
+// - r), where r is the ratio of the last two.
 double Tail(std::int64_t x, std::int64_t step, std::int64_t n, double p) {
   double sum = 0;
   double term = BinomialMass(x, n, p);

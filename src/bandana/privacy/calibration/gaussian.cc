@@ -11,15 +11,15 @@
 namespace bandana {
 namespace {
 
-// Above the relative error of GaussianDelta: a guarantee counts as met only with this to spare.
+// Exceeds the relative error of GaussianDelta: a guarantee counts as met only with this margin.
 constexpr double kRoundingGuard = 1e-12;
 constexpr double kBracket = 1e-12;
 
 constexpr double kSqrtHalfPi = 1.2533141373155002512;
 constexpr double kLogSqrtTwoPi = 0.91893853320467274178;
 
-// Laplace's continued fraction: the Mills ratio R(t) is 1/(t + K(t)), K(t) = 1/(t + 2/(t + 3/(t + ...))).
-// For t >= 3 these many terms leave an error below 1e-17, and nothing cancels.
+// Laplace's continued fraction: the Mills ratio R(t) is 1/(t + K(t)), K(t) = 1/(t + 2/(t + 3/(t + ...))). For
+// t >= 3 this many terms leave an error below 1e-17, and nothing cancels.
 double MillsFraction(double t) {
   double value = t;
   for (int i = t > 6 ? 20 : 64; i > 1; --i) value = t + i / value;
@@ -39,8 +39,8 @@ double MillsComplement(double t) {
   return fraction / (t + fraction);
 }
 
-// The integral of -R' over [centre - half, centre + half], half small: R(centre - half) - R(centre + half)
-// without the cancellation. Gauss-Legendre with five nodes.
+// Returns the integral of -R' over [centre - half, centre + half] for a small half: R(centre - half) -
+// R(centre + half) without the cancellation. Gauss-Legendre with five nodes.
 double MillsDifference(double centre, double half) {
   static constexpr double kInner = 0.53846931010568309104, kInnerWeight = 0.47862867049936646804;
   static constexpr double kOuter = 0.90617984593866399280, kOuterWeight = 0.23692688505618908751;
@@ -52,14 +52,14 @@ double MillsDifference(double centre, double half) {
                  kOuterWeight * pair(kOuter));
 }
 
-// ln of Theorem 8's Phi(a) - e^epsilon Phi(-b) with a = 1/(2 s) - epsilon s, b = 1/(2 s) + epsilon s. Since
-// e^epsilon phi(b) = phi(a), that is phi(a) (R(-a) - R(b)): exp(epsilon) never appears.
+// Returns ln of Theorem 8's Phi(a) - e^epsilon Phi(-b) with a = 1/(2 s) - epsilon s, b = 1/(2 s) + epsilon s.
+// Since e^epsilon phi(b) = phi(a), it equals phi(a) (R(-a) - R(b)): exp(epsilon) never appears.
 double LogGaussianDelta(double epsilon, double s) {
   const double half = 0.5 / s;
   const double centre = epsilon * s;
   if (std::isinf(half)) return 0;
   if (std::isinf(centre)) return -std::numeric_limits<double>::infinity();
-  // Both terms of a are rounded, and phi magnifies that: put back what was lost.
+  // Both terms of a are rounded, and phi magnifies that error. This adds back what was lost.
   const double a = (half - centre) + (std::fma(-half, s, 0.5) / s - std::fma(epsilon, s, -centre));
   const double log_density = -0.5 * a * a - kLogSqrtTwoPi;
   if (half * 32 < std::max(centre, 1.0)) return log_density + std::log(MillsDifference(centre, half));
@@ -74,10 +74,10 @@ bool Delivers(double epsilon, double delta, double noise_multiplier) {
 
 absl::Status Validate(const DpGuarantee& guarantee) {
   if (!(guarantee.epsilon > 0 && std::isnormal(guarantee.epsilon))) {
-    return InvalidOption("privacy.epsilon", guarantee.epsilon, "a finite number > 0");
+    return InvalidField(Part::kPrivacy, "epsilon", guarantee.epsilon, "a finite number > 0");
   }
   if (!(guarantee.delta > 0 && guarantee.delta < 1 && std::isnormal(guarantee.delta))) {
-    return InvalidOption("privacy.delta", guarantee.delta, "a number in (0, 1)");
+    return InvalidField(Part::kPrivacy, "delta", guarantee.delta, "a number in (0, 1)");
   }
   return absl::OkStatus();
 }
@@ -116,8 +116,8 @@ absl::StatusOr<double> TightGaussianMultiplier(DpGuarantee guarantee) {
   double high = 1;
   while (!delivers(high)) high *= 2;
   if (std::isinf(high)) {
-    return InvalidOption("privacy.delta", guarantee.delta,
-                         "a number in (0, 1) that finite noise can deliver");
+    return InvalidField(Part::kPrivacy, "delta", guarantee.delta,
+                        "a number in (0, 1) that finite noise can deliver");
   }
   double low = high / 2;
   while (delivers(low)) {

@@ -14,21 +14,21 @@ namespace {
 
 constexpr std::int64_t kMostDimensions = 1'000'000;
 constexpr double kLeastEpsilon = 1e-6;
-constexpr double kMostEpsilon = 30;  // beyond it 1 - p has too few digits
+constexpr double kMostEpsilon = 30;  // above this, 1 - p has too few digits
 
-// gamma and p are fractions that an exact sampler takes.
+// gamma and p are multiples of these units, so that an exact sampler can use them.
 constexpr double kGammaUnit = 0x1p-52;
 constexpr double kProbabilityUnit = 0x1p-53;
 
-// Above the error that a cap's mass brings to epsilon: some 1e-12.
+// Exceeds the error in epsilon that the cap's mass causes, which is about 1e-12.
 constexpr double kRoundingGuard = 1e-11;
 
 double FloorTo(double unit, double x) { return std::floor(x / unit) * unit; }
 
-// {v : <u, v> >= gamma} on the unit sphere, gamma in [0, 1).
+// The cap {v : <u, v> >= gamma} of the unit sphere, gamma in [0, 1).
 struct Cap {
-  double mass;    // of its points among all
-  double moment;  // the mean over the sphere of <u, v> where v is in the cap, 0 elsewhere
+  double mass;    // its share of the sphere
+  double moment;  // the mean over the sphere of <u, v> if v is in the cap, and 0 otherwise
 };
 
 // With d >= 2, T = <u, v> has density (1 - t^2)^((d-3)/2)/B(1/2, (d-1)/2).
@@ -43,7 +43,7 @@ Cap CapAbove(double gamma, std::int64_t dimension) {
 }
 
 // The output's length is radius/m with m = E M/(1 + E r), E = e^epsilon - 1, for a cap of mass r and moment
-// M. It is least where gamma (1 + E r) = E M, which has one root: the difference grows with gamma.
+// M. It is least where gamma (1 + E r) = E M. There is one root, since the difference increases with gamma.
 double BestGamma(double epsilon, std::int64_t dimension) {
   const double growth = std::expm1(epsilon);
   double low = 0;
@@ -56,7 +56,7 @@ double BestGamma(double epsilon, std::int64_t dimension) {
   }
 }
 
-// ln of the cap's density over that of the rest.
+// Returns ln of the cap's density divided by that of the rest.
 double Epsilon(double p, double mass) {
   return std::log(p) - std::log1p(-p) + std::log1p(-mass) - std::log(mass) + kRoundingGuard / 2;
 }
@@ -70,8 +70,8 @@ absl::StatusOr<L2BallSetting> SetUpL2Ball(L2BallRandomizer randomizer, std::int6
                          fmt::format("a whole number from 1 to {}", kMostDimensions));
   }
   if (!(epsilon >= kLeastEpsilon && epsilon <= kMostEpsilon)) {
-    return InvalidOption("privacy.epsilon", epsilon,
-                         fmt::format("a number from {} to {}", kLeastEpsilon, kMostEpsilon));
+    return InvalidField(Part::kPrivacy, "epsilon", epsilon,
+                        fmt::format("a number from {} to {}", kLeastEpsilon, kMostEpsilon));
   }
   BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("radius", radius));
   const bool half = randomizer == L2BallRandomizer::kDuchi || dimension == 1;

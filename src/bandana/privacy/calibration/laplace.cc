@@ -16,24 +16,25 @@ using calibration::QuotientUp;
 }  // namespace
 
 absl::StatusOr<LaplaceSetting> TightLaplace(double epsilon, double sensitivity) {
-  BANDANA_RETURN_IF_ERROR(CheckPositive("privacy.epsilon", epsilon));
-  BANDANA_RETURN_IF_ERROR(CheckPositive("privacy.sensitivity", sensitivity));
+  BANDANA_RETURN_IF_ERROR(CheckPositive("epsilon", epsilon));
+  BANDANA_RETURN_IF_ERROR(CheckPositive("sensitivity", sensitivity));
   const double scale = QuotientUp(sensitivity, epsilon);
   return LaplaceSetting{scale, std::numbers::sqrt2 * scale, QuotientUp(sensitivity, scale)};
 }
 
 absl::StatusOr<LaplaceSetting> PaperLaplace(double epsilon, double range) {
-  BANDANA_RETURN_IF_ERROR(CheckPositive("privacy.epsilon", epsilon));
-  BANDANA_RETURN_IF_ERROR(CheckPositive("privacy.range", range));
+  BANDANA_RETURN_IF_ERROR(CheckPositive("epsilon", epsilon));
+  BANDANA_RETURN_IF_ERROR(CheckPositive("range", range));
   const double scale = range / 2 / epsilon;
   return LaplaceSetting{scale, std::numbers::sqrt2 * scale, QuotientUp(range, scale)};
 }
 
 absl::StatusOr<DiscreteLaplaceSetting> TightDiscreteLaplace(double epsilon, std::uint64_t units) {
-  BANDANA_RETURN_IF_ERROR(CheckPositive("privacy.epsilon", epsilon));
+  BANDANA_RETURN_IF_ERROR(CheckPositive("epsilon", epsilon));
   constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 52;
   if (!(units >= 1 && units <= kMostUnits)) {
-    return InvalidOption("privacy.sensitivity", fmt::format("{}", units), "1 to 2^52 units of the grid");
+    return InvalidField(Part::kPrivacy, "sensitivity", fmt::format("{}", units),
+                        "1 to 2^52 units of the grid");
   }
   // Powers of two times `units` are exact, and so is every test below.
   auto scaled = static_cast<double>(units);
@@ -44,8 +45,9 @@ absl::StatusOr<DiscreteLaplaceSetting> TightDiscreteLaplace(double epsilon, std:
   }
   const double numerator = std::ceil(QuotientUp(scaled, epsilon));
   if (!(numerator < 0x1p52)) {
-    return InvalidInput({.message = fmt::format("the noise would have a scale of {:.3g} units", numerator),
-                         .key = "privacy.epsilon",
+    return InvalidField(Part::kPrivacy,
+                        {.message = fmt::format("the noise would have a scale of {:.3g} units", numerator),
+                         .key = "epsilon",
                          .value = fmt::format("{}", epsilon),
                          .accepted = "a larger epsilon, or a coarser grid: scales below 2^52 units"});
   }

@@ -34,24 +34,25 @@ absl::Status CheckSteps(std::int64_t n, std::int64_t most) {
 
 std::uint64_t Bits(std::int64_t t) { return static_cast<std::uint64_t>(t); }
 
-// Every interval of 2^h steps that ends at a multiple of 2^h is a node of height h, released when it ends.
+// Every interval of 2^h steps that ends at a multiple of 2^h is a node of height h. It is released when it
+// ends.
 
 int Levels(std::int64_t n) { return static_cast<int>(std::bit_width(Bits(n))); }
 
 std::int64_t NodesBy(std::int64_t t) { return 2 * t - std::popcount(Bits(t)); }
 
-// The node of height h that ends at step `end`.
+// Returns the index of the node of height h that ends at step `end`.
 std::int64_t NodeIndex(std::int64_t end, int h) { return NodesBy(end - 1) + h; }
 
-// Variance of a node of height h estimated from all nodes in its subtree, Honaker's recursion
-// v_h = 1/(1 + 1/(2 v_(h-1))), v_0 = 1, solved: 1 for a leaf, towards 1/2.
+// Returns the variance of a node of height h that is estimated from all nodes in its subtree. Honaker's
+// recursion v_h = 1/(1 + 1/(2 v_(h-1))), v_0 = 1, has this solution: 1 for a leaf, and 1/2 in the limit.
 double HonakerNodeVariance(int h) { return std::ldexp(1, h) / (std::ldexp(1, h + 1) - 1); }
 
 double NodeVariance(PrefixSumMechanism mechanism, int h) {
   return mechanism == PrefixSumMechanism::kHonaker ? HonakerNodeVariance(h) : 1;
 }
 
-// A prefix of t steps is one node for each bit of t.
+// A prefix of t steps consists of one node for each bit of t.
 double TreeVariance(PrefixSumMechanism mechanism, std::int64_t t) {
   double variance = 0;
   for (int h = 0; h < Levels(t); ++h) {
@@ -60,7 +61,7 @@ double TreeVariance(PrefixSumMechanism mechanism, std::int64_t t) {
   return variance;
 }
 
-// More bits are more variance, so the worst t is n, or n with one bit cleared and all below it set.
+// More bits mean more variance, so the worst t is n, or n with one bit cleared and all lower bits set.
 double MaxTreeVariance(PrefixSumMechanism mechanism, std::int64_t n) {
   double most = TreeVariance(mechanism, n);
   for (int h = 0; h < Levels(n); ++h) {
@@ -105,8 +106,8 @@ class TreeStrategy : public PrefixSumStrategy {
   }
 
  private:
-  // The node of height `top` after step `start`. Honaker: each node of height h below it has the weight
-  // v_h (1 - v_(h+1)) ... (1 - v_top) = 2^h/(2^(top + 1) - 1).
+  // Adds the node of height `top` that begins after step `start`. For Honaker each node of height h below it
+  // has the weight v_h (1 - v_(h+1)) ... (1 - v_top) = 2^h/(2^(top + 1) - 1).
   void AddNode(std::int64_t start, int top, std::vector<WeightedTerm>& terms) const {
     if (mechanism() == PrefixSumMechanism::kTree) {
       terms.push_back({NodeIndex(start + (std::int64_t{1} << top), top), 1});
@@ -122,8 +123,8 @@ class TreeStrategy : public PrefixSumStrategy {
   }
 };
 
-// c_0 = 1, c_k = c_(k-1) (2k - 1)/(2k): the power series of 1/sqrt(1 - z), whose square is 1/(1 - z). In long
-// doubles the relative error stays below 2^-63 (2 k + 1).
+// Calls use(c_k) for k = 0, ..., count - 1: c_0 = 1, c_k = c_(k-1) (2k - 1)/(2k). This is the power series of
+// 1/sqrt(1 - z), whose square is 1/(1 - z). In long doubles the relative error stays below 2^-63 (2 k + 1).
 template <class Use>
 void ForCoefficients(std::int64_t count, Use use) {
   long double c = 1;
@@ -133,8 +134,8 @@ void ForCoefficients(std::int64_t count, Use use) {
   }
 }
 
-// c_0^2 + ... + c_(n-1)^2 to a relative error of 1e-12: added up to 2^20, and beyond it from
-// c_k^2 = (1 - O(k^-2))/(pi (k + 1/4)), whose integral by the midpoint rule is from above.
+// Returns c_0^2 + ... + c_(n-1)^2 with a relative error of 1e-12. The terms are added up to 2^20. Beyond that
+// it uses c_k^2 = (1 - O(k^-2))/(pi (k + 1/4)), whose integral by the midpoint rule is an upper bound.
 double ToeplitzSquares(std::int64_t n) {
   constexpr std::int64_t kSummed = std::int64_t{1} << 20;
   long double squares = 0;
@@ -171,7 +172,7 @@ class ToeplitzStrategy : public PrefixSumStrategy {
   }
 
  private:
-  // c_(t-1), ..., c_0, the first with index `first`.
+  // Returns the weights c_(t-1), ..., c_0 as terms; the first has the index `first`.
   std::vector<WeightedTerm> Row(std::int64_t t, std::int64_t first) const {
     BANDANA_CHECK(t >= 1 && t <= steps());
     std::vector<WeightedTerm> terms;
@@ -186,7 +187,7 @@ class ToeplitzStrategy : public PrefixSumStrategy {
 };
 
 PrefixSumCost Cost(PrefixSumMechanism mechanism, std::int64_t n) {
-  constexpr double kGuard = 1 + 1e-12;  // above the error of ToeplitzSquares and of the coefficients
+  constexpr double kGuard = 1 + 1e-12;  // exceeds the error of ToeplitzSquares and of the coefficients
   if (mechanism == PrefixSumMechanism::kToeplitz) {
     const double squares = ToeplitzSquares(n);
     return {.sensitivity = std::sqrt(squares) * kGuard,
@@ -279,7 +280,7 @@ absl::StatusOr<PrefixSumSetting> PaperPrefixSum(std::int64_t n, DpGuarantee guar
   const int m = 1 + Levels(n - 1);  // 1 + ceil(log2 n)
   const double sigma =
       4 * std::sqrt(static_cast<double>(m)) * sensitivity * std::log(2 / guarantee.delta) / guarantee.epsilon;
-  constexpr double kGuard = 1 - 1e-12;  // the quotient is rounded; say less noise, not more
+  constexpr double kGuard = 1 - 1e-12;  // the quotient is rounded; the claim must assume less noise, not more
   const double multiplier = sigma / (cost.sensitivity * sensitivity) * kGuard;
   return Setting(PrefixSumMechanism::kTree, cost, sigma,
                  {GaussianEpsilon(guarantee.delta, multiplier), guarantee.delta});

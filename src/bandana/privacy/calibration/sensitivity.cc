@@ -30,7 +30,7 @@ absl::StatusOr<double> VectorSensitivity(VectorShape shape, std::int64_t dimensi
   BANDANA_RETURN_IF_ERROR(CheckDimension(dimension));
   BANDANA_RETURN_IF_ERROR(CheckPositive("bound", bound));
   const auto d = static_cast<double>(dimension);
-  double longest = bound;  // of the set, in the norm
+  double longest = bound;  // the longest vector of the set, in the norm
   if (shape == VectorShape::kBox) longest = ProductUp(norm == Norm::kL1 ? d : SqrtUp(d), bound);
   if (shape == VectorShape::kL2Ball && norm == Norm::kL1) longest = ProductUp(SqrtUp(d), bound);
   return neighbours == Neighbours::kReplaceOne ? 2 * longest : longest;

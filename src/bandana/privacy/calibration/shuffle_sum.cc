@@ -17,18 +17,19 @@
 namespace bandana {
 namespace {
 
-// Of the delta that matters, what tails that are cut may take.
+// The tails that are cut may take this share of the delta that matters.
 constexpr double kTailShare = 1e-8;
-// Grid cells for one standard deviation of a coordinate's loss, at least: epsilon is too large by about 1e-4
-// of itself.
+// The least number of grid cells per standard deviation of a coordinate's loss. Epsilon is then too large by
+// about 1e-4 of itself.
 constexpr double kCells = 32;
-// Outcomes are taken together, as the worst of them, where there are more for a standard deviation.
+// If there are more outcomes per standard deviation, neighbouring ones are grouped and count as the worst of
+// them.
 constexpr double kOutcomes = 4096;
 constexpr double kMostNoiseBits = 0x1p62;
 constexpr double kMostBitsCounted = 0x1p53;
-constexpr double kMostBits = 65536;  // a coordinate, in the search for a setting within the loss
+constexpr double kMostBits = 65536;  // per coordinate, in the search for a setting within the loss
 constexpr double kLeastDelta = 1e-25;
-constexpr double kMostEpsilon = 100;  // beyond it nothing is promised that is worth the search
+constexpr double kMostEpsilon = 100;  // above this no guarantee is worth the search
 
 absl::Status Validate(const ShuffleSumParams& params) {
   const auto [epsilon, delta] = params.guarantee;
@@ -39,23 +40,23 @@ absl::Status Validate(const ShuffleSumParams& params) {
     return InvalidOption("dimension", std::to_string(params.dimension), "a whole number in [1, 10^5]");
   }
   if (!(epsilon >= std::numeric_limits<double>::min() && epsilon <= kMostEpsilon)) {
-    return InvalidOption("privacy.epsilon", epsilon, "a number in (0, 100]");
+    return InvalidField(Part::kPrivacy, "epsilon", epsilon, "a number in (0, 100]");
   }
   if (!(delta >= kLeastDelta && delta < 1)) {
-    return InvalidOption("privacy.delta", delta, "a number in [1e-25, 1)");
+    return InvalidField(Part::kPrivacy, "delta", delta, "a number in [1e-25, 1)");
   }
   if (!(params.honest_fraction >= std::numeric_limits<double>::min() && params.honest_fraction <= 1)) {
-    return InvalidOption("privacy.honest_fraction", params.honest_fraction, "a number in (0, 1]");
+    return InvalidField(Part::kPrivacy, "honest_fraction", params.honest_fraction, "a number in (0, 1]");
   }
   return absl::OkStatus();
 }
 
 absl::Status TooMuchNoise(const ShuffleSumParams& params) {
-  return InvalidOption("privacy.epsilon", params.guarantee.epsilon,
-                       "one that fewer than 2^53 bits of noise in all can give");
+  return InvalidField(Part::kPrivacy, "epsilon", params.guarantee.epsilon,
+                      "one that fewer than 2^53 bits of noise in all can give");
 }
 
-// One coordinate's pair: Bin(N, p) and the same shifted up.
+// The pair of one coordinate: Bin(N, p), and Bin(N, p) shifted up.
 class ShiftedBinomial {
  public:
   ShiftedBinomial(const ShuffleSumView& view, double tail_mass)
@@ -84,8 +85,9 @@ class ShiftedBinomial {
 
   double Error(double log_mass) const { return BinomialLogError(log_mass) + mean_error_; }
 
-  // The loss of X ~ Bin(N, p), seen as X + shift where the other law is not shifted (`up`), or as X where the
-  // other is. In the first case it grows with x, in the second it falls.
+  // Returns the loss of X ~ Bin(N, p). With `up`, X is observed as X + shift and the other law is not
+  // shifted; the loss then increases with x. Otherwise X is observed as X and the other law is shifted; the
+  // loss then decreases.
   PrivacyLossDistribution Loss(bool up, double spacing) const {
     std::vector<LossAtom> atoms;
     double infinity_mass = 0;
@@ -104,7 +106,8 @@ class ShiftedBinomial {
       const double log_there = Log(there);
       atoms.push_back({log_worst - log_there + Error(log_worst) + Error(log_there), mass});
     }
-    // Beyond the ends: infinite where losses are large, the last one seen where they are small.
+    // Beyond the ends the loss is infinite where losses are large, and the last one seen where they are
+    // small.
     const double below = first_ > 0 ? std::exp(LogBinomialTailBound(first_ - 1, n_, p_, q_)) : 0;
     const double above = last_ < n_ ? std::exp(LogBinomialTailBound(last_ + 1, n_, p_, q_)) : 0;
     infinity_mass += up ? above : below;
@@ -129,14 +132,14 @@ class ShiftedBinomial {
   double p_;
   double q_;
   double shift_;
-  double first_;  // outcomes that are looked at one by one, or
-  double last_;   // by strides
+  double first_;  // outcomes from first_ to last_ are visited in steps of stride_
+  double last_;
   double stride_;
-  double mean_error_ = 0;     // where n p is rounded
-  std::vector<double> logs_;  // from first_ on, if stride_ is 1
+  double mean_error_ = 0;     // if n p is rounded
+  std::vector<double> logs_;  // ln of the masses from first_ on, if stride_ is 1
 };
 
-// The larger mass at every point: above both in any composition.
+// Takes the larger mass at every point, an upper bound on both in any composition.
 PrivacyLossDistribution Larger(const PrivacyLossDistribution& a, const PrivacyLossDistribution& b) {
   const auto end = [](const PrivacyLossDistribution& x) {
     return x.lowest() + static_cast<std::int64_t>(x.masses().size());
@@ -166,7 +169,8 @@ class TightSearch {
   };
 
   // With b + 1 <= (1 + loss)^2 beta g^2, beta = 4 gaussian_stddev^2/honest, the error is within the loss.
-  // About beta g^2 noise bits are needed, so g goes up from step to step of the most b that it allows.
+  // About beta g^2 noise bits are needed. So g increases to the next value at which the largest allowed b
+  // increases.
   absl::StatusOr<Choice> Run() const {
     if (!(2 * beta_ * honest_ < kMostBitsCounted)) return TooMuchNoise(params_);
     const double allowed = (1 + params_.loss) * (1 + params_.loss) * beta_;
@@ -189,10 +193,11 @@ class TightSearch {
   }
 
  private:
-  // Saves tries: no binomial was seen to give a guarantee with a whole bit less than a Gaussian's variance.
+  // Saves attempts: no binomial was seen to give a guarantee with a whole bit less than a Gaussian's
+  // variance.
   bool MayBeEnough(double g, double b) const { return b * honest_ + 1 >= beta_ * g * g * honest_; }
 
-  // What g levels and b noise bits deliver, if it is as much as wanted.
+  // Returns the epsilon that g levels and b noise bits deliver, if it meets the guarantee.
   std::optional<double> Epsilon(double g, double b) const {
     const ShuffleSumView view{static_cast<std::int64_t>(b * honest_), 0.5, static_cast<std::int64_t>(g),
                               params_.dimension};
@@ -202,8 +207,9 @@ class TightSearch {
     return std::min(epsilon, loss.Epsilon(delta));
   }
 
-  // More noise never loses privacy, so the b after one that fails is the least; `enough`, which delivers
-  // `epsilon`, does not fail. From a Gaussian's b in growing steps, then by halves.
+  // Searches for the least b. More noise never loses privacy, so the least b is the one after the largest
+  // that fails. `enough` does not fail; it delivers `epsilon`. The search starts at a Gaussian's b with
+  // growing steps, then halves.
   Choice LeastNoise(double g, double enough, double epsilon) const {
     double low = 0;
     double high = enough;
@@ -227,20 +233,21 @@ class TightSearch {
   double beta_;
 };
 
-// The largest move of a coordinate's count: between the lowest and the highest integer that it is written as.
+// Returns the largest change of a coordinate's count: from the lowest to the highest integer that can
+// represent it.
 std::int64_t Shift(double levels, double span) {
   const double low = std::floor(levels / 2 * (1 - span) - 1e-9);
   const double high = std::ceil(levels / 2 * (1 + span) + 1e-9);
   return static_cast<std::int64_t>(std::min(high, levels) - std::max(low, 0.0));
 }
 
-// Everything but `delivered`.
+// Fills in everything but `delivered`.
 absl::StatusOr<ShuffleSumSetting> Describe(const ShuffleSumParams& params, double levels, double noise_bits,
                                            double p, double span) {
   const double clients = static_cast<double>(params.clients);
   if (!((noise_bits + levels) * clients < kMostNoiseBits)) {
-    return InvalidOption("privacy.epsilon", params.guarantee.epsilon,
-                         "one that needs fewer than 2^62 bits in all");
+    return InvalidField(Part::kPrivacy, "epsilon", params.guarantee.epsilon,
+                        "one that needs fewer than 2^62 bits in all");
   }
   BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(params.guarantee));
   ShuffleSumSetting setting{};
@@ -285,7 +292,7 @@ PrivacyLossDistribution ShuffleSumLoss(const ShuffleSumView& view, double resolu
   const double dimension = static_cast<double>(view.dimension);
   const ShiftedBinomial pair(view, kTailShare * resolution / dimension);
   const double scale = static_cast<double>(view.shift) / pair.deviation();
-  // The second bound keeps small what the grid adds to all losses together, dimension h^2/8.
+  // The second bound limits what the grid adds to all losses together, dimension h^2/8.
   const double spacing = LossGrid(std::min(scale, kCells * std::sqrt(1e-3 / dimension)), kCells);
   PrivacyLossDistribution one = pair.Loss(true, spacing);
   if (view.p != 0.5) one = Larger(one, pair.Loss(false, spacing));
@@ -320,8 +327,8 @@ absl::StatusOr<ShuffleSumSetting> PaperScalarSum(const ShuffleSumParams& params)
 absl::StatusOr<ShuffleSumSetting> PaperVectorSum(const ShuffleSumParams& params) {
   BANDANA_RETURN_IF_ERROR(Validate(params));
   const auto [epsilon, delta] = params.guarantee;
-  if (!(epsilon < 15)) return InvalidOption("privacy.epsilon", epsilon, "a number in (0, 15)");
-  if (!(delta < 0.5)) return InvalidOption("privacy.delta", delta, "a number in [1e-25, 0.5)");
+  if (!(epsilon < 15)) return InvalidField(Part::kPrivacy, "epsilon", epsilon, "a number in (0, 15)");
+  if (!(delta < 0.5)) return InvalidField(Part::kPrivacy, "delta", delta, "a number in [1e-25, 0.5)");
   const double n = static_cast<double>(params.clients);
   const double s = static_cast<double>(params.dimension);
   const double g = std::ceil(std::max({2 * std::sqrt(n), s, 4.0}));
@@ -332,7 +339,7 @@ absl::StatusOr<ShuffleSumSetting> PaperVectorSum(const ShuffleSumParams& params)
 
 absl::StatusOr<double> CpSgdEpsilon(const ShuffleSumView& view, double delta) {
   BANDANA_CHECK(view.noise_bits >= 1 && view.shift >= 1 && view.dimension >= 1 && view.p > 0 && view.p < 1);
-  if (!(delta > 0 && delta < 1)) return InvalidOption("privacy.delta", delta, "a number in (0, 1)");
+  if (!(delta > 0 && delta < 1)) return InvalidField(Part::kPrivacy, "delta", delta, "a number in (0, 1)");
   const double d = static_cast<double>(view.dimension);
   const double shift = static_cast<double>(view.shift);
   const double p = view.p;

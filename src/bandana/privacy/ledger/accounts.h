@@ -13,15 +13,16 @@
 
 namespace bandana {
 
-/// In what losses are added up. The plain sum is a valid filter for charges chosen adaptively in each of
-/// them: (epsilon, delta) by basic composition (Rogers, Roth, Ullman, Vadhan 2016), rho of (approximate) zCDP
-/// (Whitehouse, Ramdas, Rogers, Wu 2023), squared mu of Gaussian differential privacy (Smith, Thakurta 2022).
+/// The measure in which losses are added up. In each of them the plain sum is a valid filter for charges
+/// chosen adaptively: (epsilon, delta) by basic composition (Rogers, Roth, Ullman, Vadhan 2016), rho of
+/// (approximate) zCDP (Whitehouse, Ramdas, Rogers, Wu 2023), squared mu of Gaussian differential privacy
+/// (Smith, Thakurta 2022).
 enum class Measure { kApproximateDp, kZcdp, kGdp };
 
-/// "approximate-dp", "zcdp", "gdp".
+/// Names are "approximate-dp", "zcdp" and "gdp".
 std::string_view NameOf(Measure measure);
 std::optional<Measure> MeasureOf(std::string_view name);
-/// What a Loss::amount is called: "epsilon", "rho", "mu_squared".
+/// Returns the name of Loss::amount: "epsilon", "rho", "mu_squared".
 std::string_view AmountOf(Measure measure);
 
 struct Loss {
@@ -30,19 +31,21 @@ struct Loss {
   bool operator==(const Loss&) const = default;
 };
 
-/// kInvalidArgument that names `key` unless both parts are finite and >= 0, and delta <= 1.
+/// Fails with kInvalidArgument and names `key`, unless both parts are finite and >= 0, and delta <= 1.
 absl::Status CheckLoss(Measure measure, const Loss& loss, std::string_view key);
 
 struct Limits {
   Measure measure = Measure::kApproximateDp;
   Loss per_unit;
-  /// Bounds the sum over all releases, whoever is in them: what someone could have lost who was in every one.
+  /// Bounds the sum over all releases, whoever is in them. It is the loss of a unit that was in every
+  /// release.
   std::optional<Loss> deployment;
   bool operator==(const Limits&) const = default;
 };
 
-/// What each unit has spent (an odometer), and all releases together (a filter). Sums are rounded up, so a
-/// budget of 1 pays nine charges of 0.1 and not ten: the double 0.1 is a little more than a tenth.
+/// Adds up what each unit has spent (an odometer), and what all releases have spent together (a filter). Sums
+/// are rounded up, so a budget of 1 pays nine charges of 0.1 and not ten: the double 0.1 is a little more
+/// than a tenth.
 class Accounts {
  public:
   struct Account {
@@ -52,10 +55,10 @@ class Accounts {
 
   explicit Accounts(const Limits& limits) : limits_(limits) {}
 
-  /// kResourceExhausted if any of the units, or the deployment, cannot pay.
+  /// Fails with kResourceExhausted if the budget of any of the units, or of the deployment, is too small.
   absl::Status Check(const Loss& cost, const UnitRanges& units) const;
 
-  /// The same; if OK, all have paid, otherwise nobody.
+  /// Checks, and charges all units if the check succeeds; otherwise it charges none.
   absl::Status Add(const Loss& cost, const UnitRanges& units);
 
   const Limits& limits() const { return limits_; }
@@ -63,14 +66,14 @@ class Accounts {
   std::size_t units() const { return accounts_.size(); }
   Account Of(NodeId unit) const;
 
-  /// The most that any one unit has spent, each part for itself: by parallel composition the guarantee of
-  /// everything released.
+  /// Returns the largest spending of any unit, amount and delta separately. By parallel composition it is the
+  /// guarantee of everything released.
   const Loss& largest() const { return largest_; }
-  /// A unit that has spent the most, the first of several.
+  /// Returns the unit that has spent the most; of several, the one with the smallest id.
   std::optional<NodeId> LargestSpender() const;
   const Loss& total() const { return total_; }
 
-  /// By unit, ascending.
+  /// Returns all accounts, ascending by unit.
   std::vector<std::pair<NodeId, Account>> All() const;
 
  private:

@@ -22,7 +22,7 @@ absl::Status SystemError(const std::string& path, std::string_view what) {
   return FileError(absl::StatusCode::kUnavailable, path, fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-// Why no file can be opened at a path, as opposed to a machine that has run out of something.
+// Returns whether the error is about the path, and not about a machine that has run out of a resource.
 bool IsOfThePath(int error) {
   switch (error) {
     case ENOENT:

@@ -9,12 +9,12 @@
 
 namespace bandana {
 
-/// A file that one process at a time appends to. Errors of the operating system are kUnavailable; all name
-/// the file in InputErrorOf(status).
+/// A file that one process at a time appends to. Errors of the operating system are kUnavailable. All errors
+/// name the file in InputErrorOf(status).
 class DurableFile {
  public:
-  /// Makes it, readable by its owner alone, if there is none. kUnavailable if another process has it open,
-  /// kInvalidArgument if the path is none of a file that can be written.
+  /// Opens the file, or creates it, readable by its owner alone. Fails with kUnavailable if another process
+  /// has it open, and with kInvalidArgument if no file can be written at this path.
   static absl::StatusOr<DurableFile> Open(const std::string& path);
 
   DurableFile(DurableFile&& other) noexcept;
@@ -23,14 +23,15 @@ class DurableFile {
 
   std::uint64_t size() const { return size_; }
 
-  /// The first `most` bytes.
+  /// Returns the first `most` bytes.
   absl::StatusOr<std::string> Begin(std::size_t most) const;
 
-  /// Durable when it returns OK. kAborted, and nothing written, if someone else has changed, moved or
-  /// replaced the file. After any error the file may end with a part of `bytes`: do not go on.
+  /// Appends the bytes. They are durable when it returns OK. Fails with kAborted, and writes nothing, if
+  /// someone else has changed, moved or replaced the file. After any error the file may end with a part of
+  /// `bytes`, and the caller must not continue.
   absl::Status Append(std::string_view bytes);
 
-  /// Drops what comes after `size`; durable when it returns.
+  /// Removes everything after `size`. The change is durable when it returns.
   absl::Status Truncate(std::uint64_t size);
 
  private:
@@ -42,10 +43,10 @@ class DurableFile {
   std::uint64_t size_ = 0;
 };
 
-/// Replaces a file as a whole: after a crash it holds either what it held or `bytes`.
+/// Replaces a file as a whole: after a crash it holds either the old content or `bytes`.
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
 
-/// Makes the names in the file's folder durable: once, after files were made there.
+/// Makes the names in the file's folder durable. Call it once, after files were created there.
 absl::Status SyncFolderOf(const std::string& path);
 
 }  // namespace bandana

@@ -10,7 +10,7 @@
 
 namespace bandana {
 
-/// A status of any code that names a file: its fields are in InputErrorOf(status).
+/// Makes a status of any code that names a file. Its fields are in InputErrorOf(status).
 inline absl::Status FileError(absl::StatusCode code, const std::string& file, std::string message,
                               int line = 0) {
   const absl::Status fields = InvalidInput({.message = std::move(message), .file = file, .line = line});

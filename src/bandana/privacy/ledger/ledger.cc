@@ -45,7 +45,8 @@ absl::Status CheckSame(const std::string& path, const LedgerHeader& there, const
                  Describe(here.limits.deployment, measure(here)));
 }
 
-// A header that its writer could not finish, and nothing else: such a ledger has charged nobody.
+// Returns whether the file holds only a header that its writer could not finish. Such a ledger has charged
+// nobody.
 bool NeverBegun(const std::string& bytes) {
   return bytes.find('\n') == std::string::npos && (bytes.starts_with(kMagic) || kMagic.starts_with(bytes));
 }
@@ -71,7 +72,8 @@ absl::Status Ledger::Begin() {
   if (torn_bytes_ > 0) BANDANA_RETURN_IF_ERROR(file_.Truncate(0));
   head_.hash = kNoHash;
   AddLine(FormatHeader(header_, absl::Now()), 0);
-  // The head first, this once: from the first line on, a ledger without a head is one that lost it.
+  // Here alone the head is written first: once a ledger has a first line, a missing head means that it was
+  // lost.
   BANDANA_RETURN_IF_ERROR(ReplaceFile(HeadPath(path_), FormatHead(head_)));
   BANDANA_RETURN_IF_ERROR(SyncFolderOf(HeadPath(path_)));
   return Commit();
@@ -124,8 +126,8 @@ absl::StatusOr<Report> Ledger::Once(const ReleaseKey& key, const Cost& cost, con
 absl::Status Ledger::Commit() {
   BANDANA_RETURN_IF_ERROR(failed_);
   if (pending_.empty()) return absl::OkStatus();
-  // The file before its head: a head that is behind is a crash, one that is ahead is a line removed. That the
-  // head's new name may not be durable yet makes it, at worst, older.
+  // The file is written before its head. So a head that is behind means a crash, and a head that is ahead
+  // means that a line was removed. If the head's new name is not durable yet, the head is at worst older.
   failed_ = file_.Append(pending_);
   if (failed_.ok()) failed_ = ReplaceFile(HeadPath(path_), FormatHead(head_));
   pending_.clear();

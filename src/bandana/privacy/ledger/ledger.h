@@ -16,39 +16,41 @@
 
 namespace bandana {
 
-/// Charges releases against the budgets of a deployment and keeps them, with what was drawn, in an
-/// append-only, hash-chained file (privacy/ledger/record.h). Charge and draw are one line, durable before the
-/// draw leaves: there is no moment at which one is kept without the other, and a retry, also after a crash,
-/// gets the same draw and pays nothing. One thread at a time; one process at a time.
+/// Charges releases against the budgets of a deployment and stores them, together with the draws, in an
+/// append-only, hash-chained file (privacy/ledger/record.h). Charge and draw are one line, which is durable
+/// before the draw leaves. So neither is ever stored without the other, and a retry, even after a crash, gets
+/// the same draw and pays nothing. Only one thread and one process may use it at a time.
 class Ledger {
  public:
   enum class Durability {
-    kEach,     ///< what Once returns may leave
-    kGrouped,  ///< it may leave after the next Commit: one wait for the disk pays for many releases
+    kEach,     ///< a report may leave as soon as Once has returned it
+    kGrouped,  ///< a report may leave after the next Commit: many releases share one wait for the disk
   };
 
-  /// Opens a ledger, or begins one.
-  /// - kInvalidArgument: a budget that is none; a path at which no file can be written.
+  /// Opens a ledger, or creates one.
+  /// - kInvalidArgument: a budget is invalid, or no file can be written at the path.
   /// - kFailedPrecondition: the file is the ledger of another deployment or configuration.
-  /// - kDataLoss: it does not verify (privacy/ledger/reader.h). Only an incomplete last line is mended: it
-  ///   was being written when its writer ended, so nothing of it had left; see torn_bytes().
-  /// - kUnavailable: another process has it, or the disk fails.
+  /// - kDataLoss: the file does not verify (privacy/ledger/reader.h). Only an incomplete last line is
+  ///   repaired: it was being written when its writer ended, so nothing of it had left; see torn_bytes().
+  /// - kUnavailable: another process has it open, or the disk fails.
   static absl::StatusOr<std::unique_ptr<Ledger>> Open(const std::string& path, const LedgerHeader& header,
                                                       Durability durability);
 
-  /// What a release costs each of those whose data are in it.
+  /// The cost of a release for each unit whose data are in it.
   struct Cost {
     DpGuarantee guarantee;
-    Loss loss;  ///< in the ledger's measure
+    Loss loss;  ///< in the measure of the ledger
   };
 
-  /// The draw of an earlier call with this key, or a new one that is paid for. kResourceExhausted if a budget
-  /// cannot pay: nothing is drawn and nothing is written. A draw that fails costs nothing, since nothing of
-  /// it leaves. Once the file could not be written, every call is that error.
+  /// Returns the draw of an earlier call with this key, or makes a new draw and charges it. Fails with
+  /// kResourceExhausted if a budget is too small; then nothing is drawn and nothing is written. A draw that
+  /// fails costs nothing, since nothing of it leaves. After the file could not be written, every call returns
+  /// that error.
   absl::StatusOr<Report> Once(const ReleaseKey& key, const Cost& cost, const UnitRanges& units,
                               absl::FunctionRef<absl::StatusOr<Report>()> draw);
 
-  /// Makes durable what was charged since the last time. What was not is forgotten when the ledger closes.
+  /// Makes all charges since the last call durable. Charges that are not committed are lost when the ledger
+  /// closes.
   absl::Status Commit();
 
   const LedgerHeader& header() const { return header_; }

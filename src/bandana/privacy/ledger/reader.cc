@@ -37,7 +37,7 @@ absl::StatusOr<std::ifstream> OpenFile(const std::string& path) {
   return file;
 }
 
-// Line by line, each held against the one before it.
+// Verifies line by line, each against the one before it.
 class Verifier {
  public:
   Verifier(const std::string& path, const ReadOptions& options, std::optional<LedgerHead> written)
@@ -166,7 +166,8 @@ absl::StatusOr<std::optional<LedgerHead>> ReadHead(const std::string& ledger) {
 absl::StatusOr<LedgerState> ReadLedger(
     const std::string& path, const ReadOptions& options,
     absl::FunctionRef<absl::Status(const Dated<LedgerEntry>&, std::string_view hash)> visit) {
-  // The head before the ledger: a writer moves the ledger first, so that this way it is never behind.
+  // The head is read before the ledger. A writer appends to the ledger first, so the ledger that is read is
+  // never behind the head.
   BANDANA_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
   BANDANA_ASSIGN_OR_RETURN(std::optional<LedgerHead> written, ReadHead(path));
   Verifier verifier(path, options, std::move(written));

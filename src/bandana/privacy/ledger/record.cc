@@ -71,7 +71,7 @@ std::string FormatEntryAt(const LedgerEntry& entry, Measure measure, std::uint64
   return fmt::to_string(text);
 }
 
-// Reads a content from left to right; after the first surprise everything is a surprise.
+// Reads a content from left to right. After the first unexpected text every further read fails.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}

@@ -10,7 +10,7 @@
 namespace bandana {
 namespace {
 
-// A number without sign or leading zeros; moves `text` past it.
+// Reads a number without sign or leading zeros, and moves `text` past it.
 bool TakeNumber(std::string_view& text, std::uint32_t& number) {
   if (text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9') return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -12,7 +12,8 @@
 
 namespace bandana {
 
-/// Units, each named once, ascending. Written "1-500,502": most charges name a few long ranges.
+/// A set of units in ascending order, each once. It is written as "1-500,502": most charges name a few long
+/// ranges.
 class UnitRanges {
  public:
   struct Range {
@@ -21,22 +22,22 @@ class UnitRanges {
     bool operator==(const Range&) const = default;
   };
 
-  /// No ledger's charge names more.
+  /// The largest number of units in one charge of a ledger.
   static constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 27;
 
   UnitRanges() = default;
   UnitRanges(NodeId unit) : ranges_{{unit.value, unit.value}}, count_(1) {}  // NOLINT: a charge of one
 
-  /// `count` units from `first` on: 1 to 2^32 - first.
+  /// Makes the `count` units from `first` on; `count` is 1 to 2^32 - first.
   static UnitRanges From(NodeId first, Count count);
 
-  /// Ranges in ascending order that do not overlap.
+  /// The ranges must be in ascending order and must not overlap.
   static UnitRanges FromRanges(std::span<const Range> ranges);
 
-  /// kInvalidArgument if a unit is named twice.
+  /// Fails with kInvalidArgument if a unit is named twice.
   static absl::StatusOr<UnitRanges> Of(std::vector<NodeId> units);
 
-  /// Takes what ToText writes, and nothing else.
+  /// Accepts exactly what ToText writes.
   static absl::StatusOr<UnitRanges> Parse(std::string_view text);
   std::string ToText() const;
 

@@ -8,19 +8,19 @@
 #include "bandana/privacy/samplers/rational.h"
 
 /// C. L. Canonne, G. Kamath and T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
-/// Algorithm 1. Exact, in integers. Proof: docs/proofs/discrete-noise.md.
+/// Algorithm 1. Exact, with integers only. Proof: docs/proofs/discrete-noise.md.
 namespace bandana {
 
-/// True with probability p; p <= 1.
+/// Returns true with probability p; p <= 1.
 inline bool Bernoulli(Rational p, NoiseGen& gen) {
   BANDANA_CHECK(p.den > 0 && p.num <= p.den);
   if (p.num == p.den) return true;
   return UniformBelow(p.den, gen) < p.num;
 }
 
-/// True with probability exp(-P(event)); `event()` tries an event, each time independently of the others.
-/// Departure from Algorithm 1: its Bernoulli(gamma/k) is drawn as Bernoulli(gamma) and Bernoulli(1/k), so
-/// that no product can overflow and gamma need not be known.
+/// Returns true with probability exp(-P(event)). `event()` tries an event, each time independently of the
+/// others. Departure from Algorithm 1: its Bernoulli(gamma/k) is drawn as Bernoulli(gamma) and
+/// Bernoulli(1/k), so that no product can overflow and gamma need not be known.
 template <class Event>
 bool BernoulliExpOfEvent(Event event, NoiseGen& gen) {
   for (std::uint64_t k = 1;; ++k) {
@@ -28,7 +28,7 @@ bool BernoulliExpOfEvent(Event event, NoiseGen& gen) {
   }
 }
 
-/// True with probability exp(-gamma).
+/// Returns true with probability exp(-gamma).
 inline bool BernoulliExp(Rational gamma, NoiseGen& gen) {
   BANDANA_CHECK(gamma.den > 0);
   for (std::uint64_t whole = gamma.num / gamma.den; whole > 0; --whole) {

@@ -10,7 +10,7 @@
 namespace bandana {
 namespace internal {
 
-// Karney's k is below 2^10 but for a probability below exp(-2^19), so that nothing here exceeds 63 bits. With
+// Karney's k is below 2^10 except with probability below exp(-2^19), so no number here exceeds 63 bits. With
 // stddev = p/q, candidates in the cell [k p/q, (k + 1) p/q) are k p/q + x p/q, x = excess/p.
 template <int kDigitBits>
 std::int64_t DiscreteGaussianByDigits(Rational stddev, NoiseGen& gen) {
@@ -41,7 +41,7 @@ template std::int64_t DiscreteGaussianByDigits<64>(Rational, NoiseGen&);
 
 namespace {
 
-// The least w with w^2 >= x. The guess may be off either way; the result is not.
+// Returns the least w with w^2 >= x. The first guess may be off in either direction; the result is exact.
 std::uint64_t CeilOfSqrt(std::uint64_t x) {
   auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(x)));
   while (root * root >= x && root > 0) --root;
@@ -56,7 +56,7 @@ std::int64_t DiscreteGaussian(Rational stddev, NoiseGen& gen) {
   return internal::DiscreteGaussianByDigits<64>(stddev, gen);
 }
 
-// A draw x of the least integer standard deviation w that is large enough is accepted with probability
+// Draws x with w, the least integer standard deviation that is large enough, and accepts it with probability
 // exp(-(x/w)^2 e), e = (w^2/variance - 1)/2, in pieces of exponent at most 1.
 std::int64_t DiscreteGaussianOfVariance(Rational variance, NoiseGen& gen) {
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 61;

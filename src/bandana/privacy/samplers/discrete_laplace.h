@@ -7,9 +7,9 @@
 
 namespace bandana {
 
-/// x with probability proportional to exp(-|x|/scale), over all integers; 0 < scale < 2^52. Exact, in
-/// integers: Canonne, Kamath and Steinke 2020, Algorithm 2. Added to an integer statistic of sensitivity D it
-/// gives (D/scale)-DP. Proof: docs/proofs/discrete-noise.md. The time taken depends on the value drawn.
+/// Draws an integer x with probability proportional to exp(-|x|/scale); 0 < scale < 2^52. Exact, with
+/// integers only: Canonne, Kamath and Steinke 2020, Algorithm 2. Added to an integer statistic of sensitivity
+/// D it gives (D/scale)-DP. Proof: docs/proofs/discrete-noise.md. The time taken depends on the value drawn.
 std::int64_t DiscreteLaplace(Rational scale, NoiseGen& gen);
 
 }  // namespace bandana

@@ -16,21 +16,21 @@ namespace {
 using Wide = unsigned __int128;
 
 constexpr std::uint64_t kMostByRejection = std::uint64_t{1} << 60;
-constexpr std::uint64_t kMostByCounting = 3072;  // where the two take about as long
+constexpr std::uint64_t kMostByCounting = 3072;  // at this n both methods take about the same time
 
-// A real number D = whole + f that is uniform on a unit interval: coins whose odds depend on D. f is drawn
-// when a coin first depends on it, and kept.
+// Tosses coins whose probability depends on a real number D = whole + f that is uniform on a unit interval. f
+// is drawn when a coin first depends on it, and kept.
 class RealOdds {
  public:
   RealOdds(std::uint64_t whole, NoiseGen& gen) : whole_(whole), gen_(gen) {}
 
-  // D/total; whole < total.
+  // Returns true with probability D/total; whole < total.
   bool Over(std::uint64_t total) {
     const std::uint64_t pick = UniformBelow(total, gen_);
     return pick < whole_ || (pick == whole_ && FractionWins());
   }
 
-  // a/(total + D); a <= total + whole.
+  // Returns true with probability a/(total + D); a <= total + whole.
   bool SharePlus(std::uint64_t a, std::uint64_t total) {
     const std::uint64_t most = total + whole_;
     while (true) {
@@ -40,7 +40,7 @@ class RealOdds {
     }
   }
 
-  // a/(total - D); a <= total - whole - 1.
+  // Returns true with probability a/(total - D); a <= total - whole - 1.
   bool ShareMinus(std::uint64_t a, std::uint64_t total) {
     const std::uint64_t most = total - whole_ - 1;
     while (true) {
@@ -51,7 +51,7 @@ class RealOdds {
   }
 
  private:
-  // True with probability f.
+  // Returns true with probability f.
   bool FractionWins() {
     if (!fraction_) fraction_.emplace(gen_);
     LazyUniform<64> uniform(gen_);
@@ -74,14 +74,15 @@ Wide UniformBelowWide(Wide n, NoiseGen& gen) {
   }
 }
 
-// True with probability C(n, n/2 + x)/C(n, n/2) exp(2 x^2/(n + 1)), for n even and x <= n/2. That is exp(-R),
-// R the mean of x^2 2 D^2/(N (N - D) (N + D)), N = n + 1, over the law of D below, which is in (0, 2 x).
+// Returns true with probability C(n, n/2 + x)/C(n, n/2) exp(2 x^2/(n + 1)), for n even and x <= n/2. This is
+// exp(-R), where R is the mean of x^2 2 D^2/(N (N - D) (N + D)), N = n + 1, over the law of D below, which is
+// in (0, 2 x).
 bool AcceptBinomial(std::uint64_t n, std::uint64_t x, NoiseGen& gen) {
   const std::uint64_t total = n + 1;
   const std::uint64_t most = 2 * x;
   const Wide square = Wide{most} * x;
   const Wide pieces = (square + (total - most) - 1) / (total - most);
-  const auto event = [&] {  // the product of these odds is R/pieces
+  const auto event = [&] {  // the product of these probabilities is R/pieces
     if (!Bernoulli({most, total}, gen) || !Bernoulli({most, total}, gen)) return false;
     if (UniformBelowWide((total - most) * pieces, gen) >= square) return false;
     const std::uint64_t sum = 1 + UniformBelow(x, gen) + UniformBelow(x, gen);
@@ -132,8 +133,8 @@ std::uint64_t ExactBinomial(std::uint64_t n, Rational p, NoiseGen& gen) {
   BANDANA_CHECK(p.num <= p.den);
   if (p.num == p.den) return n;
   std::uint64_t successes = 0;
-  std::uint64_t undecided = n;  // trials whose uniform agrees with p in the digits so far
-  // Once the rest of p is zero, who agrees with it is not below p.
+  std::uint64_t undecided = n;  // trials whose uniform agrees with p in all digits so far
+  // Once the rest of p is zero, a uniform that still agrees with p is not below p.
   for (std::uint64_t rest = p.num; rest > 0 && undecided > 0;) {
     rest *= 2;
     const std::uint64_t ones = ExactBinomial(undecided, gen);

@@ -8,7 +8,8 @@
 namespace bandana {
 namespace {
 
-// A gamma variable is scale (1 + excess); kept apart so that a difference of two loses nothing.
+// A gamma variable is scale (1 + excess). The two are kept apart so that a difference of two variables loses
+// no digits.
 class GammaLaw {
  public:
   explicit GammaLaw(double shape) : scale_(shape - 1.0 / 3), spread_(1 / std::sqrt(9 * scale_)) {

@@ -10,7 +10,7 @@ namespace bandana {
 namespace internal {
 namespace {
 
-// P(T > t) for T = <u, v>, as T^2 has the law Beta(1/2, (d - 1)/2).
+// Returns P(T > t) for T = <u, v>: T^2 has the law Beta(1/2, (d - 1)/2).
 double MassAbove(double t, double a) {
   if (t < 0) return 1 - MassAbove(-t, a);
   const double tail =
@@ -18,7 +18,7 @@ double MassAbove(double t, double a) {
   return tail / 2;
 }
 
-// t in [low, high] with P(T > t) = mass.
+// Returns t in [low, high] with P(T > t) = mass.
 double HeightAt(double mass, double a, double low, double high) {
   while (true) {
     const double middle = low + (high - low) / 2;
@@ -80,12 +80,12 @@ void FastCap::DrawInSpace(std::span<const double> axis, double inverse, double l
     product += x * axis[i];
   }
   product *= inverse;
-  if (gamma_ == 0) {  // turned round, if it is on the wrong side
+  if (gamma_ == 0) {  // the direction is negated if it is on the wrong side
     const double scale = length * std::copysign(1 / std::sqrt(squares), inside ? product : -product);
     for (double& x : out) x *= scale;
     return;
   }
-  // The direction off the axis is uniform whatever the height.
+  // The direction orthogonal to the axis is uniform, independent of the height.
   const double height = (inside ? in_heights_ : out_heights_).Draw(gen);
   double off_axis = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {

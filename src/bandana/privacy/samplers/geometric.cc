@@ -9,7 +9,7 @@ namespace {
 
 using Wide = unsigned __int128;
 
-// x >= 0 with probability proportional to exp(-x/scale).
+// Draws x >= 0 with probability proportional to exp(-x/scale).
 Wide GeometricOfScale(std::uint64_t scale, NoiseGen& gen) {
   std::uint64_t rest = UniformBelow(scale, gen);
   while (!BernoulliExp({rest, scale}, gen)) rest = UniformBelow(scale, gen);

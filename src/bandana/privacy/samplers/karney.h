@@ -9,12 +9,12 @@
 #include "bandana/core/distributions.h"
 #include "bandana/core/generators.h"
 
-/// What the samplers of C. F. F. Karney, "Sampling exactly from the normal distribution", ACM TOMS 42(1),
-/// 2016, have in common. Proofs: docs/proofs/rounded-normal.md.
+/// The common part of the samplers of C. F. F. Karney, "Sampling exactly from the normal distribution", ACM
+/// TOMS 42(1), 2016. Proofs: docs/proofs/rounded-normal.md.
 namespace bandana::internal {
 
-/// A uniform real in (0, 1), of which only the digits that were asked for have been drawn. With probability 1
-/// no two are equal and none has a last digit, so comparisons end and are always strict.
+/// A uniform real in (0, 1) whose digits are drawn only when they are needed. With probability 1 no two are
+/// equal and none has a last digit, so comparisons end and are always strict.
 template <int kDigitBits>
 class LazyUniform {
  public:
@@ -30,7 +30,7 @@ class LazyUniform {
   std::uint64_t head() const { return head_; }
   bool BelowHalf() const { return (head_ >> (kDigitBits - 1)) == 0; }
 
-  /// `Other` is a LazyUniform or a LazyRatio of as many bits a digit.
+  /// Returns whether this number is below `other`, a LazyUniform or a LazyRatio with as many bits per digit.
   template <class Other>
   bool Below(Other& other, NoiseGen& gen) {
     if (head_ != other.head()) [[likely]]
@@ -42,14 +42,14 @@ class LazyUniform {
     }
   }
 
-  /// The digit of weight 2^(-kDigitBits (i + 1)).
+  /// Returns the digit of weight 2^(-kDigitBits (i + 1)).
   std::uint64_t At(std::size_t i, NoiseGen& gen) {
     if (i == 0) return head_;
     while (tail_.size() < i) tail_.push_back(Digit(gen));
     return tail_[i - 1];
   }
 
-  /// Bits 64 i to 64 i + 63 after the point.
+  /// Returns the bits 64 i to 64 i + 63 after the point.
   std::uint64_t Word(std::size_t i, NoiseGen& gen) {
     if constexpr (kDigitBits == 64) {
       return At(i, gen);
@@ -68,7 +68,7 @@ class LazyUniform {
   std::vector<std::uint64_t> tail_;
 };
 
-/// num/den in [0, 1), by its digits in base 2^kDigitBits.
+/// The number num/den in [0, 1), by its digits in base 2^kDigitBits.
 template <int kDigitBits>
 class LazyRatio {
  public:
@@ -89,7 +89,8 @@ class LazyRatio {
   std::uint64_t NextDigit() {
     const unsigned __int128 shifted = static_cast<unsigned __int128>(rest_) << kDigitBits;
     const auto digit = static_cast<std::uint64_t>(shifted / den_);
-    rest_ = static_cast<std::uint64_t>(shifted) - digit * den_;  // below den_, so modulo 2^64 will do
+    // Below den_, so the arithmetic modulo 2^64 is exact.
+    rest_ = static_cast<std::uint64_t>(shifted) - digit * den_;
     return digit;
   }
 
@@ -107,7 +108,7 @@ class Karney {
  public:
   explicit Karney(NoiseGen& gen) : gen_(gen) {}
 
-  /// k >= 0 with probability proportional to exp(-k^2/2).
+  /// Draws k >= 0 with probability proportional to exp(-k^2/2).
   std::uint64_t CellOfHalfNormal() {
     while (true) {
       const std::uint64_t k = G();
@@ -115,7 +116,7 @@ class Karney {
     }
   }
 
-  /// True with probability exp(-x (2 k + x)/2), as k + 1 successes of B.
+  /// Returns true with probability exp(-x (2 k + x)/2), by k + 1 successes of B.
   template <class Fraction>
   bool AcceptFraction(std::uint64_t k, Fraction& x) {
     for (std::uint64_t i = 0; i <= k; ++i) {
@@ -125,14 +126,15 @@ class Karney {
   }
 
  private:
-  // True with probability exp(-1/2).
+  // Returns true with probability exp(-1/2).
   bool H() {
     y_.Redraw(gen_);
     if (!y_.BelowHalf()) return true;
     return RunIsEven(false);
   }
 
-  // y_ is the last of a falling run of uniforms, of even length or not; goes on to the end of the run.
+  // Continues a decreasing run of uniforms to its end, and returns whether its length is even. y_ is the last
+  // one so far; `even` tells whether the length so far is even.
   bool RunIsEven(bool even) {
     while (true) {
       z_.Redraw(gen_);
@@ -142,14 +144,14 @@ class Karney {
     }
   }
 
-  // k with probability exp(-k/2) (1 - exp(-1/2)).
+  // Draws k with probability exp(-k/2) (1 - exp(-1/2)).
   std::uint64_t G() {
     std::uint64_t k = 0;
     while (H()) ++k;
     return k;
   }
 
-  // True with probability exp(-k (k - 1)/2).
+  // Returns true with probability exp(-k (k - 1)/2).
   bool P(std::uint64_t k) {
     for (std::uint64_t i = k * (k - 1); i > 0; --i) {
       if (!H()) return false;
@@ -157,7 +159,7 @@ class Karney {
     return true;
   }
 
-  // True with probability exp(-x (2 k + x)/(2 k + 2)).
+  // Returns true with probability exp(-x (2 k + x)/(2 k + 2)).
   template <class Fraction>
   bool B(std::uint64_t k, Fraction& x) {
     z_.Redraw(gen_);
@@ -169,7 +171,7 @@ class Karney {
     }
   }
 
-  // True with probability (2 k + x)/(2 k + 2).
+  // Returns true with probability (2 k + x)/(2 k + 2).
   template <class Fraction>
   bool C(std::uint64_t k, Fraction& x) {
     const std::uint64_t pick = UniformBelow(2 * k + 2, gen_);
@@ -179,7 +181,7 @@ class Karney {
   }
 
   NoiseGen& gen_;
-  Uniform y_;  // the last and the next of a falling run, kept to spare their construction
+  Uniform y_;  // the last one and the next one of a decreasing run; members, to save their construction
   Uniform z_;
 };
 

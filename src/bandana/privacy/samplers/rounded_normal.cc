@@ -13,8 +13,8 @@ namespace {
 
 using Wide = unsigned __int128;
 
-// The digits of x not yet used are worth less than `stddev` units of the last one used; `gap` is the
-// distance to the next integer in these units.
+// Returns floor(stddev x). The digits of x that are not used yet are worth less than `stddev` units of the
+// last digit used; `gap` is the distance to the next integer in these units.
 template <int kDigitBits>
 std::uint64_t FloorOfProduct(std::uint64_t stddev, LazyUniform<kDigitBits>& x, NoiseGen& gen) {
   const Wide product = Wide{stddev} * x.Word(0, gen);
@@ -29,7 +29,7 @@ std::uint64_t FloorOfProduct(std::uint64_t stddev, LazyUniform<kDigitBits>& x, N
   return floor;
 }
 
-// Algorithm N without the sign: floor(stddev (k + x)) where k + x is a half-normal.
+// Draws by Algorithm N without the sign: floor(stddev (k + x)) where k + x is a half-normal.
 template <int kDigitBits>
 std::uint64_t Magnitude(std::uint64_t stddev, NoiseGen& gen) {
   Karney<kDigitBits> karney(gen);

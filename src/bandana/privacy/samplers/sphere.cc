@@ -17,7 +17,7 @@ constexpr std::uint64_t kStddev = std::uint64_t{1} << 40;
 constexpr std::int64_t kDirectionLimit = std::int64_t{1} << 51;
 constexpr std::int64_t kAxisLimit = std::int64_t{1} << 52;
 
-// Below 2^51 2^52 2^24 in magnitude.
+// The result is below 2^51 2^52 2^24 in magnitude.
 SignedWide Dot(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
   SignedWide sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += SignedWide{a[i]} * b[i];
@@ -65,7 +65,7 @@ bool InCap(std::span<const std::int64_t> direction, std::span<const std::int64_t
   BANDANA_CHECK(cosine.num <= cosine.den);
   const SignedWide product = Dot(direction, axis);
   if (product < 0) return false;
-  const Exact left = Exact(product) * cosine.den;  // squares of at most 127 + 62 bits
+  const Exact left = Exact(product) * cosine.den;  // both sides have at most 127 + 62 bits before squaring
   const Exact right = Exact(cosine.num) * cosine.num * Exact(Dot(direction, direction));
   return left * left >= right * Exact(Dot(axis, axis));
 }

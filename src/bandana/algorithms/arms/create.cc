@@ -1,0 +1,287 @@
+#include "bandana/algorithms/arms/create.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bandana/algorithms/arms/alone_player.h"
+#include "bandana/algorithms/arms/arm_schedule.h"
+#include "bandana/algorithms/arms/ddp_mab.h"
+#include "bandana/algorithms/arms/successive_elimination.h"
+#include "bandana/algorithms/arms/ucb1.h"
+#include "bandana/core/check.h"
+#include "bandana/core/status.h"
+#include "bandana/privacy/calibration/rounding.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+// The objects that the roles of one federation share. Roles point to them.
+struct Shared {
+  SiloArmSums privatizer;
+  ArmSchedule schedule;
+  Topology topology;
+  Count reporting = 1;  // agents whose sums make up an estimate
+
+  const Graph& graph() const { return *topology.graph(); }
+};
+
+absl::Status CheckFacts(const Facts& facts, const Privacy& privacy) {
+  if (!(facts.people >= 1 && facts.people <= Graph::kMostNodes)) {
+    return InvalidField(Part::kFacts, "people", fmt::format("{}", facts.people),
+                        fmt::format("a whole number from 1 to {}", Graph::kMostNodes));
+  }
+  if (privacy.is_private() && facts.reward.kind == RewardKind::kUniform) {
+    return InvalidField(
+        Part::kFacts, "reward", "uniform",
+        "bernoulli with privacy: sums of rewards must be exact (docs/proofs/silo-arm-sums.md)");
+  }
+  return absl::OkStatus();
+}
+
+template <class P>
+absl::Status CheckArguments(const P& params, const OptionsFor<P>& options, const Privacy& privacy,
+                            TrustModel trust, const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckFields(options.options(), params));
+  BANDANA_RETURN_IF_ERROR(CheckPrivacy(privacy, {TrustModel::kNone, trust}));
+  return CheckFacts(facts, privacy);
+}
+
+absl::StatusOr<SiloArmSums> MakePrivatizer(const Privacy& privacy, const Facts& facts, Count reporting) {
+  if (!privacy.is_private()) return SiloArmSums::CreateBare(facts.rewards, NoPrivacy());
+  return SiloArmSums::Create({.epsilon = privacy.epsilon,
+                              .calibration = privacy.calibration,
+                              .sampler = privacy.sampler,
+                              .rewards = facts.rewards,
+                              .reporting = reporting});
+}
+
+absl::StatusOr<std::optional<double>> GapOf(const GapChoice& gap, const Facts& facts) {
+  if (!gap.known) return gap.value;
+  if (!facts.smallest_gap.has_value()) {
+    return InvalidField(Part::kParams, "gap", "known",
+                        "\"auto\" or a number in (0, 1]: this world does not know its smallest gap");
+  }
+  return *facts.smallest_gap > 0 ? facts.smallest_gap : std::nullopt;
+}
+
+template <class P>
+absl::StatusOr<std::shared_ptr<const Shared>> MakeShared(const P& params, const Privacy& privacy,
+                                                         const Facts& facts, Count reporting,
+                                                         Topology topology) {
+  BANDANA_ASSIGN_OR_RETURN(SiloArmSums privatizer, MakePrivatizer(privacy, facts, reporting));
+  std::optional<double> gap;
+  if (params.rounds.has_value()) {
+    BANDANA_ASSIGN_OR_RETURN(gap, GapOf(params.gap, facts));
+  }
+  BANDANA_ASSIGN_OR_RETURN(ArmSchedule schedule, ArmSchedule::Create({.horizon = facts.horizon,
+                                                                      .arms = facts.arms,
+                                                                      .reporting = reporting,
+                                                                      .rewards = facts.rewards,
+                                                                      .noise_scale = privatizer.noise_scale(),
+                                                                      .width = params.width,
+                                                                      .failure = params.failure,
+                                                                      .rounds = params.rounds,
+                                                                      .gap = gap}));
+  return std::make_shared<const Shared>(
+      Shared{std::move(privatizer), schedule, std::move(topology), reporting});
+}
+
+std::optional<Declassify> LeakOf(LocalData local) {
+  return local == LocalData::kRaw ? std::optional(Declassify("local = raw")) : std::nullopt;
+}
+
+// Returns whether sums of rewards are exact and every reward is in its interval, as the proof of the claims
+// needs it.
+bool HasExactSums(const Facts& facts) {
+  if (facts.reward.kind != RewardKind::kBernoulli && facts.reward.kind != RewardKind::kRademacher)
+    return false;
+  const Interval support = *facts.reward.support();
+  return support.low >= facts.rewards.low && support.high <= facts.rewards.high;
+}
+
+std::vector<Note> NotesOf(const Facts& facts, const Privacy& privacy) {
+  std::vector<Note> notes = facts.notes;
+  if (privacy.is_private() && !HasExactSums(facts)) {
+    notes.emplace_back(Note::Weight::kNarrowsClaim,
+                       "The claims hold if every reward is in its interval and the world's sums of several "
+                       "rewards are exact (docs/proofs/silo-arm-sums.md).");
+  }
+  return notes;
+}
+
+// Returns the claims of agents that send their sums to others.
+std::vector<Claim> ClaimsOf(const SiloArmSums& privatizer, LocalData local, Count agents) {
+  std::vector<Claim> claims = privatizer.claims();
+  if (claims.empty()) return claims;
+  for (Claim& claim : claims) {
+    if (local == LocalData::kRaw) {
+      claim.adversary += "; not whoever sees what the agent pulls while it waits (local = raw)";
+    }
+  }
+  if (agents == 1) return claims;
+  // Somebody who meets several agents has a reward at each of them: pure guarantees add up.
+  Claim composed = claims.front();
+  composed.guarantee.epsilon =
+      calibration::ProductUp(composed.guarantee.epsilon, static_cast<double>(agents));
+  composed.unit = fmt::format("one person who has a reward at each of the {} agents", agents);
+  claims.push_back(composed);
+  return claims;
+}
+
+Federation MakeFederation(const Shared& shared, const Facts& facts, const Privacy& privacy, TickRoles roles) {
+  return {.roles = std::move(roles),
+          .topology = shared.topology,
+          .budget = shared.privatizer.guarantee(),
+          .charges_clients = privacy.is_private(),
+          .notes = NotesOf(facts, privacy)};
+}
+
+// Agents, each of which can reach the server.
+Federation MakeServed(const std::shared_ptr<const Shared>& shared, const HdpMabServerParams& params,
+                      LocalData local, const Facts& facts, const Privacy& privacy) {
+  TickRoles roles;
+  roles.reporting = shared->reporting;
+  roles.server = [shared, params] {
+    return std::make_unique<HdpMabServer>(params, shared->schedule, shared->graph());
+  };
+  roles.agent = [shared, local](NodeId self) {
+    const ArmScheduleParams& known = shared->schedule.params();
+    return std::make_unique<HdpMabAgent>(self, shared->topology.clients(), known.arms, known.horizon,
+                                         shared->privatizer, LeakOf(local));
+  };
+  Federation federation = MakeFederation(*shared, facts, privacy, std::move(roles));
+  federation.claims = ClaimsOf(shared->privatizer, local, facts.people);
+  return federation;
+}
+
+// Peers on a graph, which may have no edges.
+Federation MakePeers(const std::shared_ptr<const Shared>& shared,
+                     const std::shared_ptr<const DisseminationClock>& clock, LocalData local,
+                     const Facts& facts, const Privacy& privacy) {
+  TickRoles roles;
+  roles.reporting = shared->reporting;
+  roles.agent = [shared, clock, local](NodeId self) {
+    return std::make_unique<DdpMabPeer>(self, shared->schedule, *clock, shared->privatizer, LeakOf(local));
+  };
+  return MakeFederation(*shared, facts, privacy, std::move(roles));
+}
+
+// Agents without a link, each with a policy of its own that sees every reward.
+template <class Policy>
+absl::StatusOr<Federation> MakeBaseline(const absl::StatusOr<Policy>& policy, const Privacy& privacy,
+                                        const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckPrivacy(privacy, {TrustModel::kNone}));
+  BANDANA_RETURN_IF_ERROR(CheckFacts(facts, privacy));
+  BANDANA_RETURN_IF_ERROR(policy.status());
+  if (facts.rewards != Interval{0, 1}) {
+    return InvalidField(Part::kFacts, "rewards",
+                        fmt::format("[{}, {}]", facts.rewards.low, facts.rewards.high), "[0, 1]");
+  }
+  BANDANA_ASSIGN_OR_RETURN(Graph graph, Graph::Create(facts.people, {}));
+  TickRoles roles;
+  roles.agent = [policy = *policy, horizon = facts.horizon](NodeId) {
+    return std::make_unique<AlonePlayer<Policy>>(policy, horizon, Declassify("a baseline"));
+  };
+  return Federation{
+      .roles = std::move(roles), .topology = Topology::Peers(std::move(graph)), .notes = facts.notes};
+}
+
+}  // namespace
+
+absl::StatusOr<Federation> CreateCdpMab(const CdpMabParams& params, const Privacy& privacy,
+                                        const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckArguments(params, CdpMabOptions(), privacy, TrustModel::kSilo, facts));
+  // ceil(p M), where a product that exceeds a whole number by rounding alone counts as that number.
+  const double share = params.participation * static_cast<double>(facts.people);
+  const auto reporting = std::max<Count>(1, static_cast<Count>(std::ceil(share - 1e-9)));
+  BANDANA_ASSIGN_OR_RETURN(Graph graph, Graph::Create(facts.people, {}));
+  BANDANA_ASSIGN_OR_RETURN(const auto shared, MakeShared(params, privacy, facts, reporting,
+                                                         Topology::PeersWithServer(std::move(graph))));
+  Federation federation =
+      MakeServed(shared, {.participants = reporting}, LocalData::kReleased, facts, privacy);
+  auto& roles = std::get<TickRoles>(federation.roles);
+  roles.cost_server = params.cost_server;
+  roles.paper_round_cost = params.cost_server * static_cast<double>(reporting);  // Theorem 2
+  if (facts.agents_differ && reporting < facts.people) {
+    federation.notes.emplace_back(
+        Note::Weight::kRemark,
+        "Rewards differ between agents, and not all report in a round: widths do not "
+        "cover who is drawn, and "
+        "the best arm may be lost.");
+  }
+  return federation;
+}
+
+absl::StatusOr<Federation> CreateDdpMab(const DdpMabParams& params, const Privacy& privacy,
+                                        const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckArguments(params, DdpMabOptions(), privacy, TrustModel::kPeer, facts));
+  BANDANA_ASSIGN_OR_RETURN(Graph graph, MakePeerGraph(params.network, facts.people, facts.public_seed));
+  BANDANA_ASSIGN_OR_RETURN(
+      const auto shared, MakeShared(params, privacy, facts, facts.people, Topology::Peers(std::move(graph))));
+  const auto clock = std::make_shared<const DisseminationClock>(
+      shared->graph(), params.protocol, static_cast<int>(params.slack), facts.public_seed);
+  Federation federation = MakePeers(shared, clock, params.local, facts, privacy);
+  federation.claims = ClaimsOf(shared->privatizer, params.local, facts.people);
+  auto& roles = std::get<TickRoles>(federation.roles);
+  roles.cost_peer = params.cost_peer;
+  roles.paper_round_cost = params.cost_peer * static_cast<double>(shared->graph().edges()) *
+                           shared->graph().diameter();  // Theorem 3
+  return federation;
+}
+
+absl::StatusOr<Federation> CreateHdpMab(const HdpMabParams& params, const Privacy& privacy,
+                                        const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckArguments(params, HdpMabOptions(), privacy, TrustModel::kSilo, facts));
+  BANDANA_ASSIGN_OR_RETURN(Graph graph, MakeComponentGraph(params.network, facts.people, facts.public_seed));
+  BANDANA_ASSIGN_OR_RETURN(const auto shared, MakeShared(params, privacy, facts, facts.people,
+                                                         Topology::PeersWithServer(std::move(graph))));
+  const HdpMabServerParams server{.aggregation = params.aggregation, .participants = facts.people};
+  Federation federation = MakeServed(shared, server, params.local, facts, privacy);
+  const SinkRoutes routes = HdpMabServer(server, shared->schedule, shared->graph()).routes();
+  const bool edges = params.cost_rule == CostRule::kEdges;
+  const Count links = edges ? shared->graph().edges() : PathLinks(routes);  // Theorem 4
+  auto& roles = std::get<TickRoles>(federation.roles);
+  roles.cost_server = params.cost_server;
+  roles.cost_peer = params.cost_peer;
+  roles.paper_round_cost = params.cost_peer * static_cast<double>(links) +
+                           params.cost_server * static_cast<double>(routes.sinks.size());
+  if (facts.agents_differ && params.aggregation == Aggregation::kUnweighted) {
+    federation.notes.emplace_back(
+        Note::Weight::kRemark,
+        "Rewards differ between agents, and components count alike whatever their size: where sizes differ, "
+        "the mean of their means is not the agents' mean.");
+  }
+  return federation;
+}
+
+absl::StatusOr<Federation> CreateSingleMab(const SingleMabParams& params, const Privacy& privacy,
+                                           const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckArguments(params, SingleMabOptions(), privacy, TrustModel::kSilo, facts));
+  BANDANA_ASSIGN_OR_RETURN(Graph graph, Graph::Create(facts.people, {}));
+  BANDANA_ASSIGN_OR_RETURN(const auto shared,
+                           MakeShared(params, privacy, facts, 1, Topology::Peers(std::move(graph))));
+  const auto clock =
+      std::make_shared<const DisseminationClock>(shared->graph(), Protocol::kGis, 0, facts.public_seed);
+  Federation federation = MakePeers(shared, clock, LocalData::kReleased, facts, privacy);
+  federation.claims = shared->privatizer.claims();
+  for (Claim& claim : federation.claims) {
+    claim.adversary = "all later users of the agent, colluding: they see what it pulls";
+  }
+  return federation;
+}
+
+absl::StatusOr<Federation> CreateUcb1(const BaselineParams&, const Privacy& privacy, const Facts& facts) {
+  return MakeBaseline(Ucb1::Create(facts.arms), privacy, facts);
+}
+
+absl::StatusOr<Federation> CreateSuccessiveElimination(const BaselineParams&, const Privacy& privacy,
+                                                       const Facts& facts) {
+  return MakeBaseline(SuccessiveElimination::Create({.arms = facts.arms, .horizon = facts.horizon}), privacy,
+                      facts);
+}
+
+}  // namespace bandana

@@ -1,0 +1,208 @@
+#include "bandana/algorithms/arms/family.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bandana/algorithms/arms/create.h"
+#include "bandana/bandit/worlds/arm_world.h"
+#include "bandana/core/check.h"
+#include "bandana/federation/failure.h"
+
+namespace bandana {
+namespace {
+
+template <class P>
+void AddWidth(OptionsFor<P>& options) {
+  options.template Choice<Width>(
+      "width", &P::width,
+      {{"exact", Width::kExact, "The tightest width that we can prove, over rewards and noise together."},
+       {"paper", Width::kPaper, "The width of the paper's formula."}},
+      "Which confidence width decides whether an arm is eliminated.");
+}
+
+template <class P>
+void AddLocal(OptionsFor<P>& options) {
+  options.template Choice<LocalData>(
+      "local", &P::local,
+      {{"released", LocalData::kReleased, "It pulls the arm that is best by its own released sums."},
+       {"raw", LocalData::kRaw,
+        "It pulls the arm that is best by its own raw rewards; whoever sees its pulls learns from them, and "
+        "no claim covers that."}},
+      "What an agent pulls while messages are on their way.");
+}
+
+template <class P>
+void AddFailure(OptionsFor<P>& options) {
+  options.Number("failure", &P::failure, Probability, "a number in (0, 1)",
+                 "The probability that some confidence width of the run fails. auto: 1 / (1 + horizon).");
+}
+
+absl::StatusOr<Value> CheckGap(const Value& value) {
+  return internal::CheckNumber("gap", value, InHalfOpen(0, 1), {"auto", "known"},
+                               "\"auto\", \"known\", or a number in (0, 1]");
+}
+
+void SetGap(GapChoice& gap, const Value& value) {
+  gap.known = IsWord(value, "known");
+  const auto* number = std::get_if<double>(&value);
+  gap.value = number == nullptr ? std::nullopt : std::optional(*number);
+}
+
+Value GetGap(const GapChoice& gap) {
+  if (gap.known) return std::string("known");
+  return gap.value.has_value() ? Value(*gap.value) : Value(std::string("auto"));
+}
+
+// Adds the limit on syncs and the gap by which they are spread.
+template <class P>
+void AddRounds(OptionsFor<P>& options) {
+  options
+      .Integer("rounds", &P::rounds, 1, "The largest number of syncs. auto: as many as the horizon allows.")
+      .Custom(
+          "gap", "\"auto\", \"known\", or a number in (0, 1]",
+          "The smallest gap between means, by which a limited number of syncs is spread.", CheckGap,
+          [](P& params, const Value& value) { SetGap(params.gap, value); },
+          [](const P& params) { return GetGap(params.gap); })
+      .Meaning({{"auto", "Syncs are spread over all gaps that the horizon can tell."},
+                {"known", "The gap of the world itself, which only a simulation knows."}})
+      .When([](const P& params) { return params.rounds.has_value(); });
+}
+
+template <class P>
+void AddServerCost(OptionsFor<P>& options) {
+  options.In("federation")
+      .Number("cost_server", &P::cost_server, NonNegative, "a finite number >= 0",
+              "The cost of a link between an agent and the server, each time it is used.");
+}
+
+template <class P>
+void AddPeerCost(OptionsFor<P>& options) {
+  options.In("federation")
+      .Number("cost_peer", &P::cost_peer, NonNegative, "a finite number >= 0",
+              "The cost of a link between two agents, each time it is used.");
+}
+
+Family Entry(std::string name, std::string paper, std::string sentence, std::vector<TrustModel> trust) {
+  const bool is_private = trust.size() > 1;
+  return {.name = std::move(name),
+          .paper = std::move(paper),
+          .sentence = std::move(sentence),
+          .time = TimeModel::kTick,
+          .trust = std::move(trust),
+          .worlds = {"mab"},
+          .privacy_keys = is_private ? std::vector<std::string>{"epsilon", "calibration", "sampler"}
+                                     : std::vector<std::string>{}};
+}
+
+Family WithLosses(Family family) {
+  family.simulation_options = LossOptions().options();
+  return family;
+}
+
+}  // namespace
+
+OptionsFor<CdpMabParams> CdpMabOptions() {
+  using P = CdpMabParams;
+  OptionsFor<P> options("algorithm");
+  AddWidth(options);
+  AddFailure(options);
+  options.Number("participation", &P::participation, InHalfOpen(0, 1), "a number in (0, 1]",
+                 "The share of the agents that report in a sync, drawn anew each time.");
+  AddRounds(options);
+  AddServerCost(options);
+  return options;
+}
+
+OptionsFor<DdpMabParams> DdpMabOptions() {
+  using P = DdpMabParams;
+  OptionsFor<P> options("algorithm");
+  AddWidth(options);
+  AddLocal(options);
+  AddFailure(options);
+  AddRounds(options);
+  options
+      .Choice<Protocol>("protocol", &P::protocol,
+                        {{"gis", Protocol::kGis,
+                          "Peers announce what is new, and send what neighbours ask for (P4's GIS)."},
+                         {"flooding", Protocol::kFlooding, "Peers send what is new to all neighbours."},
+                         {"gossip", Protocol::kGossip,
+                          "In every slot a peer sends to one neighbour, which a public coin draws."}},
+                        "How every peer gets everybody's sums.")
+      .Integer("slack", &P::slack, 0,
+               "How many slots a sync takes beyond what the graph needs, for routes that losses have made "
+               "longer.",
+               1'000'000)
+      .Also(&P::network, PeerNetworkOptions());
+  AddPeerCost(options);
+  return options;
+}
+
+OptionsFor<HdpMabParams> HdpMabOptions() {
+  using P = HdpMabParams;
+  OptionsFor<P> options("algorithm");
+  AddWidth(options);
+  AddLocal(options);
+  AddFailure(options);
+  AddRounds(options);
+  options
+      .Choice<Aggregation>(
+          "aggregation", &P::aggregation,
+          {{"weighted", Aggregation::kWeighted, "A component counts by the number of its agents."},
+           {"unweighted", Aggregation::kUnweighted, "All components count alike, as in the paper."}},
+          "How the server averages over components.")
+      .Choice<CostRule>(
+          "cost_rule", &P::cost_rule,
+          {{"paths", CostRule::kPaths, "The sum of its agents' distances to the sink (Theorem 4)."},
+           {"edges", CostRule::kEdges, "The number of its edges (Fig. 11)."}},
+          "Which of the paper's formulas gives the cost of a component in a sync.")
+      .Also(&P::network, ComponentOptions());
+  AddServerCost(options);
+  AddPeerCost(options);
+  return options;
+}
+
+OptionsFor<SingleMabParams> SingleMabOptions() {
+  OptionsFor<SingleMabParams> options("algorithm");
+  AddWidth(options);
+  AddFailure(options);
+  AddRounds(options);
+  return options;
+}
+
+void AddArmFamilies(Registry& registry) {
+  using enum TrustModel;
+  registry.MustAdd(WithParams(
+      WithLosses(Entry("cdp-mab", "P4, Algorithm 1",
+                       "Agents send sums of rewards to a server, which eliminates arms.", {kNone, kSilo})),
+      CdpMabOptions(), &CreateCdpMab));
+  registry.MustAdd(WithParams(
+      WithLosses(Entry("ddp-mab", "P4, Algorithm 3",
+                       "Peers on a graph share sums of rewards and eliminate arms.", {kNone, kPeer})),
+      DdpMabOptions(), &CreateDdpMab));
+  registry.MustAdd(
+      WithParams(WithLosses(Entry("hdp-mab", "P4, Algorithm 5",
+                                  "Agents form components, each of which reports to a server by one sink.",
+                                  {kNone, kSilo})),
+                 HdpMabOptions(), &CreateHdpMab));
+  registry.MustAdd(
+      WithParams(Entry("single-mab", "P4", "Every agent eliminates arms by itself.", {kNone, kSilo}),
+                 SingleMabOptions(), &CreateSingleMab));
+  registry.MustAdd(
+      WithParams(Entry("ucb1", "Auer, Cesa-Bianchi, Fischer 2002",
+                       "Every agent plays the arm with the largest upper confidence bound.", {kNone}),
+                 OptionsFor<BaselineParams>("algorithm"), &CreateUcb1));
+  registry.MustAdd(WithParams(Entry("successive-elimination", "Even-Dar, Mannor, Mansour 2006",
+                                    "Every agent sweeps over its arms and drops the worst.", {kNone}),
+                              OptionsFor<BaselineParams>("algorithm"), &CreateSuccessiveElimination));
+}
+
+void AddArmWorlds(Registry& registry) {
+  registry.MustAdd(
+      WithParams(WorldKind{.name = "mab",
+                           .sentence = "Agents pull arms that all share, and each arm has a mean reward.",
+                           .time = TimeModel::kTick},
+                 MabOptions(), &MakeMab));
+}
+
+}  // namespace bandana

@@ -1,0 +1,84 @@
+#include <memory>
+#include <utility>
+
+#include "bandana/algorithms/elimination/dp_dpe.h"
+#include "bandana/algorithms/elimination/pe.h"
+#include "bandana/algorithms/elimination/private_elimination.h"
+#include "bandana/core/status.h"
+#include "bandana/federation/star.h"
+
+namespace bandana {
+namespace {
+
+// With the paper's calibration, averages of normal rewards are clipped to [-1, 1]: P1 assumes |y| <= B, and
+// its B is 1.
+EliminationWorld WorldOf(const Privacy& privacy, const Facts& facts) {
+  std::optional<double> bound = facts.reward_bound;
+  const bool paper = privacy.is_private() && privacy.calibration == Calibration::kPaper;
+  if (!bound.has_value() && paper && facts.reward.kind == RewardKind::kGaussian) bound = 1;
+  return {.horizon = facts.horizon,
+          .population = facts.people,
+          .clip = {.reward = facts.reward, .client_sd = facts.client_sd, .fixed_bound = bound}};
+}
+
+template <Privatizer P>
+std::vector<Claim> ClaimsOf(const P& privatizer, const EliminationRules& rules, const Facts& facts) {
+  if (facts.policies) return AsJoint(DealtClaims(privatizer));
+  return rules.clients == nullptr ? DealtClaims(privatizer) : privatizer.claims();
+}
+
+absl::StatusOr<Federation> Assemble(absl::StatusOr<EliminationRules> made, const Privacy& privacy,
+                                    const Facts& facts) {
+  BANDANA_ASSIGN_OR_RETURN(EliminationRules rules, std::move(made));
+  rules.link = facts.mean.link();
+  rules.misspecification = facts.misspecification;
+  return WithMeanPrivatizer(privacy, facts.people, [&]<class P>(P privatizer) -> absl::StatusOr<Federation> {
+    const auto make_server = [rules, actions = facts.actions](const P& own) {
+      return EliminationServer<P>::Create(rules, actions, own);
+    };
+    std::vector<Claim> claims = ClaimsOf(privatizer, rules, facts);
+    BANDANA_ASSIGN_OR_RETURN(Federation federation, AssembleStar<EliminationClient>(
+                                                        std::move(privatizer), facts.people, make_server));
+    federation.claims = std::move(claims);
+    federation.notes = facts.notes;
+    return federation;
+  });
+}
+
+absl::Status CheckActions(const Facts& facts) {
+  if (facts.actions != nullptr) return absl::OkStatus();
+  return InvalidField(Part::kFacts, "actions", "none", "the vectors of the arms");
+}
+
+// Fails if clients shall send estimates and the mechanism has no proof for that.
+absl::Status CheckReport(const DpDpeParams& params, const Privacy& privacy) {
+  if (params.report == ClientReport::kAverages) return absl::OkStatus();
+  const bool shuffled = privacy.model == TrustModel::kShuffle;
+  const bool laplace = privacy.is_private() && privacy.noise == NoiseKind::kLaplace;
+  if (!shuffled && !laplace) return absl::OkStatus();
+  return InvalidField(Part::kParams, "report", "estimate",
+                      "averages; estimate with privacy.model = \"none\", or \"central\" or \"local\" and "
+                      "privacy.noise = \"gaussian\"");
+}
+
+}  // namespace
+
+absl::StatusOr<Federation> CreateDpDpe(const DpDpeParams& params, const Privacy& privacy,
+                                       const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckActions(facts));
+  BANDANA_RETURN_IF_ERROR(CheckReport(params, privacy));
+  return Assemble(DpDpeRules(params, WorldOf(privacy, facts), *facts.actions), privacy, facts);
+}
+
+absl::StatusOr<Federation> CreatePe(const PeParams& params, const Privacy& privacy, const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckActions(facts));
+  return Assemble(PeRules(params, WorldOf(privacy, facts), *facts.actions), privacy, facts);
+}
+
+absl::StatusOr<Federation> CreatePrivateElimination(const PrivateEliminationParams& params,
+                                                    const Privacy& privacy, const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckActions(facts));
+  return Assemble(PrivateEliminationRules(params, WorldOf(privacy, facts), *facts.actions), privacy, facts);
+}
+
+}  // namespace bandana

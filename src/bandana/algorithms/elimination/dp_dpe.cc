@@ -1,0 +1,77 @@
+#include "bandana/algorithms/elimination/dp_dpe.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bandana {
+namespace {
+
+Count GrowingClients(double alpha, Epoch phase) {
+  constexpr double kMost = 0x1p62;
+  return static_cast<Count>(std::min(kMost, CeilCount(std::exp2(alpha * phase))));
+}
+
+// W_l, Eq. (3).
+double PaperWidth(const PhaseFacts& facts, double client_sd, double level) {
+  const double clients = static_cast<double>(facts.clients);
+  return (std::sqrt(2 * facts.dimension / (clients * facts.target)) + client_sd / std::sqrt(clients) +
+          DpDpePrivacyTerm(facts)) *
+         std::sqrt(2 * std::log(1 / level));
+}
+
+}  // namespace
+
+double DoublingRounds(Epoch phase) { return std::ldexp(1.0, std::min(phase, 62)); }
+
+double LevelOf(const std::optional<double>& beta, const ActionMatrix& actions, Count horizon) {
+  const double k = static_cast<double>(actions.rows());
+  return beta.value_or(std::min(0.5, 1 / (k * static_cast<double>(horizon))));
+}
+
+Count DpDpeClients(const DpDpeParams& params, Count horizon, Epoch phase) {
+  if (params.clients == ClientSchedule::kGrowing) return GrowingClients(params.alpha, phase);
+  return params.fixed_clients ? *params.fixed_clients : EqualClients(params.alpha, horizon);
+}
+
+Count EqualClients(double alpha, Count horizon) {
+  const Epoch phases = WholePhases(DoublingRounds, horizon);
+  double clients = 0;
+  for (Epoch phase = 1; phase <= phases; ++phase) {
+    clients += static_cast<double>(GrowingClients(alpha, phase));
+  }
+  return std::max<Count>(1, std::llround(clients / std::max(phases, 1)));
+}
+
+double DpDpePrivacyTerm(const PhaseFacts& facts) {
+  const double d = facts.dimension;
+  const double support = 4 * d * std::max(0.0, std::log(std::log(d))) + 16;  // S
+  return 2 * facts.privacy_stddev * std::sqrt(support * d);
+}
+
+absl::StatusOr<EliminationRules> DpDpeRules(const DpDpeParams& params, const EliminationWorld& world,
+                                            const ActionMatrix& actions) {
+  const bool needs_alpha = params.clients == ClientSchedule::kGrowing || !params.fixed_clients.has_value();
+  if (needs_alpha && !(params.alpha > 0 && std::isfinite(params.alpha))) {
+    return InvalidField(Part::kParams, "alpha", params.alpha, "a finite number > 0");
+  }
+  if (params.fixed_clients.has_value() && !(*params.fixed_clients >= 1)) {
+    return InvalidField(Part::kParams, "fixed_clients", static_cast<double>(*params.fixed_clients),
+                        "a whole number >= 1");
+  }
+  const double level = LevelOf(params.beta, actions, world.horizon);
+  return EliminationRules{
+      .horizon = world.horizon,
+      .level = level,
+      .rounds = DoublingRounds,
+      .clients = [params,
+                  horizon = world.horizon](Epoch phase) { return DpDpeClients(params, horizon, phase); },
+      .warm_start = params.warm_start,
+      .report = params.report,
+      .width = params.width,
+      .paper_width = [level, sd = world.clip.client_sd](
+                         const PhaseFacts& facts) { return PaperWidth(facts, sd, level); },
+      .clip = world.clip,
+      .population = world.population};
+}
+
+}  // namespace bandana

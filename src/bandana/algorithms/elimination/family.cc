@@ -1,0 +1,121 @@
+#include "bandana/algorithms/elimination/family.h"
+
+#include <string>
+#include <vector>
+
+#include "bandana/algorithms/elimination/dp_dpe.h"
+#include "bandana/algorithms/elimination/pe.h"
+#include "bandana/algorithms/elimination/private_elimination.h"
+#include "bandana/bandit/worlds/contextual.h"
+#include "bandana/bandit/worlds/linear.h"
+
+namespace bandana {
+namespace {
+
+std::vector<std::string> MeanPrivacyKeys() {
+  return {"noise",   "shuffle",   "epsilon",         "delta", "calibration",
+          "sampler", "transport", "honest_fraction", "loss"};
+}
+
+constexpr char kBeta[] = "The level of one confidence bound. auto: 1/(k T).";
+constexpr char kWarmStart[] =
+    "Whether the design of a phase starts from the design before. This saves steps, and more actions are "
+    "played.";
+
+template <class P>
+void AddWidth(OptionsFor<P>& options) {
+  options.template Choice<Width>(
+      "width", &P::width,
+      {{"exact", Width::kExact, "Every pair of actions has its own width, the tightest that we can prove."},
+       {"paper", Width::kPaper, "All pairs share the width that the paper prints."}},
+      "Which confidence width is used.");
+}
+
+Family DpDpeFamily() {
+  using P = DpDpeParams;
+  OptionsFor<P> options("algorithm");
+  options
+      .Choice<ClientSchedule>(
+          "clients", &P::clients,
+          {{"growing", ClientSchedule::kGrowing, "ceil(2^(alpha l)) clients in phase l."},
+           {"fixed", ClientSchedule::kFixed, "The same number, fixed_clients, in every phase."}},
+          "How many clients take part in each phase.")
+      .Integer("fixed_clients", &P::fixed_clients, 1,
+               "The number of clients in each phase. auto: as many reports in total as the growing schedule "
+               "with this alpha.")
+      .When([](const P& p) { return p.clients == ClientSchedule::kFixed; })
+      .Number("alpha", &P::alpha, Positive, "a finite number > 0", "How fast the number of clients grows.")
+      .When([](const P& p) { return p.clients == ClientSchedule::kGrowing || !p.fixed_clients.has_value(); })
+      .Number("beta", &P::beta, Probability, "a number in (0, 1)", kBeta)
+      .Choice<ClientReport>(
+          "report", &P::report,
+          {{"averages", ClientReport::kAverages, "Its average reward of each action that was played."},
+           {"estimate", ClientReport::kEstimate,
+            "Its own estimate of theta, which has fewer numbers. It needs Gaussian noise and exact widths."}},
+          "What a client sends.");
+  AddWidth(options);
+  options.Flag("warm_start", &P::warm_start, kWarmStart);
+  return WithParams(
+      Family{.name = "dp-dpe",
+             .paper = "P1, Algorithm 1",
+             .sentence = "Distributed phased elimination. A growing number of clients watches each phase.",
+             .time = TimeModel::kSlot,
+             .trust = MeanModels(),
+             .worlds = {"linear", "glm"},
+             .privacy_keys = MeanPrivacyKeys()},
+      options, &CreateDpDpe);
+}
+
+Family PeFamily() {
+  using P = PeParams;
+  OptionsFor<P> options("algorithm");
+  options.Number("beta", &P::beta, Probability, "a number in (0, 1)", kBeta);
+  AddWidth(options);
+  options.Flag("warm_start", &P::warm_start, kWarmStart);
+  return WithParams(Family{.name = "pe",
+                           .paper = "P1, Section VII-B",
+                           .sentence = "Phased elimination with a new client in every round.",
+                           .time = TimeModel::kSlot,
+                           .trust = MeanModels(),
+                           .worlds = {"linear", "glm", "contextual-linear"},
+                           .privacy_keys = MeanPrivacyKeys(),
+                           .one_client_per_round = true},
+                    options, &CreatePe);
+}
+
+Family PrivateEliminationFamily() {
+  using P = PrivateEliminationParams;
+  OptionsFor<P> options("algorithm");
+  options.Number("beta", &P::beta, Probability, "a number in (0, 1)", kBeta);
+  AddWidth(options);
+  options.Flag("warm_start", &P::warm_start, kWarmStart)
+      .Flag("core_set", &P::core_set,
+            "Whether a batch plays a few actions that span the others, or all of them equally often.");
+  return WithParams(
+      Family{.name = "private-elimination",
+             .paper = "P2, Algorithms 1 to 4",
+             .sentence = "Batched elimination with a new client in every round. The trust model chooses the "
+                         "paper's algorithm: central, local, shuffle with permuted reports, or with sums.",
+             .time = TimeModel::kSlot,
+             .trust = MeanModels(),
+             .worlds = {"linear", "glm", "contextual-linear"},
+             .privacy_keys = MeanPrivacyKeys(),
+             .one_client_per_round = true},
+      options, &CreatePrivateElimination);
+}
+
+}  // namespace
+
+void AddEliminationFamilies(Registry& registry) {
+  registry.MustAdd(DpDpeFamily());
+  registry.MustAdd(PeFamily());
+  registry.MustAdd(PrivateEliminationFamily());
+}
+
+void AddSlotWorlds(Registry& registry) {
+  registry.MustAdd(LinearWorldKind());
+  registry.MustAdd(GlmWorldKind());
+  registry.MustAdd(ContextualWorldKind());
+}
+
+}  // namespace bandana

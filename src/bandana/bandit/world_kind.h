@@ -1,0 +1,38 @@
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bandana/bandit/world.h"
+#include "bandana/core/options.h"
+
+namespace bandana {
+
+/// A kind of world that a spec or a program can name.
+struct WorldKind {
+  std::string name;
+  std::string sentence;
+  TimeModel time = TimeModel::kSlot;
+  std::vector<Option> options;
+  std::any defaults;
+  std::function<absl::StatusOr<std::unique_ptr<World>>(const std::any& params, const WorldDraw&)> make;
+};
+
+/// Fills in a kind's options, defaults and function from its parameter struct.
+template <class P>
+WorldKind WithParams(WorldKind kind, const OptionsFor<P>& options,
+                     absl::StatusOr<std::unique_ptr<World>> (*make)(const P&, const WorldDraw&)) {
+  kind.options = options.options();
+  kind.defaults = P{};
+  kind.make = [make](const std::any& params, const WorldDraw& draw) {
+    return make(std::any_cast<const P&>(params), draw);
+  };
+  return kind;
+}
+
+}  // namespace bandana

@@ -1,0 +1,135 @@
+#include "bandana/bandit/worlds/arm_world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bandana/core/check.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+constexpr Count kMostPulls = Count{1} << 53;  // a double holds their sum exactly
+
+absl::Status CheckReward(RewardKind kind, const ArmProblem& problem) {
+  if (kind == RewardKind::kBernoulli) return absl::OkStatus();
+  if (kind == RewardKind::kUniform && problem.lowest_mean() >= 0.5) return absl::OkStatus();
+  return InvalidField(Part::kParams, {.message = "rewards of arms are in [0, 1]",
+                                      .key = "reward",
+                                      .accepted = "bernoulli; or uniform, where all means are 0.5 or more"});
+}
+
+Facts FactsOf(const ArmWorld::Params& params) {
+  Facts facts;
+  facts.horizon = params.horizon;
+  facts.people = params.problem->agents();
+  facts.arms = params.problem->arms();
+  facts.reward = {.kind = params.reward};
+  facts.smallest_gap = params.problem->smallest_gap();
+  facts.agents_differ = params.problem->agents_differ();
+  facts.public_seed = params.seed;
+  return facts;
+}
+
+}  // namespace
+
+OptionsFor<MabParams> MabOptions() {
+  using P = MabParams;
+  const auto drawn = [](const P& params) { return params.means.empty(); };
+  OptionsFor<P> options("environment");
+  options
+      .Numbers("means", &P::means, InClosed(0, 1), "numbers in [0, 1]",
+               "The mean reward of each arm, averaged over all agents. auto: drawn uniformly from [0, 1].")
+      .Integer("actions", &P::actions, 1, "How many arms there are.")
+      .Required()
+      .When(drawn)
+      .Number("gap", &P::gap, InClosed(0, 1), "a number in [0, 1]",
+              "By how much the best arm's mean exceeds every other mean at least.")
+      .When(drawn)
+      .Number("heterogeneous", &P::heterogeneous, InClosed(0, 1), "a number in [0, 1]",
+              "How much an arm's mean differs between agents. 0: not at all. 1: as much as means in [0, 1] "
+              "with the same average can.")
+      .Choice<RewardKind>(
+          "reward", &P::reward,
+          {{"bernoulli", RewardKind::kBernoulli, "A reward is 1 with the arm's mean as probability, else 0."},
+           {"uniform", RewardKind::kUniform,
+            "A reward is uniform around the arm's mean, with 1 as its largest value; no mean may be below "
+            "0.5."}},
+          "The law of a reward given its mean.")
+      .In("federation")
+      .Integer("agents", &P::agents, 1, "How many agents there are.")
+      .Required();
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<World>> MakeMab(const MabParams& params, const WorldDraw& draw) {
+  PhiloxSource bits({.seed = draw.seed,
+                     .replicate = draw.replicate,
+                     .epoch = 1,  // graphs have 0
+                     .stream = Stream::kInstance});
+  CoinGen coin(bits);
+  const bool counted = params.actions > 0 || params.means.empty();
+  BANDANA_ASSIGN_OR_RETURN(
+      ArmProblem problem,
+      ArmProblem::Draw({.agents = params.agents,
+                        .arms = counted ? params.actions : static_cast<Count>(params.means.size()),
+                        .gap = params.gap,
+                        .heterogeneous = params.heterogeneous,
+                        .means = params.means},
+                       coin));
+  BANDANA_ASSIGN_OR_RETURN(
+      ArmWorld world, ArmWorld::Create({.problem = std::make_shared<const ArmProblem>(std::move(problem)),
+                                        .reward = params.reward,
+                                        .horizon = draw.horizon,
+                                        .seed = draw.seed,
+                                        .replicate = draw.replicate}));
+  return std::make_unique<ArmWorld>(std::move(world));
+}
+
+ArmWorld::ArmWorld(Params params)
+    : params_(std::move(params)),
+      facts_(FactsOf(params_)),
+      coins_(static_cast<std::size_t>(params_.problem->agents())) {}
+
+absl::StatusOr<ArmWorld> ArmWorld::Create(Params params) {
+  BANDANA_CHECK(params.problem != nullptr);
+  BANDANA_RETURN_IF_ERROR(CheckReward(params.reward, *params.problem));
+  return ArmWorld(std::move(params));
+}
+
+CoinGen& ArmWorld::CoinOf(NodeId agent) {
+  auto& coins = coins_[agent.value - 1];
+  if (coins == nullptr) {
+    coins = std::make_unique<Coins>(StreamKey{
+        .seed = params_.seed, .replicate = params_.replicate, .node = agent, .stream = Stream::kReward});
+  }
+  return coins->gen;
+}
+
+absl::Status ArmWorld::Answer(NodeId agent, Epoch, std::span<const Pull> pulls,
+                              std::span<RewardSum> rewards) {
+  BANDANA_CHECK(pulls.size() == rewards.size());
+  if (!problem().Contains(agent)) {
+    return absl::InvalidArgumentError(
+        fmt::format("there is no agent {} of {}", agent.value, problem().agents()));
+  }
+  CoinGen& coin = CoinOf(agent);
+  const RewardModel model{params_.reward};
+  for (std::size_t i = 0; i < pulls.size(); ++i) {
+    const auto [arm, count] = pulls[i];
+    if (!problem().Contains(arm)) {
+      return absl::InvalidArgumentError(fmt::format("there is no arm {} of {}", arm, problem().arms()));
+    }
+    if (!(count >= 0 && count <= kMostPulls)) {
+      return absl::InvalidArgumentError(fmt::format("{} pulls of arm {}", count, arm));
+    }
+    const double mean = problem().Mean(agent, arm);
+    const double sum = count == 1 ? model.Draw(mean, coin) : model.DrawSum(mean, count, coin);
+    // Rounding may move a sum of uniform rewards out of its range.
+    rewards[i] = {count, std::clamp(sum, 0.0, static_cast<double>(count))};
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace bandana

@@ -1,0 +1,130 @@
+#include "bandana/bandit/worlds/contextual.h"
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "bandana/bandit/worlds/contextual_population.h"
+#include "bandana/bandit/worlds/reward_options.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+using P = ContextualWorldParams;
+
+Count PoliciesOf(const P& params) {
+  constexpr Count kInThePlane = 256;
+  constexpr Count kAbove = 4096;
+  return params.policies.value_or(params.dimension <= 2 ? kInThePlane : kAbove);
+}
+
+absl::StatusOr<std::shared_ptr<const ContextLaw>> MakeLaw(const P& params) {
+  switch (params.contexts) {
+    case ContextSource::kSphere:
+      return SphereContexts::Create(params.actions, params.dimension);
+    case ContextSource::kGaussian:
+      return GaussianContexts::Create(params.actions, params.dimension);
+    case ContextSource::kClusters:
+      return ClusterContexts::Two(params.actions, params.dimension);
+    case ContextSource::kFile:
+      return ReadContexts(params.file, params.actions, params.dimension);
+  }
+  return absl::InternalError("contexts without a law");
+}
+
+absl::StatusOr<std::shared_ptr<const PolicySet>> ComputePolicies(const P& params, std::uint64_t seed) {
+  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const ContextLaw> law, MakeLaw(params));
+  BANDANA_ASSIGN_OR_RETURN(ActionMatrix thetas, PolicyDirections(law->dimension(), PoliciesOf(params), seed));
+  return PolicySet::Create(
+      {.law = std::move(law), .thetas = std::move(thetas), .samples = params.context_samples, .seed = seed});
+}
+
+// Names everything that a policy set is made of, and for a file also when it was written.
+std::string KeyOf(const P& params, std::uint64_t seed) {
+  std::string file;
+  if (params.contexts == ContextSource::kFile) {
+    file = params.file;
+    std::error_code missing;
+    const auto written = std::filesystem::last_write_time(file, missing);
+    if (!missing) {
+      file += fmt::format("@{}+{}", written.time_since_epoch().count(),
+                          std::filesystem::file_size(file, missing));
+    }
+  }
+  return fmt::format("{} {} {} {} {} {} {}", static_cast<int>(params.contexts), params.actions,
+                     params.dimension, PoliciesOf(params), params.context_samples, seed, file);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const P& params, std::uint64_t seed) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const PolicySet>> made;
+  constexpr std::size_t kMostKept = 16;
+  const std::string key = KeyOf(params, seed);
+  const std::lock_guard lock(mutex);
+  if (const auto it = made.find(key); it != made.end()) return it->second;
+  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PolicySet> policies, ComputePolicies(params, seed));
+  if (made.size() >= kMostKept) made.clear();
+  made.emplace(key, policies);
+  return policies;
+}
+
+absl::StatusOr<std::unique_ptr<World>> MakeContextualWorld(const P& params, const WorldDraw& draw) {
+  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PolicySet> policies, MakePolicies(params, draw.seed));
+  BANDANA_ASSIGN_OR_RETURN(
+      ContextualProblem problem,
+      ContextualProblem::Draw(std::move(policies), params.theta_norm, draw.seed, draw.replicate));
+  BANDANA_ASSIGN_OR_RETURN(
+      ContextualPopulation population,
+      ContextualPopulation::Create({.problem = std::make_shared<const ContextualProblem>(std::move(problem)),
+                                    .reward = {.kind = params.reward, .mean_varies = true},
+                                    .size = params.population.value_or(draw.horizon),
+                                    .seed = draw.seed,
+                                    .replicate = draw.replicate,
+                                    .horizon = draw.horizon}));
+  return std::make_unique<ContextualPopulation>(std::move(population));
+}
+
+WorldKind ContextualWorldKind() {
+  OptionsFor<P> options("environment");
+  options
+      .Choice<ContextSource>(
+          "contexts", &P::contexts,
+          {{"sphere", ContextSource::kSphere, "Every action is uniform on the unit sphere."},
+           {"gaussian", ContextSource::kGaussian, "Every action is normal."},
+           {"clusters", ContextSource::kClusters, "Actions lie around two centres."},
+           {"file", ContextSource::kFile, "Contexts are drawn from those in environment.file."}},
+          "How the actions of a client's context are drawn.")
+      .Path("file", &P::file,
+            "The file of the contexts: one per line, action by action, numbers separated by commas.")
+      .Required()
+      .When([](const P& p) { return p.contexts == ContextSource::kFile; })
+      .Integer("dimension", &P::dimension, 1, "The dimension d of an action.")
+      .Required()
+      .Integer("actions", &P::actions, 1, "The number K of actions in one context.")
+      .Required()
+      .Integer(
+          "policies", &P::policies, 1,
+          "How many parameters theta_j there are to play by. Each stands for the policy that picks the best "
+          "action by theta_j. auto: 256 in the plane, 4096 above.")
+      .Integer(
+          "context_samples", &P::context_samples, 0,
+          "From how many contexts the learner knows their distribution. Its widths allow for the error. 0: "
+          "the learner knows it exactly.")
+      .Number("theta_norm", &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.");
+  AddRewardOptions(options, {RewardKind::kRademacher, RewardKind::kBernoulli, RewardKind::kUniform});
+  options.Integer("population", &P::population, 1,
+                  "How many clients there are. Each takes part at most once. auto: one for every round.");
+  return WithParams(
+      WorldKind{.name = "contextual-linear",
+                .sentence = "Each client has a context of K actions, whose distribution is known. "
+                            "Policies are played instead of actions.",
+                .time = TimeModel::kSlot},
+      options, &MakeContextualWorld);
+}
+
+}  // namespace bandana

@@ -1,0 +1,124 @@
+#include "bandana/bandit/worlds/glm_users.h"
+
+#include <cmath>
+#include <utility>
+
+#include "bandana/bandit/worlds/user_means.h"
+#include "bandana/bandit/worlds/user_rounds.h"
+#include "bandana/core/status.h"
+
+namespace bandana {
+namespace {
+
+using P = GlmUsersParams;
+
+bool IsLinear(const P& params) { return params.link == Link::kIdentity; }
+bool IsGaussian(const P& params) { return IsLinear(params) && params.reward == RewardKind::kGaussian; }
+
+RewardModel RewardOf(const P& params) {
+  if (!IsLinear(params)) return {.kind = RewardKind::kBernoulli};
+  if (params.reward != RewardKind::kGaussian) return {.kind = params.reward};
+  return {.kind = RewardKind::kGaussian, .sd = params.reward_sd};
+}
+
+// About one normal context in a hundred is longer: |x|^2 d is chi-squared, which is nearly normal.
+double ContextBoundOf(const P& params) {
+  constexpr double kOneInAHundred = 2.33;
+  if (params.context_bound.has_value()) return *params.context_bound;
+  if (params.contexts != UserContexts::kGaussian) return 1;
+  return std::sqrt(1 + kOneInAHundred * std::sqrt(2 / static_cast<double>(params.dimension)));
+}
+
+Interval RewardsOf(const P& params, const MeanFunction& mean, double most_mean) {
+  if (mean.link() == Link::kPoisson) return {0, static_cast<double>(mean.bound())};
+  if (mean.link() != Link::kIdentity) return {0, 1};
+  const RewardModel model = RewardOf(params);
+  if (const auto support = model.support()) return *support;
+  constexpr double kSpreads = 3;
+  const double bound = params.reward_bound.value_or(most_mean + kSpreads * model.sd);
+  return {-bound, bound};
+}
+
+Facts FactsOf(const P& params, const MeanFunction& mean, Count horizon) {
+  Facts facts{.horizon = horizon,
+              .people = horizon,
+              .arms = params.actions,
+              .dimension = params.dimension,
+              .reward = RewardOf(params),
+              .theta_norm = params.theta_norm,
+              .context_norm = ContextBoundOf(params),
+              .mean = mean,
+              .multi = params.parameters == ParameterKind::kMulti};
+  facts.rewards = RewardsOf(params, mean, facts.theta_norm * facts.context_norm);
+  facts.reward_proxy =
+      IsLinear(params) ? facts.reward.proxy() : (facts.rewards.high - facts.rewards.low) / 2;  // Hoeffding
+  return facts;
+}
+
+}  // namespace
+
+OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
+  OptionsFor<P> options("environment");
+  if (link) {
+    options.Choice<Link>("link", &P::link, LinkSpellings(), "How the mean reward follows from <theta, x>.");
+  }
+  options
+      .Choice<ParameterKind>("parameters", &P::parameters, ParameterSpellings(),
+                             "Whether arms share one theta.")
+      .Choice<UserContexts>(
+          "contexts", &P::contexts,
+          {{"sphere", UserContexts::kSphere, "Contexts are uniform on the unit sphere."},
+           {"gaussian", UserContexts::kGaussian, "Contexts are normal, with variance 1/d in each entry."},
+           {"margin", UserContexts::kMargin, "There are two arms with a margin (P5, Assumption 4)."}},
+          "How the contexts of a user are drawn.")
+      .Number("margin", &P::margin, InClosed(0.01, 100), "a number in [0.01, 100]",
+              "beta: the gap between the two arms is at most h with a probability that grows as h^beta.")
+      .When([](const P& p) { return p.contexts == UserContexts::kMargin; })
+      .Integer("dimension", &P::dimension, 1, "The dimension d of contexts and thetas.")
+      .Required()
+      .Integer("actions", &P::actions, 1, "The number K of arms.")
+      .Required()
+      .Number("theta_norm", &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
+              "The length of every theta.")
+      .Choice<RewardKind>(
+          "reward", &P::reward,
+          {{"gaussian", RewardKind::kGaussian, "Rewards are normal."},
+           {"rademacher", RewardKind::kRademacher, "Rewards are +1 or -1."},
+           {"bernoulli", RewardKind::kBernoulli, "Rewards are 1 or 0."},
+           {"uniform", RewardKind::kUniform, "Rewards are uniform around their mean, within [-1, 1]."}},
+          "The law of a reward given its mean.")
+      .When(IsLinear)
+      .Number("reward_sd", &P::reward_sd, NonNegative, "a finite number >= 0",
+              "The standard deviation of a reward given its mean.")
+      .When(IsGaussian)
+      .Number(
+          "reward_bound", &P::reward_bound, AtLeastOne, "a finite number >= 1",
+          "c_r: users clip rewards to [-c_r, c_r]. auto: the largest mean plus three standard deviations.")
+      .When(IsGaussian)
+      .Number("reward_bound", &P::reward_bound, AtLeastOne, "a finite number >= 1",
+              "The whole number at which poisson rewards are cut. auto: 5.")
+      .When([](const P& p) { return p.link == Link::kPoisson; })
+      .Number("context_bound", &P::context_bound, Positive, "a finite number > 0",
+              "C_B: users shorten longer contexts to this length. auto: 1; with gaussian contexts, a length "
+              "that about one context in a hundred exceeds.");
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<UserWorld>> MakeGlmUsers(const GlmUsersParams& params, const WorldDraw& draw) {
+  BANDANA_ASSIGN_OR_RETURN(const MeanFunction mean, MeanFunctionOf(params.link, params.reward_bound));
+  BANDANA_ASSIGN_OR_RETURN(
+      GlmProblem problem,
+      GlmProblem::Draw({.dimension = params.dimension,
+                        .arms = params.actions,
+                        .parameters = params.parameters,
+                        .mean = mean,
+                        .contexts = params.contexts,
+                        .margin = params.contexts == UserContexts::kMargin ? params.margin : 0,
+                        .theta_norm = params.theta_norm,
+                        .reward = RewardOf(params)},
+                       draw.seed, draw.replicate));
+  return std::make_unique<DrawnRounds>(std::make_shared<const GlmProblem>(std::move(problem)), draw.seed,
+                                       draw.replicate, FactsOf(params, mean, draw.horizon));
+}
+
+}  // namespace bandana

@@ -1,0 +1,203 @@
+#include "bandana/bandit/worlds/linear.h"
+
+#include <utility>
+
+#include "bandana/bandit/net_problem.h"
+#include "bandana/bandit/worlds/linear_population.h"
+#include "bandana/bandit/worlds/reward_options.h"
+#include "bandana/core/status.h"
+
+namespace bandana {
+namespace {
+
+absl::StatusOr<LinearProblem> MakeFiniteProblem(const LinearWorldParams& params, const WorldDraw& draw) {
+  if (params.contexts == ActionSource::kFile) {
+    BANDANA_ASSIGN_OR_RETURN(ActionMatrix actions, ReadActions(params.file));
+    absl::StatusOr<LinearProblem> problem =
+        LinearProblem::DrawTheta(std::move(actions), params.theta_norm, draw.seed, draw.replicate);
+    if (!problem.ok()) return WithFile(problem.status(), params.file);
+    return problem;
+  }
+  return LinearProblem::Draw({.dimension = params.dimension,
+                              .actions = params.actions,
+                              .law = params.contexts == ActionSource::kOrthant    ? ActionLaw::kOrthant
+                                     : params.contexts == ActionSource::kGaussian ? ActionLaw::kGaussian
+                                                                                  : ActionLaw::kSphere,
+                              .theta_norm = params.theta_norm},
+                             draw.seed, draw.replicate);
+}
+
+absl::StatusOr<LinearProblem> MakeNetProblem(const LinearWorldParams& params, const NetChoice& net,
+                                             const WorldDraw& draw) {
+  const NetParams of_net{
+      .set = *net.set, .dimension = params.dimension, .radius = net.radius, .most_entries = net.most_entries};
+  if (!net.sampled) return NetProblem(of_net, params.theta_norm, draw.seed, draw.replicate);
+  return SampledNetProblem(of_net, params.net_samples, params.theta_norm, draw.seed, draw.replicate);
+}
+
+// P2 takes 1/T, so that a net costs a regret of at most 1 (Eq. 19). Where the best action's neighbour is
+// closer in reward than in distance, a wider net costs no more, and its fewer actions make narrower widths.
+absl::Status ChooseRadius(Count dimension, double horizon, NetChoice& net) {
+  net.radius = NetRadiusFor(*net.set, horizon, 1);
+  net.most_entries = kAutoNetEntries;
+  const NetParams costs_one{
+      .set = *net.set, .dimension = dimension, .radius = net.radius, .most_entries = net.most_entries};
+  if (NetSize(costs_one).ok()) return absl::OkStatus();
+  absl::StatusOr<double> least = SmallestNetRadius(*net.set, dimension, net.most_entries);
+  if (!least.ok()) {
+    net.most_entries = kMostNetEntries;
+    least = SmallestNetRadius(*net.set, dimension, net.most_entries);
+  }
+  if (!least.ok()) return least.status();
+  net.radius = *least;
+  return absl::OkStatus();
+}
+
+using P = LinearWorldParams;
+
+bool IsFinite(const P& p) { return !p.action_set.has_value(); }
+bool IsDrawn(const P& p) { return IsFinite(p) && p.contexts != ActionSource::kFile; }
+
+OptionsFor<P> LinearOptions(OptionsFor<P> options) {
+  options
+      .Choice<std::optional<ActionSet>>(
+          "action_set", &P::action_set,
+          {{"finite", std::nullopt, "Finitely many actions, drawn or read from a file."},
+           {"ball", ActionSet::kBall, "All of the unit ball."},
+           {"sphere", ActionSet::kSphere, "All of the unit sphere."},
+           {"box", ActionSet::kBox, "All of the cube of side 2/sqrt(d)."}},
+          "Which actions there are. An infinite set is played through a net (algorithm.net), and regret is "
+          "measured against the best of the whole set.")
+      .Choice<ActionSource>(
+          "contexts", &P::contexts,
+          {{"sphere", ActionSource::kSphere, "Uniform on the unit sphere."},
+           {"orthant", ActionSource::kOrthant, "Uniform on its non-negative part; theta is there too."},
+           {"gaussian", ActionSource::kGaussian, "Normal, scaled so that the longest has norm 1."},
+           {"file", ActionSource::kFile, "Read from environment.file."}},
+          "How the actions are drawn.")
+      .When(IsFinite)
+      .Path("file", &P::file, "The file of the actions: one per line, numbers separated by commas.")
+      .Required()
+      .When([](const P& p) { return IsFinite(p) && p.contexts == ActionSource::kFile; })
+      .Integer("dimension", &P::dimension, 1, "The dimension d of an action.")
+      .Required()
+      .When([](const P& p) { return IsDrawn(p) || !IsFinite(p); })
+      .Integer("actions", &P::actions, 1, "The number k of actions.")
+      .Required()
+      .When(IsDrawn)
+      .Number("theta_norm", &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.");
+  AddRewardOptions(options, {RewardKind::kGaussian, RewardKind::kRademacher, RewardKind::kBernoulli,
+                             RewardKind::kUniform});
+  options
+      .Number("reward_sd", &P::reward_sd, NonNegative, "a finite number >= 0",
+              "The standard deviation of a reward.")
+      .When([](const P& p) { return p.reward == RewardKind::kGaussian; })
+      .Number(
+          "reward_bound", &P::reward_bound, [](double value) { return value >= 1 && std::isfinite(value); },
+          "a finite number >= 1",
+          "The bound to which clients clip their averages. auto: each phase chooses an interval for its "
+          "noise; 1 + 3 spreads with the paper's width, and 1 with the paper's calibration.")
+      .When([](const P& p) { return p.reward == RewardKind::kGaussian; })
+      .Number("client_sd", &P::client_sd, NonNegative, "a finite number >= 0",
+              "How far clients differ: each has its own theta_u = theta + N(0, client_sd^2 I).")
+      .Integer("population", &P::population, 1,
+               "How many clients there are. Each takes part at most once. auto: 100000, or the horizon where "
+               "every round has a new client.")
+      .In("algorithm")
+      .Choice<NetKind>("net", &P::net,
+                       {{"auto", NetKind::kAuto, "A net of an infinite set; a finite set as it is."},
+                        {"none", NetKind::kNone, "A finite set as it is."},
+                        {"sampled", NetKind::kSampled,
+                         "A finite set is thinned out; from an infinite one actions are drawn."}},
+                       "Which actions the algorithm plays.")
+      .Number(
+          "net_radius", &P::net_radius, InHalfOpen(0, kMostNetRadius), "a number in (0, sqrt(2)]",
+          "The largest distance from any action to the nearest action of the net. auto: the largest radius "
+          "that costs a regret of at most 1, or the smallest whose net has 2^22 numbers; 1/T if sampled.")
+      .When(
+          [](const P& p) { return (!IsFinite(p) && p.net == NetKind::kAuto) || p.net == NetKind::kSampled; })
+      .Integer("net_samples", &P::net_samples, 1, "How many actions are drawn from an infinite set.")
+      .When([](const P& p) { return !IsFinite(p) && p.net == NetKind::kSampled; });
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<NetChoice>> NetOf(const LinearWorldParams& params, Count horizon) {
+  NetChoice net{.set = params.action_set, .sampled = params.net == NetKind::kSampled};
+  if (!net.set.has_value() && !net.sampled) return std::nullopt;
+  if (params.net == NetKind::kNone) {
+    return InvalidField(Part::kParams, {.message = "an infinite set is played through a net",
+                                        .key = "net",
+                                        .value = "none",
+                                        .accepted = "auto, sampled; or environment.action_set = finite"});
+  }
+  const auto rounds = static_cast<double>(horizon);
+  if (params.net_radius.has_value()) {
+    net.radius = *params.net_radius;
+  } else if (net.sampled) {
+    net.radius = 1 / rounds;
+  } else {
+    BANDANA_RETURN_IF_ERROR(ChooseRadius(params.dimension, params.theta_norm * rounds, net));
+  }
+  if (net.sampled && net.set.has_value()) return net;
+  net.cost = rounds * params.theta_norm * (net.sampled ? net.radius : NetLoss(*net.set, net.radius));
+  return net;
+}
+
+absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeLinearProblem(const LinearWorldParams& params,
+                                                                       const WorldDraw& draw) {
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net, NetOf(params, draw.horizon));
+  const bool infinite = net.has_value() && net->set.has_value();
+  BANDANA_ASSIGN_OR_RETURN(LinearProblem problem,
+                           infinite ? MakeNetProblem(params, *net, draw) : MakeFiniteProblem(params, draw));
+  if (net.has_value() && !infinite) {
+    BANDANA_ASSIGN_OR_RETURN(problem, ThinnedProblem(problem, net->radius));
+  }
+  return std::make_shared<const LinearProblem>(std::move(problem).Through(params.link));
+}
+
+absl::StatusOr<std::unique_ptr<World>> MakeLinearWorld(const LinearWorldParams& params,
+                                                       const WorldDraw& draw) {
+  BANDANA_ASSIGN_OR_RETURN(auto problem, MakeLinearProblem(params, draw));
+  const Count fallback = draw.one_client_per_round ? draw.horizon : kDefaultPopulation;
+  BANDANA_ASSIGN_OR_RETURN(
+      LinearPopulation population,
+      LinearPopulation::Create({.problem = std::move(problem),
+                                .reward = {.kind = params.reward, .sd = params.reward_sd},
+                                .client_sd = params.client_sd,
+                                .size = params.population.value_or(fallback),
+                                .seed = draw.seed,
+                                .replicate = draw.replicate,
+                                .horizon = draw.horizon,
+                                .reward_bound = params.reward_bound}));
+  return std::make_unique<LinearPopulation>(std::move(population));
+}
+
+WorldKind LinearWorldKind() {
+  return WithParams(
+      WorldKind{.name = "linear",
+                .sentence = "Actions are vectors, and the mean reward of x is <theta, x>. Clients "
+                            "may have a theta of their own, near the common one.",
+                .time = TimeModel::kSlot},
+      LinearOptions(OptionsFor<P>("environment")), &MakeLinearWorld);
+}
+
+WorldKind GlmWorldKind() {
+  OptionsFor<P> options("environment");
+  options.Choice<Link>("link", &P::link,
+                       {{"logistic", Link::kLogistic, "mu(s) = 1 / (1 + exp(-s))."},
+                        {"identity", Link::kIdentity, "mu(s) = s."},
+                        {"probit", Link::kProbit, "mu(s) is the normal distribution function."}},
+                       "The link mu: the mean reward of x is mu(<theta, x>).");
+  WorldKind kind = WithParams(
+      WorldKind{.name = "glm",
+                .sentence = "The mean reward of x is mu(<theta, x>) with a link mu. Rewards are 1 or 0, and "
+                            "clients are all alike.",
+                .time = TimeModel::kSlot},
+      LinearOptions(options), &MakeLinearWorld);
+  kind.defaults = P{.link = Link::kLogistic};
+  return kind;
+}
+
+}  // namespace bandana

@@ -1,0 +1,288 @@
+#include "bandana/bandit/worlds/replay_users.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "bandana/bandit/worlds/lending_rounds.h"
+#include "bandana/bandit/worlds/logged_rounds.h"
+#include "bandana/bandit/worlds/user_means.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana {
+namespace {
+
+using P = ReplayUsersParams;
+
+constexpr Count kPrices = 25;
+
+bool IsLog(const P& params) { return params.log == ReplayLog::kOpenBandit; }
+bool IsLending(const P& params) { return params.log == ReplayLog::kAutoLending; }
+bool IsTwin(const P& params) { return IsLending(params) && params.file.empty(); }
+
+ParameterKind ParametersOf(const P& params) {
+  return params.parameters.value_or(IsLog(params) ? ParameterKind::kMulti : ParameterKind::kSingle);
+}
+
+Interval RewardsOf(const P& params, const MeanFunction& mean) {
+  if (mean.link() == Link::kPoisson) return {0, static_cast<double>(mean.bound())};
+  if (mean.link() != Link::kIdentity) return {0, 1};
+  const double bound = params.reward_bound.value_or(1);
+  return {-bound, bound};
+}
+
+absl::Status CheckRewards(const LoggedData& log, const Interval& rewards) {
+  for (Count t = 0; t < log.rounds(); ++t) {
+    if (log.reward(t) >= rewards.low && log.reward(t) <= rewards.high) continue;
+    return InvalidField(Part::kParams,
+                        {.message = fmt::format("round {} of the log has another", t),
+                         .key = "reward_bound",
+                         .value = fmt::format("{}", log.reward(t)),
+                         .accepted = fmt::format("rewards in [{}, {}], by environment.link and its bound",
+                                                 rewards.low, rewards.high)});
+  }
+  return absl::OkStatus();
+}
+
+// The warm-up asks for every action in turn, and waits for it.
+absl::Status CheckActions(const LoggedData& log) {
+  std::vector<bool> seen(static_cast<std::size_t>(log.num_actions()), false);
+  for (Count t = 0; t < log.rounds(); ++t) seen[static_cast<std::size_t>(log.action(t))] = true;
+  const auto missing = std::find(seen.begin(), seen.end(), false);
+  if (missing == seen.end()) return absl::OkStatus();
+  return InvalidField(
+      Part::kParams,
+      {.message = fmt::format("the log never has action {}", missing - seen.begin()),
+       .key = "actions",
+       .value = fmt::format("{}", log.num_actions()),
+       .accepted = "as many actions as are in the log, with environment.parameters = \"multi\""});
+}
+
+std::vector<std::string> IgnoredColumns(const P& params) {
+  std::vector<std::string> names;
+  for (const auto word : absl::StrSplit(params.ignore, ',', absl::SkipWhitespace())) {
+    names.emplace_back(absl::StripAsciiWhitespace(word));
+  }
+  return names;
+}
+
+// The rounds that are played, and those on which policies are evaluated, or null.
+struct LogParts {
+  std::shared_ptr<const LoggedData> played;
+  std::shared_ptr<const LoggedData> held_out;
+};
+
+absl::StatusOr<LogParts> Split(LoggedData log, LogEvaluation evaluation) {
+  if (evaluation == LogEvaluation::kReplay) {
+    return LogParts{std::make_shared<const LoggedData>(std::move(log)), nullptr};
+  }
+  constexpr Count kLeast = 8;
+  if (log.rounds() < kLeast) {
+    return InvalidField(Part::kParams, "evaluation", "doubly-robust",
+                        fmt::format("replay for a log of {} rounds, less than {}", log.rounds(), kLeast));
+  }
+  const Count half = log.rounds() / 2;
+  return LogParts{std::make_shared<const LoggedData>(log.Part(0, half)),
+                  std::make_shared<const LoggedData>(log.Part(half, log.rounds()))};
+}
+
+constexpr char kNotForPeopleInTheLog[] =
+    "The claim is for users of the world that the log stands for, each of whom would send a message. It is "
+    "not for the people in the log: which of its rounds counted, and what they earned, is computed from "
+    "their "
+    "records as they are.";
+
+constexpr char kPeopleComeAgain[] =
+    "file: applicants of the file are drawn again and again, each time with a message, and the scale of "
+    "their "
+    "features, the prices and theta_bound come out of the file";
+
+absl::StatusOr<std::unique_ptr<UserWorld>> ReadLog(const P& params, const MeanFunction& mean,
+                                                   const WorldDraw& draw) {
+  BANDANA_ASSIGN_OR_RETURN(LoggedData read,
+                           ReadLoggedData(params.file, {.num_actions = params.actions.value_or(0),
+                                                        .action_context = params.action_context,
+                                                        .ignored = IgnoredColumns(params)}));
+  const Interval rewards = RewardsOf(params, mean);
+  BANDANA_RETURN_IF_ERROR(WithFile(CheckRewards(read, rewards), params.file));
+  BANDANA_ASSIGN_OR_RETURN(LoggedFeatures features, LoggedFeatures::Create(read, ParametersOf(params),
+                                                                           params.context_bound.value_or(1)));
+  const double multiplier = read.smallest_pscore();
+  absl::StatusOr<LogParts> parts = Split(std::move(read), params.evaluation);
+  if (!parts.ok()) return WithFile(parts.status(), params.file);
+  if (features.multi()) BANDANA_RETURN_IF_ERROR(WithFile(CheckActions(*parts->played), params.file));
+  Facts facts{
+      .horizon = draw.horizon,
+      .people = draw.horizon,
+      .arms = parts->played->num_actions(),
+      .dimension = features.dimension(),
+      .rewards = rewards,
+      .reward_proxy = (rewards.high - rewards.low) / 2,
+      .theta_norm = params.theta_bound.value_or(1),
+      .context_norm = 1,  // features are divided by their bound
+      .mean = mean,
+      .multi = features.multi(),
+      .rounds_that_count = static_cast<Count>(multiplier * static_cast<double>(parts->played->rounds())),
+      .notes = {{Note::Weight::kNarrowsClaim, kNotForPeopleInTheLog}}};
+  BANDANA_ASSIGN_OR_RETURN(Replay replay, Replay::Create(parts->played, multiplier));
+  return std::make_unique<LoggedRounds>(std::move(replay), std::move(features), draw.seed, draw.replicate,
+                                        std::move(facts), std::move(parts->held_out));
+}
+
+absl::Status CheckLending(const P& params) {
+  if (ParametersOf(params) != ParameterKind::kSingle) {
+    return InvalidField(Part::kParams, "parameters", "multi",
+                        "single with environment.log = \"auto-lending\"");
+  }
+  const bool revenue = params.payoff == LendingReward::kRevenue;
+  if (params.link != Link::kPoisson && (revenue || params.link == Link::kLogistic)) return absl::OkStatus();
+  std::string link;
+  for (const Spelling<Link>& each : LinkSpellings()) {
+    if (each.value == params.link) link = each.word;
+  }
+  return InvalidField(Part::kParams, "link", link,
+                      revenue ? "identity, logistic, probit with environment.payoff = \"revenue\""
+                              : "logistic with environment.payoff = \"acceptance\"");
+}
+
+absl::StatusOr<std::unique_ptr<UserWorld>> ReadLending(const P& params, const MeanFunction& mean,
+                                                       const WorldDraw& draw) {
+  BANDANA_RETURN_IF_ERROR(CheckLending(params));
+  BANDANA_ASSIGN_OR_RETURN(std::vector<Loan> loans, IsTwin(params) ? SyntheticTwin(draw.seed, params.loans)
+                                                                   : ReadAutoLending(params.file));
+  AutoLendingOptions options{.prices = params.actions.value_or(kPrices), .reward = params.payoff};
+  if (IsTwin(params)) options.scale = TwinScale();
+  BANDANA_ASSIGN_OR_RETURN(AutoLendingProblem made, AutoLendingProblem::Create(std::move(loans), options));
+  const auto problem = std::make_shared<const AutoLendingProblem>(std::move(made));
+  Facts facts{.horizon = draw.horizon,
+              .people = draw.horizon,
+              .arms = problem->actions(),
+              .dimension = AutoLendingProblem::dimension(),
+              .rewards = {0, 1},
+              .reward_proxy = 0.5,
+              .theta_norm = params.theta_bound.value_or(problem->theta().norm()),
+              .context_norm = params.context_bound.value_or(1),
+              .mean = mean};
+  if (!IsTwin(params)) facts.notes = {{Note::Weight::kVoidsClaim, kPeopleComeAgain}};
+  return std::make_unique<LendingRounds>(problem, draw.seed, draw.replicate, std::move(facts));
+}
+
+// An option whose default depends on `log`.
+void AddParameters(OptionsFor<P>& options) {
+  const std::vector<Spelling<ParameterKind>> spellings = ParameterSpellings();
+  std::vector<Word> words;
+  for (const Spelling<ParameterKind>& each : spellings) words.push_back({each.word, each.sentence});
+  const std::string accepted = internal::OneOf(words);
+  options
+      .Custom(
+          "parameters", accepted,
+          "Whether arms share one theta. The default is multi for obp and single for auto-lending. Of an obp "
+          "log, single takes the products of context and action_context.",
+          [words, accepted](const Value& value) {
+            return internal::CheckWord("parameters", value, words, accepted);
+          },
+          [spellings](P& params, const Value& value) {
+            for (const auto& each : spellings) {
+              if (IsWord(value, each.word)) params.parameters = each.value;
+            }
+          },
+          [spellings](const P& params) {
+            for (const auto& each : spellings) {
+              if (each.value == ParametersOf(params)) return Value(each.word);
+            }
+            return Value(std::string());
+          })
+      .Meaning(words);
+}
+
+// Every kind of log has an option `actions`: one without a default, one with it.
+void AddActions(OptionsFor<P>& options, const std::string& sentence) {
+  options.Custom(
+      "actions", internal::WholeFrom(1, OptionsFor<P>::kNoLimit), sentence,
+      [](const Value& value) {
+        constexpr auto kMost = static_cast<double>(OptionsFor<P>::kNoLimit);
+        return internal::CheckInteger("actions", value, 1, kMost, false,
+                                      internal::WholeFrom(1, OptionsFor<P>::kNoLimit));
+      },
+      [](P& params, const Value& value) { params.actions = std::get<std::int64_t>(value); },
+      [](const P& params) { return Value(std::int64_t{params.actions.value_or(kPrices)}); });
+}
+
+}  // namespace
+
+OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
+  OptionsFor<P> options("environment");
+  options
+      .Choice<ReplayLog>(
+          "log", &P::log,
+          {{"obp", ReplayLog::kOpenBandit,
+            "A file with the columns of the Open Bandit Pipeline: context_0, ..., action, reward, pscore. A "
+            "round counts where the learner chooses what the log has."},
+           {"auto-lending", ReplayLog::kAutoLending,
+            "Applications for car loans (P5, Appendix G), which a logistic regression answers."}},
+          "Which data are played.")
+      .Choice<Link>("link", &P::link, LinkSpellings(),
+                    "How learners think that means follow from <theta, x>.");
+  AddParameters(options);
+  options.Path("file", &P::file, "The log.")
+      .Required()
+      .When(IsLog)
+      .Path("file", &P::file, "The applications. Without a file a synthetic twin of the data set is drawn.")
+      .When(IsLending)
+      .Path(
+          "action_context", &P::action_context,
+          "A file with features of the log's actions: one action per line, in columns action_context_0, ...")
+      .When(IsLog)
+      .Text("ignore", &P::ignore, "names of columns, with commas between",
+            "Further columns that the log, or the file of its actions, may have.")
+      .When(IsLog)
+      .Choice<LogEvaluation>(
+          "evaluation", &P::evaluation,
+          {{"replay", LogEvaluation::kReplay,
+            "The value is what the learner earned per round while it learned, in rounds that counted."},
+           {"doubly-robust", LogEvaluation::kDoublyRobust,
+            "The learner learns from the first half of the log, and the value is what its greedy policy of "
+            "the "
+            "moment earns in the other half."}},
+          "How the value of a learner is estimated.")
+      .When(IsLog)
+      .Choice<LendingReward>(
+          "payoff", &P::payoff,
+          {{"acceptance", LendingReward::kAcceptance,
+            "The reward is 1 if the applicant accepts, so that the lowest price is best."},
+           {"revenue", LendingReward::kRevenue,
+            "The reward is the price, as a share of the highest, if the applicant accepts. No link of "
+            "<theta, x> has this mean."}},
+          "The reward of a price.")
+      .When(IsLending)
+      .Integer("loans", &P::loans, 1, "The number of applications in the synthetic twin.")
+      .When(IsTwin);
+  AddActions(options, "The number K of actions in the log.");
+  options.Required().When(IsLog);
+  AddActions(options, "The number K of prices.");
+  options.When(IsLending)
+      .Number("theta_bound", &P::theta_bound, Positive, "a finite number > 0",
+              "The radius of the ball in which learners look for theta. auto: 1 for obp, the length of the "
+              "regression's theta for auto-lending.")
+      .Number("reward_bound", &P::reward_bound, AtLeastOne, "a finite number >= 1",
+              "c_r: rewards of the log must be in [-c_r, c_r]. auto: 1.")
+      .When([](const P& p) { return p.link == Link::kIdentity; })
+      .Number("reward_bound", &P::reward_bound, AtLeastOne, "a finite number >= 1",
+              "The whole number at which poisson rewards are cut. auto: 5.")
+      .When([](const P& p) { return p.link == Link::kPoisson; })
+      .Number(
+          "context_bound", &P::context_bound, Positive, "a finite number > 0",
+          "C_B: the length of a context that becomes 1, and to which longer ones are shortened. auto: 1.");
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<UserWorld>> MakeReplayUsers(const ReplayUsersParams& params,
+                                                           const WorldDraw& draw) {
+  BANDANA_ASSIGN_OR_RETURN(const MeanFunction mean, MeanFunctionOf(params.link, params.reward_bound));
+  return IsLog(params) ? ReadLog(params, mean, draw) : ReadLending(params, mean, draw);
+}
+
+}  // namespace bandana

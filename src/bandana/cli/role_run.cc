@@ -1,0 +1,103 @@
+#include "bandana/cli/role_run.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+
+namespace bandana::cli {
+namespace {
+
+absl::Status BadService(const RoleConfig& config, const std::string& key, const std::string& value,
+                        std::string accepted) {
+  return InvalidInput({.message = "not accepted",
+                       .file = config.spec.file,
+                       .key = key,
+                       .value = value,
+                       .accepted = std::move(accepted)});
+}
+
+}  // namespace
+
+std::string NameOf(RoleKind kind) {
+  switch (kind) {
+    case RoleKind::kServer:
+      return "server";
+    case RoleKind::kShuffler:
+      return "shuffler";
+    case RoleKind::kAgent:
+      return "agent";
+    case RoleKind::kPeer:
+      break;
+  }
+  return "peer";
+}
+
+absl::Status RoleRun::Refuse(const std::string& key, const std::string& value, std::string accepted) const {
+  return BadService(config, key, value, std::move(accepted));
+}
+
+absl::Status RoleRun::NeedsNoShuffler() const {
+  return InvalidInput({.message = "needs no shuffler",
+                       .file = config.spec.file,
+                       .key = "algorithm.name",
+                       .value = algorithm(),
+                       .accepted = "an elimination algorithm under privacy.model = \"shuffle\""});
+}
+
+void RoleRun::TellListening(const std::string& address) const {
+  if (address.empty()) return;
+  events.Write("listening", {{"address", address}});
+  if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
+}
+
+lab::Json RoleRun::Done(const lab::Json& done, const Ledger* ledger) const {
+  lab::Json all = {{"role", NameOf(kind)}};
+  all.update(done);
+  all["void"] = config.insecure_seed ? lab::Json(kInsecureSeedVoids) : lab::Json(nullptr);
+  events.Write("done", all);
+  if (!global.quiet && !global.json) {
+    fmt::print(stderr, "{}\n", Delivered(config, federation().claims, ledger));
+  }
+  return all;
+}
+
+absl::StatusOr<ClientRange> ClientsOf(const RoleConfig& config, Count population) {
+  BANDANA_ASSIGN_OR_RETURN(const std::string text, config.Service("clients"));
+  const std::vector<std::string> ends = absl::StrSplit(text, '-');
+  Count first = 0;
+  Count last = 0;
+  if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &first) || !absl::SimpleAtoi(ends[1], &last) ||
+      !(1 <= first && first <= last && last <= population)) {
+    return InvalidInput({.message = "not a range of clients",
+                         .file = config.spec.file,
+                         .key = "service.clients",
+                         .value = text,
+                         .accepted = fmt::format("FIRST-LAST with 1 <= FIRST <= LAST <= {}", population)});
+  }
+  return ClientRange{NodeId{static_cast<std::uint32_t>(first)}, last - first + 1};
+}
+
+absl::StatusOr<NodeId> NodeOf(const RoleConfig& config, Count agents) {
+  const lab::Settings& service = config.spec.service;
+  const Count node = service.Has("service.node") ? service.Integer("service.node") : 0;
+  if (node >= 1 && node <= agents) return NodeId{static_cast<std::uint32_t>(node)};
+  return BadService(config, "service.node", node == 0 ? "" : fmt::format("{}", node),
+                    fmt::format("a whole number from 1 to {}", agents));
+}
+
+absl::StatusOr<std::vector<std::string>> AddressesOf(const RoleConfig& config, Count agents) {
+  BANDANA_ASSIGN_OR_RETURN(const std::string peers, config.Service("peers"));
+  std::vector<std::string> addresses;
+  for (const auto& address : absl::StrSplit(peers, ',')) {
+    addresses.emplace_back(absl::StripAsciiWhitespace(address));
+  }
+  if (static_cast<Count>(addresses.size()) == agents) return addresses;
+  return BadService(config, "service.peers", peers, fmt::format("{} addresses, one for each node", agents));
+}
+
+}  // namespace bandana::cli

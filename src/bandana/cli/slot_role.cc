@@ -1,0 +1,189 @@
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "bandana/cli/role_run.h"
+#include "bandana/core/status.h"
+#include "bandana/lab/phase_json.h"
+#include "bandana/service/agent.h"
+#include "bandana/service/route.h"
+#include "bandana/service/server.h"
+#include "bandana/service/shuffler.h"
+#include "fmt/format.h"
+
+/// Roles that work in slots: a server that plans phases, agents that hold its clients, and the shuffler
+/// between them.
+namespace bandana::cli {
+namespace {
+
+const SlotRoles& RolesOf(const RoleRun& run) { return std::get<SlotRoles>(run.federation().roles); }
+
+// Returns the route of reports. Fails at the start if reports would have too many bits for every query; with
+// all clients in one query a report has the fewest bits.
+absl::StatusOr<service::Route> MakeRoute(const RoleRun& run) {
+  service::Route route = service::RouteOf(RolesOf(run));
+  if (route.sealed()) {
+    const MeanQuery easiest{{{0, 1}}, run.federation().topology.clients()};
+    BANDANA_RETURN_IF_ERROR(route.bits_per_coordinate(easiest).status());
+  }
+  return route;
+}
+
+// Writes an event for each phase that the server has completed.
+class PhaseTeller {
+ public:
+  PhaseTeller(const RoleRun& run, const Node& server) : run_(run), server_(server) {}
+
+  void Tell() {
+    Observations observations;
+    server_.Describe(observations);
+    for (; told_ < observations.phases.size(); ++told_) {
+      const PhaseRecord& phase = observations.phases[told_];
+      run_.events.Write("phase", lab::ToJson(phase));
+      if (run_.global.quiet || run_.global.json) continue;
+      fmt::print(stderr, "phase {}: {} clients, {} actions left\n", phase.epoch, phase.clients,
+                 phase.active.size());
+    }
+  }
+
+ private:
+  const RoleRun& run_;
+  const Node& server_;
+  std::size_t told_ = 0;
+};
+
+absl::StatusOr<lab::Json> Serve(const RoleRun& run) {
+  const Federation& federation = run.federation();
+  BANDANA_ASSIGN_OR_RETURN(const std::string listen, run.config.Service("listen"));
+  BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(run));
+  const std::unique_ptr<Node> server = RolesOf(run).server();
+  BANDANA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Ledger> ledger,
+      OpenLedger(run.config, federation.claims, federation.budget, Ledger::Durability::kEach));
+  PhaseTeller phases(run, *server);
+  const auto on_play = [&](std::span<const Pull> pulls) {
+    phases.Tell();
+    lab::Json json = lab::Json::array();
+    for (const Pull& pull : pulls) json.push_back({pull.arm, pull.count});
+    run.events.Write("play", {{"pulls", json}});
+  };
+  const service::ServerParams params{
+      .listen = listen,
+      .clients = federation.topology.clients(),
+      .route = route,
+      .spec_digest = run.config.Digest(),
+      .budget_per_client = federation.budget,
+      .ledger = ledger.get(),
+      .insecure_seed = run.config.insecure_seed,
+      .join_timeout = kJoinTimeout,
+      .answer_timeout = route.sealed() ? kLongAnswerTimeout : kAnswerTimeout,
+      .stop = run.stop,
+      .on_listening = [&](const std::string& address) { run.TellListening(address); }};
+  BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report, service::RunServer(params, *server, on_play));
+  phases.Tell();
+  Observations observations;
+  server->Describe(observations);
+  return run.Done({{"shares", report.shares},
+                   {"reals", report.reals},
+                   {"bytes_in", report.bytes_in},
+                   {"bytes_out", report.bytes_out},
+                   {"spent", federation.charges_server ? ToJson(report.spent) : lab::Json(nullptr)},
+                   {"seconds", report.seconds},
+                   {"active", observations.active}},
+                  ledger.get());
+}
+
+absl::StatusOr<lab::Json> Participate(const RoleRun& run) {
+  const Federation& federation = run.federation();
+  BANDANA_ASSIGN_OR_RETURN(const std::string server, run.config.Service("server"));
+  BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(run));
+  std::string shuffler;
+  if (route.shuffled) {
+    BANDANA_ASSIGN_OR_RETURN(shuffler, run.config.Service("shuffler"));
+  }
+  BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ClientsOf(run.config, federation.topology.clients()));
+  BANDANA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Ledger> ledger,
+      OpenLedger(run.config, federation.claims, federation.budget, Ledger::Durability::kGrouped));
+  const service::AgentParams params{.server = server,
+                                    .route = route,
+                                    .shuffler = shuffler,
+                                    .first_client = range.first,
+                                    .clients = range.count,
+                                    .spec_digest = run.config.Digest(),
+                                    .budget_per_client = federation.budget,
+                                    .ledger = ledger.get(),
+                                    .insecure_seed = run.config.insecure_seed,
+                                    .connect_timeout = kConnectTimeout,
+                                    .stop = run.stop};
+  BANDANA_ASSIGN_OR_RETURN(
+      const service::AgentReport report,
+      service::RunAgent(params, RolesOf(run).client, dynamic_cast<SlotWorld&>(*run.instance.world)));
+  return lab::Json{{"role", NameOf(run.kind)},
+                   {"shares", report.shares},
+                   {"bytes_in", report.bytes_in},
+                   {"bytes_out", report.bytes_out},
+                   {"spent", federation.charges_clients ? ToJson(report.spent) : lab::Json(nullptr)},
+                   {"seconds", report.seconds}};
+}
+
+absl::Status CheckShuffler(const RoleRun& run) {
+  if (RolesOf(run).shuffler == nullptr) {
+    return InvalidInput({.message = "needs no shuffler",
+                         .file = run.config.spec.file,
+                         .key = "privacy.model",
+                         .value = NameOf(run.instance.experiment.privacy.model),
+                         .accepted = "shuffle"});
+  }
+  for (const char* key : {"service.ledger", "service.deployment_epsilon", "service.deployment_delta"}) {
+    if (!run.config.spec.service.Has(key)) continue;
+    return InvalidInput({.message = "a shuffler keeps no ledger: reports are charged at their clients",
+                         .file = run.config.spec.file,
+                         .key = key,
+                         .accepted = "in the configuration of an agent or a server"});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<lab::Json> Shuffle(const RoleRun& run) {
+  BANDANA_RETURN_IF_ERROR(CheckShuffler(run));
+  BANDANA_ASSIGN_OR_RETURN(const std::string listen, run.config.Service("listen"));
+  BANDANA_ASSIGN_OR_RETURN(const std::string server, run.config.Service("server"));
+  BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(run));
+  const service::ShufflerParams params{
+      .listen = listen,
+      .server = server,
+      .clients = run.federation().topology.clients(),
+      .spec_digest = run.config.Digest(),
+      .insecure_seed = run.config.insecure_seed,
+      .connect_timeout = kConnectTimeout,
+      .stop = run.stop,
+      .on_listening = [&](const std::string& address) { run.TellListening(address); }};
+  const std::unique_ptr<Node> role = RolesOf(run).shuffler();
+  BANDANA_ASSIGN_OR_RETURN(const service::ShufflerReport report, route.sealed()
+                                                                     ? service::RunBitShuffler(params, route)
+                                                                     : service::RunShuffler(params, *role));
+  lab::Json done = {{"role", NameOf(run.kind)},      {"shares", report.shares},
+                    {"mixes", report.mixes},         {"bytes_in", report.bytes_in},
+                    {"bytes_out", report.bytes_out}, {"seconds", report.seconds}};
+  run.events.Write("done", done);
+  return done;
+}
+
+}  // namespace
+
+absl::StatusOr<lab::Json> RunSlotRole(const RoleRun& run) {
+  switch (run.kind) {
+    case RoleKind::kServer:
+      return Serve(run);
+    case RoleKind::kAgent:
+      return Participate(run);
+    case RoleKind::kShuffler:
+      return Shuffle(run);
+    case RoleKind::kPeer:
+      break;
+  }
+  return run.Refuse("algorithm.name", run.algorithm(), "fed-ucb-p2p, ddp-mab for a peer");
+}
+
+}  // namespace bandana::cli

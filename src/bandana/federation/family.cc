@@ -1,0 +1,70 @@
+#include "bandana/federation/family.h"
+
+#include <algorithm>
+
+#include "bandana/core/nearest.h"
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace bandana {
+namespace {
+
+bool IsPlayedIn(const Family& family, const std::string& world) {
+  return std::find(family.worlds.begin(), family.worlds.end(), world) != family.worlds.end();
+}
+
+template <class Entry>
+std::string NamesOf(const std::vector<Entry>& entries, const std::string& wrong) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) {
+    if (std::find(names.begin(), names.end(), entry.name) == names.end()) names.push_back(entry.name);
+  }
+  const std::string nearest = NearestIfNear(wrong, names);
+  return fmt::format("{}{}", nearest.empty() ? "" : "nearest: " + nearest + "; one of ",
+                     fmt::join(names, ", "));
+}
+
+}  // namespace
+
+absl::Status Registry::Add(Family family) {
+  for (const Family& other : families_) {
+    if (other.name != family.name) continue;
+    for (const std::string& world : family.worlds) {
+      if (!IsPlayedIn(other, world)) continue;
+      return InvalidOption("name", family.name, "a name that no other algorithm has in that world");
+    }
+  }
+  families_.push_back(std::move(family));
+  return absl::OkStatus();
+}
+
+absl::Status Registry::Add(WorldKind kind) {
+  for (const WorldKind& other : worlds_) {
+    if (other.name == kind.name && other.time == kind.time) {
+      return InvalidOption("name", kind.name, "a name that no other world of that time model has");
+    }
+  }
+  worlds_.push_back(std::move(kind));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const Family*> Registry::FindFamily(const std::string& name, const std::string& world) const {
+  const Family* found = nullptr;
+  for (const Family& family : families_) {
+    if (family.name != name) continue;
+    if (IsPlayedIn(family, world)) return &family;
+    if (found == nullptr) found = &family;
+  }
+  if (found != nullptr) return found;
+  return InvalidOption("name", name, NamesOf(families_, name));
+}
+
+absl::StatusOr<const WorldKind*> Registry::FindWorld(const std::string& name, TimeModel time) const {
+  for (const WorldKind& kind : worlds_) {
+    if (kind.name == name && kind.time == time) return &kind;
+  }
+  return InvalidOption("kind", name, NamesOf(worlds_, name));
+}
+
+}  // namespace bandana

@@ -1,0 +1,166 @@
+#include "bandana/privacy/privacy_options.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace bandana {
+namespace {
+
+bool HasShuffler(const Privacy& privacy) { return privacy.model == TrustModel::kShuffle; }
+bool IsPrivate(const Privacy& privacy) { return privacy.is_private(); }
+bool HasNoShuffler(const Privacy& privacy) {
+  return privacy.model == TrustModel::kCentral || privacy.model == TrustModel::kLocal;
+}
+bool HasShuffleSum(const Privacy& privacy) {
+  return HasShuffler(privacy) && privacy.shuffle == ShuffleKind::kSum;
+}
+
+}  // namespace
+
+std::string NameOf(TrustModel model) {
+  switch (model) {
+    case TrustModel::kUnset:
+      return "unset";
+    case TrustModel::kNone:
+      return "none";
+    case TrustModel::kCentral:
+      return "central";
+    case TrustModel::kLocal:
+      return "local";
+    case TrustModel::kShuffle:
+      return "shuffle";
+    case TrustModel::kSilo:
+      return "silo";
+    case TrustModel::kPeer:
+      return "peer";
+  }
+  return "unset";
+}
+
+std::vector<Option> PrivacyOptions() {
+  using P = Privacy;
+  return OptionsFor<P>("privacy")
+      .Choice<TrustModel>(
+          "model", &P::model,
+          {{"none", TrustModel::kNone, "Data are used as they are, and no privacy is claimed."},
+           {"central", TrustModel::kCentral,
+            "People trust the server, which adds noise to what it releases."},
+           {"local", TrustModel::kLocal, "People trust nobody: each adds noise to its own report."},
+           {"shuffle", TrustModel::kShuffle,
+            "A shuffler between people and server mixes reports that have little noise each."},
+           {"silo", TrustModel::kSilo, "People trust their own agent, which adds noise to what it sends."},
+           {"peer", TrustModel::kPeer, "People trust their own peer. There is no controller."}},
+          "Whom people trust with their data.")
+      .Required()
+      .Choice<NoiseKind>("noise", &P::noise,
+                         {{"gaussian", NoiseKind::kGaussian, "Normal noise, with delta > 0."},
+                          {"laplace", NoiseKind::kLaplace, "Laplace noise, with delta = 0."}},
+                         "Which noise is added.")
+      .When(HasNoShuffler)
+      .Choice<OutOfRange>(
+          "out_of_range", &P::out_of_range,
+          {{"clip", OutOfRange::kClip, "The context and the reward are clipped to their bounds."},
+           {"zero", OutOfRange::kZero, "The user sends a privatized (0, 0)."}},
+          "What a user sends whose context or reward is outside its bounds.")
+      .Choice<SlotBudget>(
+          "slots", &P::slots,
+          {{"full", SlotBudget::kFull, "All of epsilon, which is enough (docs/proofs/synthetic-slots.md)."},
+           {"half", SlotBudget::kHalf, "Half of epsilon, as in the paper."},
+           {"split", SlotBudget::kSplit, "A K-th of epsilon."}},
+          "Which share of epsilon each arm's part of a message has.")
+      .When([](const P& p) { return p.model == TrustModel::kLocal; })
+      .WhenWorld("parameters", "multi")
+      .Choice<ShuffleKind>(
+          "shuffle", &P::shuffle,
+          {{"sum", ShuffleKind::kSum, "The shuffler adds up noisy bits."},
+           {"amplified", ShuffleKind::kAmplified, "The shuffler permutes reports that have local noise."}},
+          "What the shuffler does.")
+      .When(HasShuffler)
+      .Number("epsilon", &P::epsilon, Positive, "a finite number > 0",
+              "The privacy budget of one unit. A smaller epsilon means more privacy and more noise.")
+      .Required()
+      .When(IsPrivate)
+      .Number("delta", &P::delta, Probability, "a number in (0, 1)",
+              "The second part of the budget: the probability with which epsilon may be exceeded.")
+      .Required()
+      .When(
+          [](const P& p) { return p.is_private() && (!HasNoShuffler(p) || p.noise == NoiseKind::kGaussian); })
+      .Numbers(
+          "budgets", &P::budgets, [](double value) { return value > 0 && std::isfinite(value); },
+          "finite numbers > 0",
+          "Epsilons that the agents take in turn. auto: every agent has privacy.epsilon.")
+      .When(IsPrivate)
+      .Choice<Calibration>("calibration", &P::calibration,
+                           {{"tight", Calibration::kTight, "The least noise that we can prove to be enough."},
+                            {"paper", Calibration::kPaper, "The noise of the paper's formula."}},
+                           "How much noise is added.")
+      .When(IsPrivate)
+      .Choice<Sampler>("sampler", &P::sampler,
+                       {{"exact", Sampler::kExact,
+                         "Integer arithmetic, whose law is proved. A deployment takes nothing else."},
+                        {"fast", Sampler::kFast, "Floating point, for simulations."}},
+                       "How noise is drawn.")
+      .When(IsPrivate)
+      .Choice<Transport>(
+          "transport", &P::transport,
+          {{"bits", Transport::kBits, "Single bits that the shuffler cannot read."},
+           {"counts", Transport::kCounts, "Counts that the shuffler adds up; it is trusted with them."}},
+          "What clients send to the shuffler.")
+      .When(HasShuffleSum)
+      .Number("honest_fraction", &P::honest_fraction, InHalfOpen(0, 1), "a number in (0, 1]",
+              "The share of a phase's clients who follow the protocol. Only they hide others.")
+      .When(HasShuffler)
+      .Number("loss", &P::loss, InHalfOpen(0, 10), "a number in (0, 10]",
+              "How much more noise than a trusted server's is allowed, as a share of its standard deviation. "
+              "More noise needs fewer bits.")
+      .When([](const P& p) { return HasShuffleSum(p) && p.calibration == Calibration::kTight; })
+      .options();
+}
+
+absl::Status CheckPrivacy(const Privacy& privacy, const std::vector<TrustModel>& accepted) {
+  if (std::find(accepted.begin(), accepted.end(), privacy.model) == accepted.end()) {
+    std::vector<std::string> names;
+    for (const TrustModel each : accepted) names.push_back(NameOf(each));
+    return InvalidField(Part::kPrivacy, "model", NameOf(privacy.model),
+                        fmt::format("{}", fmt::join(names, ", ")));
+  }
+  if (privacy.model == TrustModel::kNone) {
+    if (!privacy.none_because.empty()) return absl::OkStatus();
+    return InvalidField(Part::kPrivacy, "none_because", "", "a reason, where model is none");
+  }
+  if (Positive(privacy.epsilon)) return absl::OkStatus();
+  return InvalidField(Part::kPrivacy, "epsilon", privacy.epsilon, "a finite number > 0");
+}
+
+std::vector<TrustModel> MeanModels() {
+  return {TrustModel::kNone, TrustModel::kCentral, TrustModel::kLocal, TrustModel::kShuffle};
+}
+
+GaussianParams GaussianParamsOf(const Privacy& privacy) {
+  return {privacy.budget(), privacy.calibration, privacy.sampler};
+}
+
+LaplaceParams LaplaceParamsOf(const Privacy& privacy) {
+  return {privacy.epsilon, privacy.calibration, privacy.sampler};
+}
+
+ShuffleSumMeanParams ShuffleSumParamsOf(const Privacy& privacy) {
+  return {.nominal = privacy.budget(),
+          .calibration = privacy.calibration,
+          .sampler = privacy.sampler,
+          .transport = privacy.transport,
+          .honest_fraction = privacy.honest_fraction,
+          .loss = privacy.calibration == Calibration::kTight ? privacy.loss : 1};
+}
+
+ShuffledLaplaceMeanParams ShuffledLaplaceParamsOf(const Privacy& privacy, Count most_clients) {
+  return {.nominal = privacy.budget(),
+          .calibration = privacy.calibration,
+          .sampler = privacy.sampler,
+          .honest_fraction = privacy.honest_fraction,
+          .most_clients = most_clients};
+}
+
+}  // namespace bandana

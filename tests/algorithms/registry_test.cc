@@ -1,0 +1,158 @@
+#include "bandana/algorithms/registry.h"
+
+#include <set>
+#include <string>
+
+#include "bandana/core/status.h"
+#include "bandana/sim/simulate.h"
+#include "gmock/gmock.h"
+
+// Entries of the registry tell the truth about themselves: every algorithm runs in every world and under
+// every trust model that it lists, and refuses the others by name.
+namespace bandana {
+namespace {
+
+constexpr Count kHorizon = 100;
+
+// The values of a small world, where its kind has options without a default.
+Values SmallWorld(const WorldKind& kind) {
+  Values values;
+  for (const Option& option : kind.options) {
+    if (option.key == "dimension") values["dimension"] = 2;
+    if (option.key == "actions") values["actions"] = kind.time == TimeModel::kRound ? 4 : 3;
+    if (option.key == "agents") values["agents"] = 4;
+    if (option.key == "theta_norm") values["theta_norm"] = 0.5;
+    if (option.key == "policies") values["policies"] = 8;
+    if (option.key == "loans") values["loans"] = 200;
+  }
+  if (kind.time == TimeModel::kSlot && kind.name == "glm") values["reward"] = "bernoulli";
+  if (kind.time == TimeModel::kRound) {
+    values["contexts"] = "gap";
+    values["reward"] = "bernoulli";
+    values.erase("theta_norm");
+  }
+  if (kind.name == "replay") {
+    values = {{"log", "auto-lending"}, {"loans", 200}, {"actions", 5}};
+  }
+  return values;
+}
+
+Privacy PrivacyFor(TrustModel model) {
+  return {.model = model, .none_because = "a test", .epsilon = 10, .delta = 1e-3, .sampler = Sampler::kFast};
+}
+
+absl::StatusOr<std::unique_ptr<World>> MakeSmall(const WorldKind& kind, const Family& family) {
+  return MakeWorld(kind.name, kind.time, SmallWorld(kind),
+                   {.horizon = kHorizon, .seed = 3, .one_client_per_round = family.one_client_per_round});
+}
+
+absl::StatusOr<Federation> CreateWithDefaults(const Family& family, TrustModel model, const World& world) {
+  BANDANA_ASSIGN_OR_RETURN(const Resolved resolved, Resolve(family.options, family.defaults, {}));
+  return family.create(resolved.params, PrivacyFor(model), world.facts());
+}
+
+const std::set<TrustModel> kModels = {TrustModel::kNone,    TrustModel::kCentral, TrustModel::kLocal,
+                                      TrustModel::kShuffle, TrustModel::kSilo,    TrustModel::kPeer};
+
+TEST(RegistryTest, EveryFamilyRunsWhereItSaysThatItDoes) {
+  for (const Family& family : Families().families()) {
+    ASSERT_FALSE(family.worlds.empty()) << family.name;
+    for (const std::string& name : family.worlds) {
+      const auto kind = Families().FindWorld(name, family.time);
+      ASSERT_TRUE(kind.ok()) << family.name << ": " << kind.status();
+      for (const TrustModel model : family.trust) {
+        SCOPED_TRACE(family.name + " in " + name + " under " + NameOf(model));
+        const auto world = MakeSmall(**kind, family);
+        ASSERT_TRUE(world.ok()) << world.status();
+        const auto federation = CreateWithDefaults(family, model, **world);
+        ASSERT_TRUE(federation.ok()) << federation.status();
+        EXPECT_EQ(federation->time(), family.time);
+        EXPECT_EQ(federation->claims.empty(), model == TrustModel::kNone);
+        const auto outcome = Simulate(*federation, **world, {.seed = 3});
+        ASSERT_TRUE(outcome.ok()) << outcome.status();
+        ASSERT_EQ(outcome->checkpoints.size(), 1u);
+        EXPECT_EQ(outcome->checkpoints.back().t, kHorizon);
+      }
+    }
+  }
+}
+
+TEST(RegistryTest, OtherTrustModelsAreRefusedByName) {
+  for (const Family& family : Families().families()) {
+    const auto kind = Families().FindWorld(family.worlds.front(), family.time);
+    ASSERT_TRUE(kind.ok());
+    const auto world = MakeSmall(**kind, family);
+    ASSERT_TRUE(world.ok()) << world.status();
+    for (const TrustModel model : kModels) {
+      if (std::find(family.trust.begin(), family.trust.end(), model) != family.trust.end()) continue;
+      const auto federation = CreateWithDefaults(family, model, **world);
+      ASSERT_FALSE(federation.ok()) << family.name << " under " << NameOf(model);
+      EXPECT_EQ(InputErrorOf(federation.status()).value_or(InputError{}).key, "model") << federation.status();
+      EXPECT_EQ(PartOf(federation.status()), Part::kPrivacy);
+    }
+  }
+}
+
+TEST(RegistryTest, AWorldOfAnotherTimeModelIsRefused) {
+  for (const Family& family : Families().families()) {
+    const auto own = MakeSmall(**Families().FindWorld(family.worlds.front(), family.time), family);
+    ASSERT_TRUE(own.ok()) << own.status();
+    const auto federation = CreateWithDefaults(family, family.trust.front(), **own);
+    ASSERT_TRUE(federation.ok()) << federation.status();
+    for (const WorldKind& kind : Families().worlds()) {
+      const auto slots_and_ticks = [](TimeModel time) {
+        return time == TimeModel::kSlot || time == TimeModel::kTick;  // they share their interface
+      };
+      if (kind.time == family.time || (slots_and_ticks(kind.time) && slots_and_ticks(family.time))) continue;
+      const auto world = MakeSmall(kind, family);
+      ASSERT_TRUE(world.ok()) << kind.name << ": " << world.status();
+      EXPECT_FALSE(Simulate(*federation, **world, {}).ok()) << family.name << " in " << kind.name;
+    }
+  }
+}
+
+TEST(RegistryTest, EveryOptionExplainsItself) {
+  const auto check = [](const std::string& name, const std::vector<Option>& options,
+                        const std::any& defaults) {
+    std::set<std::string> apply;
+    for (const Option& option : options) {
+      SCOPED_TRACE(name + ": " + option.FullKey());
+      const bool applies = option.applies(defaults, {});
+      EXPECT_TRUE(!applies || apply.insert(option.FullKey()).second) << "a second option that applies, too";
+      ASSERT_FALSE(option.sentence.empty());
+      EXPECT_EQ(option.sentence.back(), '.') << option.sentence;
+      EXPECT_FALSE(option.accepted.empty());
+      for (const Word& word : option.words) {
+        ASSERT_FALSE(word.sentence.empty()) << word.word;
+        EXPECT_EQ(word.sentence.back(), '.') << word.sentence;
+      }
+      if (option.required) continue;
+      const Value fallback = option.get(defaults);
+      EXPECT_TRUE(option.check(fallback).ok()) << ToText(fallback) << " is the default and is not accepted";
+    }
+  };
+  for (const Family& family : Families().families()) check(family.name, family.options, family.defaults);
+  for (const WorldKind& kind : Families().worlds()) check(kind.name, kind.options, kind.defaults);
+  check("privacy", PrivacyOptions(), Privacy{});
+}
+
+TEST(RegistryTest, NamesAreTakenOnce) {
+  Registry registry;
+  ASSERT_TRUE(registry.Add(Family{.name = "one", .worlds = {"linear"}}).ok());
+  EXPECT_FALSE(registry.Add(Family{.name = "one", .worlds = {"mab", "linear"}}).ok());
+  EXPECT_TRUE(registry.Add(Family{.name = "one", .worlds = {"mab"}}).ok()) << "another world, another form";
+  ASSERT_TRUE(registry.Add(WorldKind{.name = "linear", .time = TimeModel::kSlot}).ok());
+  EXPECT_FALSE(registry.Add(WorldKind{.name = "linear", .time = TimeModel::kSlot}).ok());
+  EXPECT_TRUE(registry.Add(WorldKind{.name = "linear", .time = TimeModel::kUser}).ok());
+}
+
+TEST(RegistryTest, AMistypedNameIsAnsweredWithTheNearest) {
+  EXPECT_THAT(std::string(Families().FindFamily("dp-dqe").status().message()),
+              ::testing::HasSubstr("nearest: dp-dpe"));
+  const Privacy privacy = PrivacyFor(TrustModel::kNone);
+  const auto misspelt = Create("dp-dpe", {{"alfa", 0.5}}, privacy, {});
+  EXPECT_THAT(std::string(misspelt.status().message()), ::testing::HasSubstr("alpha"));
+}
+
+}  // namespace
+}  // namespace bandana

@@ -1,4 +1,0 @@
-// error: use of deleted function
-#include "bandana/privacy/local_regression.h"
-
-bandana::LocalCrowd Twice(const bandana::LocalCrowd& crowd) { return crowd; }
