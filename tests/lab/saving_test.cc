@@ -5,12 +5,14 @@
 #include <set>
 
 #include "bandana/algorithms/registry.h"
+#include "bandana/bandit/round_recorder.h"
 #include "bandana/core/byte_string.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/saved_policy.h"
 #include "bandana/lab/spec.h"
 #include "bandana/sim/simulate.h"
+#include "bandana/sim/user_pairs.h"
 #include "gmock/gmock.h"
 #include "tests/reborn.h"
 
@@ -184,6 +186,32 @@ TEST(SavingTest, EveryAlgorithmIsHere) {
   std::set<std::string> names;
   for (const Family& family : Families().families()) names.insert(family.name);
   EXPECT_EQ(here, names) << "a policy that may not survive being saved: write its case";
+}
+
+// Learner, device and simulator are gone after some rounds; the world goes on.
+TEST(SavingTest, UsersGoOnWithAnotherSimulator) {
+  for (const Case& each : Cases()) {
+    const Settings settings =
+        SettingsOf(each, each.name == "ldp-ols" ? Overrides{"algorithm.lazy=0"} : Overrides{}).value();
+    const Count horizon = settings.Integer("horizon");
+    const auto decisions = [&](Count stop_after) {
+      const Instance instance = MakeInstance(settings, 0).value();
+      auto& world = dynamic_cast<UserWorld&>(*instance.world);
+      RoundRecorder recorder(1, {horizon}, true);
+      std::string saved;
+      for (Count begin = 0; begin < horizon; begin += stop_after) {
+        const auto learner = std::get<UserRoles>(instance.federation.roles).learner();
+        if (begin > 0) EXPECT_TRUE(learner->Restore(saved).ok());
+        const auto run = sim::MakeUserRun({.seed = 5, .users_before = begin}, *learner, world);
+        const absl::Status ran = run->Run(begin + stop_after, recorder);
+        EXPECT_TRUE(ran.ok()) << ran;
+        saved = learner->Save();
+      }
+      return recorder.decisions();
+    };
+    if (MakeInstance(settings, 0)->federation.time() != TimeModel::kUser) continue;
+    EXPECT_TRUE(decisions(horizon) == decisions(horizon / 8)) << each;
+  }
 }
 
 class SavedRunTest : public ::testing::TestWithParam<Case> {};
