@@ -83,7 +83,7 @@ std::vector<Option> PrivacyOptions() {
       .Required()
       .When(IsPrivate)
       .Number("delta", &P::delta, Probability, "a number in (0, 1)",
-              "The second part of the budget: the probability with which epsilon may be exceeded.")
+              "The second part of the budget: how much a probability may change beyond the factor e^epsilon.")
       .Required()
       .When(
           [](const P& p) { return p.is_private() && (!HasNoShuffler(p) || p.noise == NoiseKind::kGaussian); })

@@ -56,8 +56,8 @@ struct Privacy {
   DpGuarantee budget() const { return {epsilon, delta}; }
 };
 
-/// The options of a Privacy, in table "privacy". `sampler` is the default of that option: programs draw exact
-/// noise, and the lab's simulations fast noise.
+/// Returns the options of a Privacy, in table "privacy". Defaults are those of the struct; only the lab
+/// begins with another one, the fast sampler.
 std::vector<Option> PrivacyOptions();
 
 /// Fails unless the model is one of `accepted` and its budget is usable: epsilon is positive, and with kNone
