@@ -48,6 +48,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(bandana_own_flags INTERFACE -fno-semantic-interposition -fpch-preprocess)  # ccache needs the latter
   # g++ 12 raises false alarms where it inlines moves of std::function and absl::InlinedVector.
   target_compile_options(bandana_own_flags INTERFACE -Wno-maybe-uninitialized)
+  if(BANDANA_UNITY)
+    target_compile_options(bandana_own_flags INTERFACE -Wno-subobject-linkage)  # a source looks like a header there
+  endif()
 endif()
 
 # bandana_headers(NAME HEADERS ... DEPS ... [OPTIONS ...] [FIXED]): precompiles headers of other projects once for all
@@ -68,6 +71,20 @@ function(bandana_headers name)
     CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/checksum_headers;${CMAKE_CXX_COMPILER_LAUNCHER}")
 endfunction()
 
+# bandana_unity(TARGET SOURCE...): compiles up to eight sources of one folder as one, which nearly halves the time of a
+# whole build. So names in the anonymous namespaces of one folder must differ.
+function(bandana_unity target)
+  foreach(source ${ARGN})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    string(MAKE_C_IDENTIFIER ${folder} folder)
+    math(EXPR count_${folder} "0${count_${folder}} + 1")
+    math(EXPR group "(${count_${folder}} - 1) / 8")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # bandana_library(FOLDER DEPS ... [PRIVATE ...] [PRECOMPILED HEADERS]): makes the library bandana_FOLDER from
 # src/bandana/FOLDER. Its headers need DEPS; only its sources need PRIVATE.
 function(bandana_library folder)
@@ -76,6 +93,10 @@ function(bandana_library folder)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   if(sources)
     add_library(bandana_${folder} STATIC ${sources})
+    list(FILTER sources EXCLUDE REGEX "/exhibits/")  # each has names like kFigure
+    if(BANDANA_UNITY)
+      bandana_unity(bandana_${folder} ${sources})
+    endif()
     set(scope PUBLIC)
     target_link_libraries(bandana_${folder} PRIVATE bandana_own_flags ${ARG_PRIVATE})
     if(ARG_PRECOMPILED)

@@ -219,12 +219,12 @@ TEST(OptimalDesign, BadActionsAreNamed) {
     return InputErrorOf(NearOptimalDesign(actions, active).status()).value_or(InputError{});
   };
   const ActionMatrix zero = ActionMatrix::Zero(3, 2);
-  EXPECT_EQ(error(zero, {}).key, "environment.actions");
-  EXPECT_EQ(error(zero, {0, 1, 2}).key, "environment.actions");
+  EXPECT_EQ(error(zero, {}).key, "actions");
+  EXPECT_EQ(error(zero, {0, 1, 2}).key, "actions");
   EXPECT_THAT(error(zero, {0, 1, 2}).message, HasSubstr("zero"));
   EXPECT_THAT(error(ActionMatrix::Constant(3, 2, 1e-310), {0, 1, 2}).message, HasSubstr("zero"));
   for (double bad : {inf, -inf, std::nan("")}) {
-    EXPECT_EQ(error(ActionMatrix{{1, 0}, {bad, 1}}, {0, 1}).key, "environment.actions");
+    EXPECT_EQ(error(ActionMatrix{{1, 0}, {bad, 1}}, {0, 1}).key, "actions");
     EXPECT_THAT(error(ActionMatrix{{1, 0}, {bad, 1}}, {0, 1}).message, HasSubstr("action 1"));
   }
 }
@@ -444,7 +444,7 @@ TEST(UniformDesignTest, PlaysEveryActionAlike) {
   EXPECT_EQ(InputErrorOf(UniformDesign(ActionMatrix::Zero(2, 2), std::vector<ArmId>{0, 1}).status())
                 .value_or(InputError{})
                 .key,
-            "environment.actions");
+            "actions");
 }
 
 RC_GTEST_PROP(UniformDesignProperty, SpanAndGAreRight, ()) {

@@ -140,7 +140,7 @@ TEST_F(PolicyFileTest, RefusesAnotherPolicyAndSaysInWhat) {
   };
   PolicyIdentity other = identity_;
   other.algorithm = "pe";
-  EXPECT_THAT(refusal(other), HasSubstr("algorithm.name = \"dp-dpe\", not \"pe\""));
+  EXPECT_THAT(refusal(other), HasSubstr("algorithm = \"dp-dpe\", not \"pe\""));
   other = identity_;
   other.role = "agent 3";
   EXPECT_THAT(refusal(other), HasSubstr("role = \"server\", not \"agent 3\""));

@@ -4,13 +4,13 @@
 #include <array>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
 #include "bandana/bandit/clipping.h"
 #include "bandana/core/check.h"
 #include "bandana/core/golden_section.h"
+#include "bandana/core/infinity.h"
 
 namespace bandana {
 namespace {
@@ -81,7 +81,7 @@ class LaplaceMoment {
   double FromAbove(double t) const {
     const double square = t * t;
     const double y = square * largest_;
-    if (!(y < 1)) return std::numeric_limits<double>::infinity();
+    if (!(y < 1)) return kInfinity;
     double sum = 0;
     double power = 1;
     double head = 0;
@@ -102,7 +102,7 @@ class LaplaceMoment {
     for (std::size_t i = 0; i < error_.laws.size(); ++i) {
       if (error_.laws[i].laplace_terms == 0) continue;
       const double x = t * error_.weights[i] * error_.laws[i].laplace_scale;
-      if (!(std::abs(x) < 1)) return std::numeric_limits<double>::infinity();
+      if (!(std::abs(x) < 1)) return kInfinity;
       sum -= static_cast<double>(error_.laws[i].laplace_terms) * std::log1p(-x * x);
     }
     return sum;

@@ -37,6 +37,10 @@ absl::StatusOr<const Entry*> FindEntry(std::string_view name);
 absl::StatusOr<Target> MakeTarget(const Entry& entry, std::optional<double> epsilon,
                                   std::optional<double> delta);
 
+/// Most entries have one of these settings.
+inline constexpr DpGuarantee kSharp{1, 0.01};
+inline constexpr DpGuarantee kPure{1, 0};
+
 /// The entries of the catalog, one file per family. To add a target, add a line to one of them.
 std::vector<Entry> MeanEntries();
 std::vector<Entry> ShuffleEntries();

@@ -5,21 +5,19 @@
 namespace bandana::audit {
 namespace {
 
-constexpr DpGuarantee kSharp{1, 0.01};
-constexpr DpGuarantee kPure{1, 0};
 constexpr DpGuarantee kAmplified{0.5, 0.01};  // at this setting 15 clients are enough to hide among
-constexpr std::int64_t kDraws = 200'000;
+constexpr std::int64_t kDealtDraws = 200'000;
 constexpr std::int64_t kShuffleDraws = 100'000;
 
 template <class P>
-auto Laplace(Calibration calibration, std::vector<Count> dealt) {
+auto DealtLaplace(Calibration calibration, std::vector<Count> dealt) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(P privatizer, P::Create({nominal.epsilon, calibration, Sampler::kExact}));
     return DealtTarget(name, std::move(privatizer), AuditDeal(dealt), NoiseShape::kLaplace);
   };
 }
 
-absl::StatusOr<Target> ShuffleSum(const std::string& name, DpGuarantee nominal) {
+absl::StatusOr<Target> DealtShuffleSum(const std::string& name, DpGuarantee nominal) {
   BANDANA_ASSIGN_OR_RETURN(ShuffleSumMean privatizer,
                            ShuffleSumMean::Create({.nominal = nominal,
                                                    .calibration = Calibration::kTight,
@@ -45,12 +43,13 @@ absl::StatusOr<Target> ShuffledLaplace(const std::string& name, DpGuarantee nomi
 
 std::vector<Entry> DealtEntries() {
   return {
-      {"dealt-central-laplace", "one reward a client, in one coordinate: a trusted server's Laplace noise",
-       kPure, kDraws, Laplace<CentralLaplaceMean>(Calibration::kTight, {2, 3, 2})},
+      {"dealt-central-laplace",
+       "one reward a client, in one coordinate: a trusted server's DealtLaplace noise", kPure, kDealtDraws,
+       DealtLaplace<CentralLaplaceMean>(Calibration::kTight, {2, 3, 2})},
       {"dealt-local-laplace", "the same with a client's own noise: the adversary reads its report", kPure,
-       kDraws, Laplace<LocalLaplaceMean>(Calibration::kTight, {1, 1, 1})},
+       kDealtDraws, DealtLaplace<LocalLaplaceMean>(Calibration::kTight, {1, 1, 1})},
       {"dealt-shuffle-sum", "the same by sums of shuffled bits: the server sees totals", kSharp,
-       kShuffleDraws, ShuffleSum},
+       kShuffleDraws, DealtShuffleSum},
       {"dealt-shuffled-laplace", "the same with a client's own noise, dealt out and mixed by a shuffler",
        kAmplified, kShuffleDraws, ShuffledLaplace},
   };

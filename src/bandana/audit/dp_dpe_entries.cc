@@ -18,7 +18,7 @@ namespace {
 constexpr Epoch kPhase = 2;
 constexpr Count kHorizon = 30;
 constexpr Count kPopulation = 12;
-constexpr std::int64_t kDraws = 20'000;
+constexpr std::int64_t kDpDpeDraws = 20'000;
 
 // In a plane, there are two good arms and a bad one. Noise decides when the bad one is eliminated.
 absl::StatusOr<std::shared_ptr<const LinearProblem>> Problem() {
@@ -109,17 +109,17 @@ std::vector<Entry> DpDpeEntries() {
       {"dp-dpe-central",
        "whole runs of DP-DPE with a trusted server",
        {1, 0.01},
-       kDraws,
+       kDpDpeDraws,
        WholeRun(TrustModel::kCentral, 2)},
       {"dp-dpe-local",
        "whole runs of DP-DPE, each client with its own noise",
        {1, 0.01},
-       kDraws,
+       kDpDpeDraws,
        WholeRun(TrustModel::kLocal, 1)},
       {"dp-dpe-shuffle",
        "whole runs of DP-DPE with sums of shuffled bits",
        {1, 0.01},
-       kDraws,
+       kDpDpeDraws,
        WholeRun(TrustModel::kShuffle, 2)},
   };
 }

@@ -19,14 +19,14 @@
 namespace bandana::audit {
 namespace {
 
-constexpr Count kRounds = 16;  // rounds between two releases
-constexpr std::int64_t kSteps = 3;
-constexpr Count kDimension = 2;
+constexpr Count kRoundsPerRelease = 16;  // rounds between two releases
+constexpr std::int64_t kReleases = 3;
+constexpr Count kContextDimension = 2;
 // The entries of a released value: x_1^2/sqrt2, x_1 x_2, x_2^2/sqrt2, y x_1, y x_2.
 constexpr std::size_t kEntries = 5;
-constexpr std::int64_t kDraws = 20'000;
+constexpr std::int64_t kFedUcbDraws = 20'000;
 
-using Agent = FedUcbAgent<RegressionPrefixSum, double>;
+using ContextAgent = FedUcbAgent<RegressionPrefixSum, double>;
 using Controller = FedUcbController<RegressionPrefixSum>;
 
 /// A context that keeps what its role sends.
@@ -69,7 +69,7 @@ struct Setting {
 };
 
 std::shared_ptr<const DecisionBlock<double>> Sets() {
-  auto sets = std::make_shared<DecisionBlock<double>>(2, 2, kDimension);
+  auto sets = std::make_shared<DecisionBlock<double>>(2, 2, kContextDimension);
   double* first = sets->entries(0);
   first[0] = first[1] = 1;
   double* later = sets->entries(1);
@@ -83,19 +83,21 @@ absl::StatusOr<Setting> MakeSetting(LocalData local, DpGuarantee nominal) {
                                                         .calibration = Calibration::kTight,
                                                         .sampler = Sampler::kExact,
                                                         .mechanism = PrefixSumMechanism::kToeplitz,
-                                                        .steps = kSteps,
-                                                        .dimension = kDimension,
+                                                        .steps = kReleases,
+                                                        .dimension = kContextDimension,
                                                         .context_norm = 1,
                                                         .reward_bound = 1,
                                                         .reward_weight = 1}));
-  BANDANA_ASSIGN_OR_RETURN(
-      FedUcbWidth width,
-      FedUcbWidth::Create(
-          {.dimension = kDimension, .silos = 1, .releases = kSteps, .sums = kSteps, .failure = 0.05}));
-  BANDANA_ASSIGN_OR_RETURN(
-      SyncSchedule schedule,
-      SyncSchedule::Create(
-          {.sync = Sync::kBatch, .horizon = kRounds * kSteps + 1, .agents = 1, .batch = kRounds}));
+  BANDANA_ASSIGN_OR_RETURN(FedUcbWidth width, FedUcbWidth::Create({.dimension = kContextDimension,
+                                                                   .silos = 1,
+                                                                   .releases = kReleases,
+                                                                   .sums = kReleases,
+                                                                   .failure = 0.05}));
+  BANDANA_ASSIGN_OR_RETURN(SyncSchedule schedule,
+                           SyncSchedule::Create({.sync = Sync::kBatch,
+                                                 .horizon = kRoundsPerRelease * kReleases + 1,
+                                                 .agents = 1,
+                                                 .batch = kRoundsPerRelease}));
   const double first_noise = privatizer.noise() * std::sqrt(privatizer.strategy().Variance(1));
   return Setting{local, std::move(privatizer), width, std::move(schedule), first_noise, Sets()};
 }
@@ -109,14 +111,14 @@ void ForEachWeight(const PrefixSumStrategy& strategy, std::int64_t step, Use use
 }
 
 std::size_t SizeOf(const PrefixSumStrategy& strategy) {
-  return static_cast<std::size_t>(strategy.ReleasedBy(kSteps)) * kEntries;
+  return static_cast<std::size_t>(strategy.ReleasedBy(kReleases)) * kEntries;
 }
 
 // Returns how the first reward changes what is released, if everything else stays the same.
-std::vector<double> Direction(const PrefixSumStrategy& strategy) {
+std::vector<double> StreamDirection(const PrefixSumStrategy& strategy) {
   std::vector<double> direction(SizeOf(strategy), 0);
   constexpr std::size_t kFirstMoment = 3;
-  for (std::int64_t step = 1; step <= kSteps; ++step) {
+  for (std::int64_t step = 1; step <= kReleases; ++step) {
     const auto before = static_cast<std::size_t>(strategy.ReleasedBy(step - 1));
     ForEachWeight(strategy, step, [&](std::int64_t j, std::int64_t k, double weight) {
       if (k != 1) return;
@@ -132,7 +134,7 @@ class Adversary {
  public:
   Adversary(const Setting& setting, std::span<double> view)
       : setting_(setting), policy_(setting.width, setting.first_noise), view_(view) {
-    Expect(kRounds - 1);
+    Expect(kRoundsPerRelease - 1);
   }
 
   void See(const StepValues& released) {
@@ -151,7 +153,7 @@ class Adversary {
 
   absl::Status Learn(const RegressionSums& sums) {
     BANDANA_RETURN_IF_ERROR(policy_.Learn(sums));
-    Expect(kRounds);
+    Expect(kRoundsPerRelease);
     return absl::OkStatus();
   }
 
@@ -174,14 +176,14 @@ class Adversary {
   std::vector<std::array<double, kEntries>> expected_;
 };
 
-absl::Status Run(const Setting& setting, Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
+absl::Status RunAgent(const Setting& setting, Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
   const FedUcbAgentParams params{.horizon = setting.schedule.params().horizon,
                                  .silos = 1,
                                  .local = setting.local,
                                  .first_noise = setting.first_noise};
   std::optional<Declassify> leak;
   if (setting.local == LocalData::kRaw) leak.emplace("fed-ucb-raw: what the audit is to find");
-  Agent agent(params, setting.width, setting.privatizer, leak);
+  ContextAgent agent(params, setting.width, setting.privatizer, leak);
   Controller controller(setting.schedule, setting.width, setting.privatizer);
   Outbox agents({.self = NodeId{1}, .upstream = kServerNode}, noise);
   Outbox controllers({.self = kServerNode}, noise);
@@ -210,7 +212,7 @@ absl::Status Run(const Setting& setting, Neighbour neighbour, NoiseGen& noise, s
   };
   BANDANA_RETURN_IF_ERROR(controller.OnStart(controllers));
   BANDANA_RETURN_IF_ERROR(deliver());
-  for (Count round = 1; round <= kRounds * kSteps; ++round) {
+  for (Count round = 1; round <= kRoundsPerRelease * kReleases; ++round) {
     const bool first = round == 1;
     agent.Act(agents, round, setting.sets->set(first ? 0 : 1));
     const double reward = first && neighbour == Neighbour::kFirst ? -1 : 1;
@@ -231,9 +233,9 @@ auto InteractiveStream(LocalData local) {
     claim.proof = "docs/proofs/fed-ucb-streams.md";
     const PrefixSumStrategy& strategy = setting->privatizer.strategy();
     Target target{.name = name, .claim = claim, .dimension = SizeOf(strategy)};
-    if (local == LocalData::kReleased) target.direction = Direction(strategy);
+    if (local == LocalData::kReleased) target.direction = StreamDirection(strategy);
     target.draw = [setting](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
-      return Run(*setting, neighbour, noise, view);
+      return RunAgent(*setting, neighbour, noise, view);
     };
     return target;
   };
@@ -242,13 +244,12 @@ auto InteractiveStream(LocalData local) {
 }  // namespace
 
 std::vector<Entry> FedUcbEntries() {
-  constexpr DpGuarantee kSharp{1, 0.01};
   return {
       {"fed-ucb-released",
        "whole runs of an agent of FedUCB that acts on released sums, on an interactive stream", kSharp,
-       kDraws, InteractiveStream(LocalData::kReleased)},
+       kFedUcbDraws, InteractiveStream(LocalData::kReleased)},
       {"fed-ucb-raw", "the same where the agent acts on its own records, too, as P3 prints it", kSharp,
-       kDraws, InteractiveStream(LocalData::kRaw),
+       kFedUcbDraws, InteractiveStream(LocalData::kRaw),
        "with local = raw one record changes later actions, and these later records: the claim is for logged "
        "streams alone"},
   };

@@ -6,23 +6,24 @@
 namespace bandana::audit {
 namespace {
 
-constexpr std::size_t kDimension = 5;
-constexpr double kRadius = 2;
+constexpr std::size_t kBallDimension = 5;
+constexpr double kBallRadius = 2;
 
 // Attacks a client's report of a vector at either end of a diameter.
 auto Ball(L2BallRandomizer randomizer) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const L2BallMean privatizer, L2BallMean::Create({.epsilon = nominal.epsilon,
                                                                               .randomizer = randomizer,
-                                                                              .dimension = kDimension,
-                                                                              .radius = kRadius,
+                                                                              .dimension = kBallDimension,
+                                                                              .radius = kBallRadius,
                                                                               .sampler = Sampler::kExact}));
-    std::array<std::vector<double>, 2> ends = {std::vector<double>(kDimension),
-                                               std::vector<double>(kDimension)};
-    ends[0][0] = -0.8 * kRadius;
-    ends[0][1] = 0.6 * kRadius;
-    for (std::size_t i = 0; i < kDimension; ++i) ends[1][i] = -ends[0][i];
-    Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = kDimension, .direction = ends[1]};
+    std::array<std::vector<double>, 2> ends = {std::vector<double>(kBallDimension),
+                                               std::vector<double>(kBallDimension)};
+    ends[0][0] = -0.8 * kBallRadius;
+    ends[0][1] = 0.6 * kBallRadius;
+    for (std::size_t i = 0; i < kBallDimension; ++i) ends[1][i] = -ends[0][i];
+    Target target{
+        .name = name, .claim = ClaimOf(privatizer), .dimension = kBallDimension, .direction = ends[1]};
     target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
       AuditContext client(NodeId{1}, noise);
       const Raw<std::span<const double>> vector(ends[neighbour == Neighbour::kSecond]);

@@ -49,7 +49,6 @@ auto Regression(Calibration calibration, Count slots) {
 
 std::vector<Entry> LocalEntries() {
   constexpr std::int64_t kDraws = 200'000;
-  constexpr DpGuarantee kSharp{1, 0.01};
   return {
       {"local-gradient-duchi",
        "a user's gradient, by Duchi et al.: the adversary reads the message",

@@ -6,8 +6,6 @@ namespace bandana::audit {
 namespace {
 
 constexpr std::int64_t kDraws = 200'000;
-constexpr DpGuarantee kSharp{1, 0.01};
-constexpr DpGuarantee kPure{1, 0};
 constexpr DpGuarantee kOfP1{10, 0.1};  // the setting of P1's experiments, for which its formula fails
 
 // The adversary sees the sum of `clients` clients. If each report is protected by itself, there is one

@@ -57,7 +57,7 @@ absl::Status Run(const SiloPrefixSum& privatizer, const Records& first, NoiseGen
 }
 
 // Attacks all releases of a whole stream.
-auto Stream(PrefixSumMechanism mechanism, Calibration calibration) {
+auto PrefixSumStream(PrefixSumMechanism mechanism, Calibration calibration) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const SiloPrefixSum privatizer,
                              SiloPrefixSum::Create({.nominal = nominal,
@@ -81,20 +81,19 @@ auto Stream(PrefixSumMechanism mechanism, Calibration calibration) {
 
 std::vector<Entry> PrefixSumEntries() {
   constexpr std::int64_t kDraws = 100'000;
-  constexpr DpGuarantee kSharp{1, 0.01};
   constexpr Calibration kTight = Calibration::kTight;
   return {
       {"silo-tree", "a silo's prefix sums by the binary tree, all steps together", kSharp, kDraws,
-       Stream(PrefixSumMechanism::kTree, kTight)},
+       PrefixSumStream(PrefixSumMechanism::kTree, kTight)},
       {"silo-tree-paper",
        "the same by P3's formula, held to what it delivers",
        {20, 0.1},
        kDraws,
-       Stream(PrefixSumMechanism::kTree, Calibration::kPaper)},
+       PrefixSumStream(PrefixSumMechanism::kTree, Calibration::kPaper)},
       {"silo-honaker", "the tree's releases again, for Honaker's estimates", kSharp, kDraws,
-       Stream(PrefixSumMechanism::kHonaker, kTight)},
+       PrefixSumStream(PrefixSumMechanism::kHonaker, kTight)},
       {"silo-toeplitz", "a silo's prefix sums by the square-root factorisation", kSharp, kDraws,
-       Stream(PrefixSumMechanism::kToeplitz, kTight)},
+       PrefixSumStream(PrefixSumMechanism::kToeplitz, kTight)},
   };
 }
 

@@ -5,7 +5,7 @@
 namespace bandana::audit {
 namespace {
 
-auto Stream(PrefixSumMechanism mechanism, Calibration calibration, double reward_weight) {
+auto WholeStream(PrefixSumMechanism mechanism, Calibration calibration, double reward_weight) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const RegressionPrefixSum privatizer,
                              RegressionPrefixSum::Create({.nominal = nominal,
@@ -42,20 +42,19 @@ absl::StatusOr<Target> Shuffled(const std::string& name, DpGuarantee nominal) {
 
 std::vector<Entry> RegressionEntries() {
   constexpr std::int64_t kDraws = 100'000;
-  constexpr DpGuarantee kSharp{1, 0.01};
   constexpr Calibration kTight = Calibration::kTight;
   return {
       {"regression-tree", "a silo's sums for regression by the binary tree, all steps together", kSharp,
-       kDraws, Stream(PrefixSumMechanism::kTree, kTight, 0.5)},
+       kDraws, WholeStream(PrefixSumMechanism::kTree, kTight, 0.5)},
       {"regression-tree-paper",
        "the same by P3's formula, held to what it delivers",
        {20, 0.1},
        kDraws,
-       Stream(PrefixSumMechanism::kTree, Calibration::kPaper, 1)},
+       WholeStream(PrefixSumMechanism::kTree, Calibration::kPaper, 1)},
       {"regression-honaker", "the tree's releases again, for Honaker's estimates", kSharp, kDraws,
-       Stream(PrefixSumMechanism::kHonaker, kTight, 0.5)},
+       WholeStream(PrefixSumMechanism::kHonaker, kTight, 0.5)},
       {"regression-toeplitz", "a silo's sums for regression by the square-root factorisation", kSharp, kDraws,
-       Stream(PrefixSumMechanism::kToeplitz, kTight, 0.5)},
+       WholeStream(PrefixSumMechanism::kToeplitz, kTight, 0.5)},
       {"regression-shuffle-half-honest", "totals over four silos, two of which add no noise", kSharp, kDraws,
        Shuffled},
   };

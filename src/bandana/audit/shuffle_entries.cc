@@ -9,7 +9,6 @@
 namespace bandana::audit {
 namespace {
 
-constexpr DpGuarantee kSharp{1, 0.01};
 constexpr std::int64_t kSumDraws = 100'000;
 constexpr Count kSumClients = 10;
 constexpr std::int64_t kLaplaceDraws = 100'000;

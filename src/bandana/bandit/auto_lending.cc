@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <limits>
 #include <utility>
 
 #include "bandana/bandit/link.h"
 #include "bandana/core/check.h"
 #include "bandana/core/csv.h"
 #include "bandana/core/distributions.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -85,7 +85,6 @@ absl::Status CheckLoans(const std::vector<Loan>& loans) {
 
 // Returns the smallest and largest value of each column. A column with a single value becomes 0 throughout.
 std::array<Interval, AutoLendingScale::kNumbers> DataRanges(const std::vector<Loan>& loans) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::array<Interval, AutoLendingScale::kNumbers> ranges;
   ranges.fill({kInfinity, -kInfinity});
   for (const Loan& loan : loans) {

@@ -10,8 +10,6 @@
 namespace bandana {
 namespace {
 
-constexpr double kNormSlack = 1 + 1e-9;
-
 absl::Status CheckNorms(const CsvReader& reader, const double* context, Count actions, Count dimension) {
   for (Count a = 0; a < actions; ++a) {
     const double norm = Eigen::Map<const Vector>(context + a * dimension, dimension).norm();

@@ -8,13 +8,12 @@
 #include "bandana/bandit/context_coordinates.h"
 #include "bandana/core/check.h"
 #include "bandana/core/distributions.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
 
 namespace bandana {
 namespace {
-
-constexpr double kNormSlack = 1 + 1e-9;
 
 absl::Status CheckSize(Count actions, Count dimension, Count least_dimension) {
   constexpr Count kMostEntries = Count{1} << 24;
@@ -69,7 +68,7 @@ class PickSums {
     for (Eigen::Index policy = 0; policy < thetas_.rows(); ++policy) {
       const double* scores = scores_.data() + policy * scores_.rows();
       Eigen::Index best = 0;
-      double second = -std::numeric_limits<double>::infinity();
+      double second = -kInfinity;
       for (Eigen::Index a = 1; a < scores_.rows(); ++a) {
         if (scores[a] > scores[best]) {
           second = scores[best];

@@ -13,7 +13,6 @@ namespace {
 
 constexpr double kMostTheta = 100;
 constexpr Count kMostEntries = Count{1} << 24;
-constexpr double kNormSlack = 1 + 1e-9;
 
 absl::Status BadCount(const char* field, Count value, std::string accepted) {
   return InvalidField(Part::kParams, field, fmt::format("{}", value), std::move(accepted));

@@ -16,7 +16,6 @@
 namespace bandana {
 namespace {
 
-constexpr double kNormSlack = 1 + 1e-9;
 constexpr double kMeanSlack = 1e-9;  // for a mean that was computed in another order
 
 void FillNormal(Eigen::Ref<Vector> vector, CoinGen& coin) {

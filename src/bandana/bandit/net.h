@@ -35,8 +35,8 @@ struct NetParams {
 };
 
 /// Returns an upper bound on the number of actions of MakeNet, without making the net. If the bound exceeds
-/// the limit, fails with an InvalidInput on "algorithm.net_radius" that names the size and a sufficient
-/// radius. If no radius is sufficient, the error is on "environment.dimension".
+/// the limit, fails with an InvalidInput on "net_radius" that names the size and a sufficient
+/// radius. If no radius is sufficient, the error is on "dimension".
 absl::StatusOr<Count> NetSize(const NetParams& params);
 
 /// Returns the net, one action per row, without repetitions. Deterministic. For d <= 4 and radius <= 1 it has

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
 #include "bandana/bandit/net_lattice.h"
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 
 namespace bandana::internal {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 /// In higher dimensions the lattice always has far fewer actions, and counting bands takes long.
 constexpr int kMostBandDimensions = 5;
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNever = kInfinity;
 
 /// Returns the angle between unit vectors at this chord.
 double AngleOf(double chord) { return 2 * std::asin(std::min(1.0, chord / 2)); }

@@ -102,7 +102,7 @@ double BernsteinWidth(double variance, double range, Count count, double log_two
   return std::sqrt(2 * variance * log_two_by_level / n) + 7 * range * log_two_by_level / (3 * (n - 1));
 }
 
-double NormalQuantile(double level) {  // two-sided
+double TwoSidedQuantile(double level) {  // two-sided
   return std::numbers::sqrt2 * boost::math::erfc_inv(level);
 }
 
@@ -130,7 +130,7 @@ void Conclude(std::span<const Sample> samples, std::optional<double> range, cons
   }
   estimate.standard_error = std::sqrt(variance);
   estimate.normal =
-      Around(estimate.value, NormalQuantile(options.level) * estimate.standard_error, options.rewards);
+      Around(estimate.value, TwoSidedQuantile(options.level) * estimate.standard_error, options.rewards);
   if (range.has_value()) estimate.bernstein = Around(estimate.value, width, options.rewards);
 }
 
@@ -288,7 +288,7 @@ absl::StatusOr<ValueEstimate> SelfNormalised(const LoggedData& log, const Stocha
   }
   estimate.standard_error = std::sqrt(squares) / sum;
   estimate.normal =
-      Around(estimate.value, NormalQuantile(options.level) * estimate.standard_error, options.rewards);
+      Around(estimate.value, TwoSidedQuantile(options.level) * estimate.standard_error, options.rewards);
   if (options.weight_bound.has_value()) {
     const RatioBounds bounds(weighted, weights, *options.weight_bound * Length(options.rewards),
                              options.level);

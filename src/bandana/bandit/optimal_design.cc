@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 
 namespace bandana {
@@ -69,11 +69,8 @@ struct ActiveRows {
   auto scaled(Index i) const { return Eigen::Map<const Vector>(row(i), dim()) * scale; }
 };
 
-absl::Status BadActions(std::string message) {
-  InputError error;
-  error.message = std::move(message);
-  error.key = "environment.actions";
-  return InvalidInput(error);
+absl::Status BadDesign(const std::string& message) {
+  return InvalidField(Part::kFacts, {.message = message, .key = "actions"});
 }
 
 /// Returns the largest |entry|, or NaN if an entry is not finite.
@@ -89,7 +86,7 @@ double GreatestEntry(const double* x, Index n) {
 
 absl::StatusOr<ActiveRows> CheckedRows(const ActionMatrix& actions, std::span<const ArmId> active) {
   ActiveRows rows{actions, {active.begin(), active.end()}};
-  if (rows.arms.empty()) return BadActions("there is no action to explore");
+  if (rows.arms.empty()) return BadDesign("there is no action to explore");
   if (!std::is_sorted(rows.arms.begin(), rows.arms.end())) std::sort(rows.arms.begin(), rows.arms.end());
   rows.arms.erase(std::unique(rows.arms.begin(), rows.arms.end()), rows.arms.end());
   BANDANA_CHECK(rows.arms.front() >= 0 && rows.arms.back() < actions.rows());
@@ -97,11 +94,11 @@ absl::StatusOr<ActiveRows> CheckedRows(const ActionMatrix& actions, std::span<co
   for (Index i = 0; i < rows.size(); ++i) {
     const double entry = GreatestEntry(rows.row(i), rows.dim());
     if (!std::isfinite(entry)) {
-      return BadActions(absl::StrCat("action ", rows.arms[i], " has an entry that is not finite"));
+      return BadDesign(absl::StrCat("action ", rows.arms[i], " has an entry that is not finite"));
     }
     greatest = std::max(greatest, entry);
   }
-  if (!(greatest > 1e-300)) return BadActions("every action is zero, or too short to tell from it (1e-300)");
+  if (!(greatest > 1e-300)) return BadDesign("every action is zero, or too short to tell from it (1e-300)");
   rows.scale = std::ldexp(1.0, -std::min(std::ilogb(greatest), 1000));
   return rows;
 }
@@ -561,7 +558,7 @@ absl::StatusOr<Design> NearOptimalDesign(const ActionMatrix& actions, std::span<
   const double rank = static_cast<double>(start.rank());
   const double goal = params.target * rank;
   Leverages leverages(start.Coordinates(), start.rank());
-  Result best{.atoms = {}, .g = std::numeric_limits<double>::infinity(), .steps = 0};
+  Result best{.atoms = {}, .g = kInfinity, .steps = 0};
   const auto attempt = [&](Result result) {
     result.steps = best.steps += result.steps;
     if (!(best.g <= result.g)) best = std::move(result);

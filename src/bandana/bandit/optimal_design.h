@@ -62,7 +62,7 @@ int DesignSupportBound(int rank);
 /// away steps (Wynn, 1970; Atwood, 1973; Todd, "Minimum-Volume Ellipsoids", 2016). If that does not reach the
 /// target, it runs Fedorov's exchange (1972), for which the two guarantees are proved in the source.
 ///
-/// Fails with an InvalidInput on "environment.actions" if the set is empty, has a non-finite entry, or has
+/// Fails with an InvalidInput on the fact "actions" if the set is empty, has a non-finite entry, or has
 /// only zeros (to 1e-300).
 absl::StatusOr<Design> NearOptimalDesign(const ActionMatrix& actions, std::span<const ArmId> active,
                                          const DesignParams& params = {});

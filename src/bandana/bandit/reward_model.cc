@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "bandana/core/distributions.h"
+#include "bandana/core/infinity.h"
 
 namespace bandana {
 namespace {
@@ -30,10 +30,7 @@ double UniformOne(CoinGen& coin) {
 
 }  // namespace
 
-Interval RewardModel::means() const {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return support().value_or(Interval{-kInfinity, kInfinity});
-}
+Interval RewardModel::means() const { return support().value_or(Interval{-kInfinity, kInfinity}); }
 
 std::optional<Interval> RewardModel::support() const {
   switch (kind) {

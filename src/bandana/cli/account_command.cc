@@ -19,13 +19,13 @@ using lab::Json;
 
 constexpr char kProofNote[] = "docs/proofs/accounting.md";
 
-std::string Shown(const Json& value) {
+std::string Excerpt(const Json& value) {
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
 absl::Status Wrong(const std::string& key, const Json& value, const std::string& accepted) {
-  return InvalidInput({.message = "not accepted", .key = key, .value = Shown(value), .accepted = accepted});
+  return InvalidInput({.message = "not accepted", .key = key, .value = Excerpt(value), .accepted = accepted});
 }
 
 absl::Status Unknown(const std::string& prefix, const std::string& key, const Json& value,
@@ -35,7 +35,7 @@ absl::Status Unknown(const std::string& prefix, const std::string& key, const Js
   const std::string nearest = NearestIfNear(key, known);
   if (!nearest.empty()) accepted = fmt::format("nearest: {}; {}", nearest, accepted);
   return InvalidInput(
-      {.message = "unknown field", .key = prefix + key, .value = Shown(value), .accepted = accepted});
+      {.message = "unknown field", .key = prefix + key, .value = Excerpt(value), .accepted = accepted});
 }
 
 absl::StatusOr<Json> ReadJson(const std::string& file) {
@@ -209,8 +209,6 @@ std::string Text(const Request& request, const AccountReport& report) {
   }
   return text + Table(rows) + fmt::format("\nFor a list that was fixed beforehand. Proofs: {}\n", kProofNote);
 }
-
-Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json ToJson(const Request& request, const AccountReport& report) {
   Json json = {{"epsilon", report.guarantee.epsilon},

@@ -22,16 +22,12 @@ std::string Pair(DpGuarantee guarantee) {
   return fmt::format("({:.4g}, {:.3g})", guarantee.epsilon, guarantee.delta);
 }
 
-lab::Json ToJson(DpGuarantee guarantee) {
-  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
-}
-
-int List(const Global& global) {
+int ListTargets(const Global& global) {
   lab::Json json = lab::Json::array();
   for (const Entry& entry : audit::Catalog()) {
     json.push_back({{"target", entry.name},
                     {"summary", entry.summary},
-                    {"nominal", ToJson(entry.nominal)},
+                    {"nominal", GuaranteeJson(entry.nominal)},
                     {"draws", entry.draws},
                     {"known_to_fail",
                      entry.known_to_fail.empty() ? lab::Json(nullptr) : lab::Json(entry.known_to_fail)}});
@@ -98,7 +94,7 @@ std::string WhyItFails(const Finding& finding) {
 lab::Json ToJson(const Finding& finding) {
   lab::Json json = {{"target", finding.target}, {"claim", nullptr}};
   if (finding.claim) {
-    json["claim"] = ToJson(finding.claim->guarantee);
+    json["claim"] = GuaranteeJson(finding.claim->guarantee);
     json["adversary"] = finding.claim->adversary;
     json["unit"] = finding.claim->unit;
     json["neighbours"] = finding.claim->neighbours;
@@ -155,7 +151,7 @@ absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, con
 }  // namespace
 
 int AuditCommand(const AuditArguments& arguments, const Global& global) {
-  if (arguments.list) return List(global);
+  if (arguments.list) return ListTargets(global);
   const absl::StatusOr<std::vector<Finding>> findings = Attack(arguments, global);
   if (!findings.ok()) return Fail(findings.status(), global);
   const auto refuted = std::count_if(findings->begin(), findings->end(),

@@ -13,10 +13,6 @@ namespace {
 
 using lab::Json;
 
-Json Guarantee(const DpGuarantee& guarantee) {
-  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
-}
-
 std::string Shown(const Json& value) {
   if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
   return value.is_string() ? value.get<std::string>() : value.dump();
@@ -39,8 +35,8 @@ void Print(const CalibrationAnswer& answer, const std::string& name, const std::
   if (json) {
     Json document = {{"calibrate", name}, {"mechanism", answer.mechanism}, {"calibration", calibration}};
     for (const CalibrationFigure& figure : answer.figures) document[figure.name] = figure.value;
-    document["asked"] = answer.asked.has_value() ? Guarantee(*answer.asked) : Json(nullptr);
-    document["delivered"] = Guarantee(answer.delivered);
+    document["asked"] = answer.asked.has_value() ? GuaranteeJson(*answer.asked) : Json(nullptr);
+    document["delivered"] = GuaranteeJson(answer.delivered);
     document["met"] = Met(answer);
     document["proof"] = answer.proof;
     if (!answer.alternatives.is_null()) document["alternatives"] = answer.alternatives;

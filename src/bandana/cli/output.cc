@@ -30,9 +30,13 @@ int ExitCode(const absl::Status& status) {
   }
 }
 
-lab::Json TextOrNull(const std::string& text) { return text.empty() ? lab::Json(nullptr) : lab::Json(text); }
-
 }  // namespace
+
+lab::Json GuaranteeJson(const DpGuarantee& guarantee) {
+  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
+}
+
+lab::Json TextOrNull(const std::string& text) { return text.empty() ? lab::Json(nullptr) : lab::Json(text); }
 
 int Fail(const absl::Status& status, const Global& global) {
   const std::string message(status.message());

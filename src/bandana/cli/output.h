@@ -16,6 +16,11 @@ struct Global {
   bool quiet = false;  ///< print no progress
 };
 
+lab::Json GuaranteeJson(const DpGuarantee& guarantee);
+
+/// Returns the text for a JSON document: null if it is empty.
+lab::Json TextOrNull(const std::string& text);
+
 /// Prints an error, as text on stderr or as JSON on stdout, and returns its exit code: 2 for bad input, 3 if
 /// a budget is exceeded, 4 if another process or the network failed, 130 if interrupted, 1 for anything else.
 int Fail(const absl::Status& status, const Global& global);

@@ -87,7 +87,7 @@ void Print(const Job& job, const lab::Reproduction& reproduction, const std::str
   std::fflush(stdout);
 }
 
-int List(const Global& global) {
+int ListExhibits(const Global& global) {
   if (global.json) return ListCommand("exhibits", "", global);
   for (const lab::Exhibit& exhibit : lab::Exhibits()) {
     fmt::print("{:<12} {} ({} claims)\n", exhibit.name, exhibit.title, exhibit.claims.size());
@@ -98,7 +98,7 @@ int List(const Global& global) {
 }  // namespace
 
 int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) {
-  if (arguments.list) return List(global);
+  if (arguments.list) return ListExhibits(global);
   const absl::StatusOr<lab::Scale> scale = lab::ScaleOf(arguments.scale);
   if (!scale.ok()) return Fail(scale.status(), global);
   const absl::StatusOr<std::vector<Job>> jobs = Prepare(arguments, *scale);

@@ -75,10 +75,6 @@ void Events::Write(const std::string& event, const lab::Json& fields) {
   *out_ << line.dump() << "\n" << std::flush;
 }
 
-lab::Json ToJson(const DpGuarantee& guarantee) {
-  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
-}
-
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
                                                    const DpGuarantee& budget, Ledger::Durability durability) {
   const lab::Settings& service = config.spec.service;

@@ -52,8 +52,6 @@ class Events {
   std::ostream* out_ = nullptr;
 };
 
-lab::Json ToJson(const DpGuarantee& guarantee);
-
 /// Opens the ledger that service.ledger names. Returns null if the configuration names none.
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
                                                    const DpGuarantee& budget, Ledger::Durability durability);

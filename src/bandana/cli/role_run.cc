@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "bandana/cli/output.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
 
@@ -53,6 +54,43 @@ void RoleRun::TellListening(const std::string& address) const {
   if (address.empty()) return;
   events.Write("listening", {{"address", address}});
   if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
+}
+
+absl::StatusOr<service::ServerParams> RoleRun::Server() const {
+  BANDANA_ASSIGN_OR_RETURN(const std::string listen, config.Service("listen"));
+  return service::ServerParams{.listen = listen,
+                               .clients = federation().topology.clients(),
+                               .route = {},
+                               .spec_digest = config.Digest(),
+                               .budget_per_client = federation().budget,
+                               .insecure_seed = config.insecure_seed,
+                               .join_timeout = kJoinTimeout,
+                               .answer_timeout = kLongAnswerTimeout,
+                               .stop = stop,
+                               .on_listening = [this](const std::string& at) { TellListening(at); }};
+}
+
+absl::StatusOr<service::AgentParams> RoleRun::Agent() const {
+  BANDANA_ASSIGN_OR_RETURN(const std::string server, config.Service("server"));
+  BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ClientsOf(config, federation().topology.clients()));
+  return service::AgentParams{.server = server,
+                              .route = {},
+                              .first_client = range.first,
+                              .clients = range.count,
+                              .spec_digest = config.Digest(),
+                              .budget_per_client = federation().budget,
+                              .insecure_seed = config.insecure_seed,
+                              .connect_timeout = kConnectTimeout,
+                              .stop = stop};
+}
+
+lab::Json RoleRun::Summary(const service::AgentReport& report) const {
+  return {{"role", NameOf(kind)},
+          {"shares", report.shares},
+          {"bytes_in", report.bytes_in},
+          {"bytes_out", report.bytes_out},
+          {"spent", federation().charges_clients ? GuaranteeJson(report.spent) : lab::Json(nullptr)},
+          {"seconds", report.seconds}};
 }
 
 lab::Json RoleRun::Done(const lab::Json& done, const Ledger* ledger) const {

@@ -11,6 +11,8 @@
 #include "bandana/cli/role.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/summary.h"
+#include "bandana/service/agent.h"
+#include "bandana/service/server.h"
 
 /// Runs one role of a deployment as a process: a server, a shuffler, an agent or a peer. The time model of
 /// the federation (slots, rounds or ticks) decides which function does it.
@@ -40,6 +42,13 @@ struct RoleRun {
 
   /// Writes an event, and a line on stderr, with the address at which the role listens.
   void TellListening(const std::string& address) const;
+
+  /// Returns the parameters of a server, or of an agent, without its route and its ledger.
+  absl::StatusOr<service::ServerParams> Server() const;
+  absl::StatusOr<service::AgentParams> Agent() const;
+
+  /// Returns the summary of an agent's run.
+  lab::Json Summary(const service::AgentReport& report) const;
 
   /// Adds the role's name and whether the claim is void to `done`, writes it as an event, and prints the
   /// claims that the run has delivered.

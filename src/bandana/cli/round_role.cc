@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bandana/cli/event_round_player.h"
+#include "bandana/cli/output.h"
 #include "bandana/cli/role_run.h"
 #include "bandana/core/status.h"
 #include "bandana/service/peer.h"
@@ -15,15 +16,15 @@
 namespace bandana::cli {
 namespace {
 
-const RoundRoles& RolesOf(const RoleRun& run) { return std::get<RoundRoles>(run.federation().roles); }
+const RoundRoles& RoundRolesOf(const RoleRun& run) { return std::get<RoundRoles>(run.federation().roles); }
 
 RoundWorld& WorldOf(const RoleRun& run) { return dynamic_cast<RoundWorld&>(*run.instance.world); }
 
 // Fails if the service cannot run this role. A deployment has one controller for all agents, or peers without
 // a controller.
-absl::Status CheckRole(const RoleRun& run) {
+absl::Status CheckRoundRole(const RoleRun& run) {
   if (run.kind == RoleKind::kShuffler) return run.NeedsNoShuffler();
-  const RoundRoles& roles = RolesOf(run);
+  const RoundRoles& roles = RoundRolesOf(run);
   const bool peers = roles.controller == nullptr;
   if (peers != (run.kind == RoleKind::kPeer) || (!peers && roles.groups.size() > 1)) {
     return run.Refuse("algorithm.name", run.algorithm(),
@@ -39,20 +40,9 @@ absl::Status CheckRole(const RoleRun& run) {
       "a public schedule: no guarantee survives synchronisation times that depend on unreleased data");
 }
 
-absl::StatusOr<lab::Json> Serve(const RoleRun& run) {
-  BANDANA_ASSIGN_OR_RETURN(const std::string listen, run.config.Service("listen"));
-  const std::unique_ptr<Node> controller = RolesOf(run).controller(NodeId{1});
-  const service::ServerParams params{
-      .listen = listen,
-      .clients = run.federation().topology.clients(),
-      .route = {},
-      .spec_digest = run.config.Digest(),
-      .budget_per_client = run.federation().budget,
-      .insecure_seed = run.config.insecure_seed,
-      .join_timeout = kJoinTimeout,
-      .answer_timeout = kLongAnswerTimeout,
-      .stop = run.stop,
-      .on_listening = [&](const std::string& address) { run.TellListening(address); }};
+absl::StatusOr<lab::Json> ServeRounds(const RoleRun& run) {
+  BANDANA_ASSIGN_OR_RETURN(const service::ServerParams params, run.Server());
+  const std::unique_ptr<Node> controller = RoundRolesOf(run).controller(NodeId{1});
   BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report,
                            service::RunServer(params, *controller, [](std::span<const Pull>) {}));
   Observations observations;
@@ -69,32 +59,17 @@ absl::StatusOr<lab::Json> Serve(const RoleRun& run) {
 
 absl::StatusOr<lab::Json> Play(const RoleRun& run) {
   const Federation& federation = run.federation();
-  BANDANA_ASSIGN_OR_RETURN(const std::string server, run.config.Service("server"));
-  BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ClientsOf(run.config, federation.topology.clients()));
+  BANDANA_ASSIGN_OR_RETURN(service::AgentParams params, run.Agent());
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
       OpenLedger(run.config, federation.claims, federation.budget, Ledger::Durability::kGrouped));
-  const service::AgentParams params{.server = server,
-                                    .route = {},
-                                    .first_client = range.first,
-                                    .clients = range.count,
-                                    .spec_digest = run.config.Digest(),
-                                    .budget_per_client = federation.budget,
-                                    .ledger = ledger.get(),
-                                    .insecure_seed = run.config.insecure_seed,
-                                    .connect_timeout = kConnectTimeout,
-                                    .stop = run.stop};
+  params.ledger = ledger.get();
   const auto make_player = [&](NodeId agent) -> std::unique_ptr<RoundPlayer<double>> {
-    return std::make_unique<EventRoundPlayer>(RolesOf(run).agent(agent), agent, run.events);
+    return std::make_unique<EventRoundPlayer>(RoundRolesOf(run).agent(agent), agent, run.events);
   };
   BANDANA_ASSIGN_OR_RETURN(const service::AgentReport report,
                            service::RunRoundAgent(params, make_player, WorldOf(run)));
-  lab::Json done = {{"role", NameOf(run.kind)},
-                    {"shares", report.shares},
-                    {"bytes_in", report.bytes_in},
-                    {"bytes_out", report.bytes_out},
-                    {"spent", federation.charges_clients ? ToJson(report.spent) : lab::Json(nullptr)},
-                    {"seconds", report.seconds}};
+  lab::Json done = run.Summary(report);
   run.events.Write("done", done);
   return done;
 }
@@ -114,7 +89,7 @@ absl::StatusOr<lab::Json> PlayAsPeer(const RoleRun& run) {
   const Graph& graph = *federation.topology.graph();
   BANDANA_ASSIGN_OR_RETURN(const NodeId self, NodeOf(run.config, graph.nodes()));
   BANDANA_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, AddressesOf(run.config, graph.nodes()));
-  const RoundRoles& roles = RolesOf(run);
+  const RoundRoles& roles = RoundRolesOf(run);
   const DpGuarantee budget = roles.budget == nullptr ? federation.budget : roles.budget(self);
   BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Ledger> ledger,
                            OpenLedger(run.config, federation.claims, budget, Ledger::Durability::kGrouped));
@@ -145,7 +120,7 @@ absl::StatusOr<lab::Json> PlayAsPeer(const RoleRun& run) {
                    {"bytes_out", report.bytes_out},
                    {"lost", TellLost(run, report.lost)},
                    {"repairs", static_cast<Count>(observations.numbers["repairs"])},
-                   {"spent", federation.charges_clients ? ToJson(report.spent) : lab::Json(nullptr)},
+                   {"spent", federation.charges_clients ? GuaranteeJson(report.spent) : lab::Json(nullptr)},
                    {"seconds", report.seconds}},
                   ledger.get());
 }
@@ -153,9 +128,9 @@ absl::StatusOr<lab::Json> PlayAsPeer(const RoleRun& run) {
 }  // namespace
 
 absl::StatusOr<lab::Json> RunRoundRole(const RoleRun& run) {
-  BANDANA_RETURN_IF_ERROR(CheckRole(run));
+  BANDANA_RETURN_IF_ERROR(CheckRoundRole(run));
   if (run.kind == RoleKind::kPeer) return PlayAsPeer(run);
-  return run.kind == RoleKind::kServer ? Serve(run) : Play(run);
+  return run.kind == RoleKind::kServer ? ServeRounds(run) : Play(run);
 }
 
 }  // namespace bandana::cli

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "bandana/cli/output.h"
 #include "bandana/cli/role_run.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/phase_json.h"
@@ -16,12 +17,12 @@
 namespace bandana::cli {
 namespace {
 
-const SlotRoles& RolesOf(const RoleRun& run) { return std::get<SlotRoles>(run.federation().roles); }
+const SlotRoles& SlotRolesOf(const RoleRun& run) { return std::get<SlotRoles>(run.federation().roles); }
 
 // Returns the route of reports. Fails at the start if reports would have too many bits for every query; with
 // all clients in one query a report has the fewest bits.
 absl::StatusOr<service::Route> MakeRoute(const RoleRun& run) {
-  service::Route route = service::RouteOf(RolesOf(run));
+  service::Route route = service::RouteOf(SlotRolesOf(run));
   if (route.sealed()) {
     const MeanQuery easiest{{{0, 1}}, run.federation().topology.clients()};
     BANDANA_RETURN_IF_ERROR(route.bits_per_coordinate(easiest).status());
@@ -52,14 +53,16 @@ class PhaseTeller {
   std::size_t told_ = 0;
 };
 
-absl::StatusOr<lab::Json> Serve(const RoleRun& run) {
+absl::StatusOr<lab::Json> ServeSlots(const RoleRun& run) {
   const Federation& federation = run.federation();
-  BANDANA_ASSIGN_OR_RETURN(const std::string listen, run.config.Service("listen"));
-  BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(run));
-  const std::unique_ptr<Node> server = RolesOf(run).server();
+  BANDANA_ASSIGN_OR_RETURN(service::ServerParams params, run.Server());
+  BANDANA_ASSIGN_OR_RETURN(params.route, MakeRoute(run));
+  if (!params.route.sealed()) params.answer_timeout = kAnswerTimeout;
+  const std::unique_ptr<Node> server = SlotRolesOf(run).server();
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
       OpenLedger(run.config, federation.claims, federation.budget, Ledger::Durability::kEach));
+  params.ledger = ledger.get();
   PhaseTeller phases(run, *server);
   const auto on_play = [&](std::span<const Pull> pulls) {
     phases.Tell();
@@ -67,18 +70,6 @@ absl::StatusOr<lab::Json> Serve(const RoleRun& run) {
     for (const Pull& pull : pulls) json.push_back({pull.arm, pull.count});
     run.events.Write("play", {{"pulls", json}});
   };
-  const service::ServerParams params{
-      .listen = listen,
-      .clients = federation.topology.clients(),
-      .route = route,
-      .spec_digest = run.config.Digest(),
-      .budget_per_client = federation.budget,
-      .ledger = ledger.get(),
-      .insecure_seed = run.config.insecure_seed,
-      .join_timeout = kJoinTimeout,
-      .answer_timeout = route.sealed() ? kLongAnswerTimeout : kAnswerTimeout,
-      .stop = run.stop,
-      .on_listening = [&](const std::string& address) { run.TellListening(address); }};
   BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report, service::RunServer(params, *server, on_play));
   phases.Tell();
   Observations observations;
@@ -87,7 +78,7 @@ absl::StatusOr<lab::Json> Serve(const RoleRun& run) {
                    {"reals", report.reals},
                    {"bytes_in", report.bytes_in},
                    {"bytes_out", report.bytes_out},
-                   {"spent", federation.charges_server ? ToJson(report.spent) : lab::Json(nullptr)},
+                   {"spent", federation.charges_server ? GuaranteeJson(report.spent) : lab::Json(nullptr)},
                    {"seconds", report.seconds},
                    {"active", observations.active}},
                   ledger.get());
@@ -95,40 +86,23 @@ absl::StatusOr<lab::Json> Serve(const RoleRun& run) {
 
 absl::StatusOr<lab::Json> Participate(const RoleRun& run) {
   const Federation& federation = run.federation();
-  BANDANA_ASSIGN_OR_RETURN(const std::string server, run.config.Service("server"));
-  BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(run));
-  std::string shuffler;
-  if (route.shuffled) {
-    BANDANA_ASSIGN_OR_RETURN(shuffler, run.config.Service("shuffler"));
+  BANDANA_ASSIGN_OR_RETURN(service::AgentParams params, run.Agent());
+  BANDANA_ASSIGN_OR_RETURN(params.route, MakeRoute(run));
+  if (params.route.shuffled) {
+    BANDANA_ASSIGN_OR_RETURN(params.shuffler, run.config.Service("shuffler"));
   }
-  BANDANA_ASSIGN_OR_RETURN(const ClientRange range, ClientsOf(run.config, federation.topology.clients()));
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
       OpenLedger(run.config, federation.claims, federation.budget, Ledger::Durability::kGrouped));
-  const service::AgentParams params{.server = server,
-                                    .route = route,
-                                    .shuffler = shuffler,
-                                    .first_client = range.first,
-                                    .clients = range.count,
-                                    .spec_digest = run.config.Digest(),
-                                    .budget_per_client = federation.budget,
-                                    .ledger = ledger.get(),
-                                    .insecure_seed = run.config.insecure_seed,
-                                    .connect_timeout = kConnectTimeout,
-                                    .stop = run.stop};
+  params.ledger = ledger.get();
   BANDANA_ASSIGN_OR_RETURN(
       const service::AgentReport report,
-      service::RunAgent(params, RolesOf(run).client, dynamic_cast<SlotWorld&>(*run.instance.world)));
-  return lab::Json{{"role", NameOf(run.kind)},
-                   {"shares", report.shares},
-                   {"bytes_in", report.bytes_in},
-                   {"bytes_out", report.bytes_out},
-                   {"spent", federation.charges_clients ? ToJson(report.spent) : lab::Json(nullptr)},
-                   {"seconds", report.seconds}};
+      service::RunAgent(params, SlotRolesOf(run).client, dynamic_cast<SlotWorld&>(*run.instance.world)));
+  return run.Summary(report);
 }
 
 absl::Status CheckShuffler(const RoleRun& run) {
-  if (RolesOf(run).shuffler == nullptr) {
+  if (SlotRolesOf(run).shuffler == nullptr) {
     return InvalidInput({.message = "needs no shuffler",
                          .file = run.config.spec.file,
                          .key = "privacy.model",
@@ -159,7 +133,7 @@ absl::StatusOr<lab::Json> Shuffle(const RoleRun& run) {
       .connect_timeout = kConnectTimeout,
       .stop = run.stop,
       .on_listening = [&](const std::string& address) { run.TellListening(address); }};
-  const std::unique_ptr<Node> role = RolesOf(run).shuffler();
+  const std::unique_ptr<Node> role = SlotRolesOf(run).shuffler();
   BANDANA_ASSIGN_OR_RETURN(const service::ShufflerReport report, route.sealed()
                                                                      ? service::RunBitShuffler(params, route)
                                                                      : service::RunShuffler(params, *role));
@@ -175,7 +149,7 @@ absl::StatusOr<lab::Json> Shuffle(const RoleRun& run) {
 absl::StatusOr<lab::Json> RunSlotRole(const RoleRun& run) {
   switch (run.kind) {
     case RoleKind::kServer:
-      return Serve(run);
+      return ServeSlots(run);
     case RoleKind::kAgent:
       return Participate(run);
     case RoleKind::kShuffler:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bandana/cli/event_network_player.h"
+#include "bandana/cli/output.h"
 #include "bandana/cli/role_run.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/failure.h"
@@ -17,7 +18,7 @@
 namespace bandana::cli {
 namespace {
 
-const TickRoles& RolesOf(const RoleRun& run) { return std::get<TickRoles>(run.federation().roles); }
+const TickRoles& TickRolesOf(const RoleRun& run) { return std::get<TickRoles>(run.federation().roles); }
 
 // The environment of a server, which pulls no arm.
 class NoWorld final : public SlotWorld {
@@ -31,7 +32,7 @@ class NoWorld final : public SlotWorld {
   Facts facts_;
 };
 
-absl::Status CheckRole(const RoleRun& run) {
+absl::Status CheckTickRole(const RoleRun& run) {
   const Topology& topology = run.federation().topology;
   const bool alone = !topology.has_server() && topology.graph()->edges() == 0 && topology.clients() > 1;
   if (alone) {
@@ -104,7 +105,7 @@ lab::Json TellLost(const std::vector<service::LostNeighbour>& lost, const Global
 }  // namespace
 
 absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
-  BANDANA_RETURN_IF_ERROR(CheckRole(run));
+  BANDANA_RETURN_IF_ERROR(CheckTickRole(run));
   BANDANA_ASSIGN_OR_RETURN(service::PeerParams params, ParamsOf(run));
   const Federation& federation = run.federation();
   params.budget = federation.budget;
@@ -119,9 +120,9 @@ absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
   params.on_listening = [&](const std::string& address) { run.TellListening(address); };
   NoWorld nothing;
   SlotWorld& world = plays ? dynamic_cast<SlotWorld&>(*run.instance.world) : nothing;
-  std::optional<EventNetworkPlayer> player(std::in_place,
-                                           plays ? RolesOf(run).agent(params.self) : RolesOf(run).server(),
-                                           params.self, run.events);
+  std::optional<EventNetworkPlayer> player(
+      std::in_place, plays ? TickRolesOf(run).agent(params.self) : TickRolesOf(run).server(), params.self,
+      run.events);
   BANDANA_ASSIGN_OR_RETURN(const service::PeerReport report, service::RunNetworkNode(params, *player, world));
   player.reset();  // writes the rest of its pulls
   const bool is_charged = plays && federation.charges_clients;
@@ -132,7 +133,7 @@ absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
                    {"bytes_in", report.bytes_in},
                    {"bytes_out", report.bytes_out},
                    {"lost", TellLost(report.lost, run.global)},
-                   {"spent", is_charged ? ToJson(report.spent) : lab::Json(nullptr)},
+                   {"spent", is_charged ? GuaranteeJson(report.spent) : lab::Json(nullptr)},
                    {"seconds", report.seconds}},
                   ledger.get());
 }

@@ -9,6 +9,9 @@ using ActionMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
+/// A checked norm may exceed its bound by this factor, because rounding may have lengthened it.
+inline constexpr double kNormSlack = 1 + 1e-9;
+
 /// Returns <a, b>. The order of the summation depends on n alone, so that all processes get the same bits.
 /// Eigen's dot() does not ensure this: its order depends on the alignment.
 inline double Dot(const double* a, const double* b, Eigen::Index n) {

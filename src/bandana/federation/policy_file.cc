@@ -54,7 +54,7 @@ absl::Status Other(const std::string& path, std::string_view what, std::string_v
 
 absl::Status CheckIdentity(const std::string& path, const Contents& saved, const PolicyIdentity& identity) {
   if (saved.algorithm != identity.algorithm) {
-    return Other(path, "algorithm.name", saved.algorithm, identity.algorithm);
+    return Other(path, "algorithm", saved.algorithm, identity.algorithm);
   }
   if (saved.role != identity.role) return Other(path, "role", saved.role, identity.role);
   std::map<std::string, std::string> all = identity.parameters;

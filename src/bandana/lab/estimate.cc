@@ -55,7 +55,7 @@ absl::StatusOr<PrefixSumMechanism> MechanismOf(const Settings& settings) {
   return setup->MechanismOf(NodeId{1}).strategy().mechanism();
 }
 
-std::string Duration(double seconds) {
+std::string RoughDuration(double seconds) {
   constexpr double kMinute = 60;
   constexpr double kHour = 60 * kMinute;
   constexpr double kDay = 24 * kHour;
@@ -141,13 +141,14 @@ TimeReplicate ByTheClock(const std::atomic<bool>& stop) {
   };
 }
 
-std::string ToText(const RunEstimate& estimate) {
+std::string Warning(const RunEstimate& estimate) {
   if (!(estimate.seconds > kWorthSaying)) return "";
   const std::string cuts = estimate.shortest == estimate.longest
                                ? fmt::format("a cut of {} rounds", estimate.longest)
                                : fmt::format("cuts of {} to {} rounds", estimate.shortest, estimate.longest);
   return fmt::format("about {} on {} thread{} (measured on {}); after Ctrl-C, --resume continues the run",
-                     Duration(estimate.seconds), estimate.threads, estimate.threads == 1 ? "" : "s", cuts);
+                     RoughDuration(estimate.seconds), estimate.threads, estimate.threads == 1 ? "" : "s",
+                     cuts);
 }
 
 }  // namespace bandana::lab

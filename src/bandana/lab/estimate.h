@@ -52,6 +52,6 @@ TimeReplicate ByTheClock(const std::atomic<bool>& stop);
 
 /// Returns a line for people, such as "about 31 h on 2 threads (measured on cuts of 1000 to 2000 rounds);
 /// ...". It is empty if the estimate is at most a minute.
-std::string ToText(const RunEstimate& estimate);
+std::string Warning(const RunEstimate& estimate);
 
 }  // namespace bandana::lab

@@ -128,7 +128,7 @@ absl::Status CheckPoints(const Spec& spec) {
 // Prints how long the run will take. Prints nothing if the estimate fails: that is no reason not to run.
 void SayHowLong(const Spec& spec, std::size_t done, int threads, const std::atomic<bool>& stop) {
   const absl::StatusOr<RunEstimate> estimate = EstimateRun(spec, done, threads, ByTheClock(stop));
-  const std::string text = estimate.ok() ? ToText(*estimate) : "";
+  const std::string text = estimate.ok() ? Warning(*estimate) : "";
   if (!text.empty()) fmt::print(stderr, "{}\n", text);
 }
 

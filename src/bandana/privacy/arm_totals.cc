@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <utility>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/silo_arm_sums.h"
 #include "fmt/format.h"
@@ -14,7 +14,7 @@
 namespace bandana {
 namespace {
 
-constexpr Count kMost = Count{1} << 62;
+constexpr Count kMostTotal = Count{1} << 62;
 
 bool Ascending(const std::vector<ArmId>& arms) {
   return std::adjacent_find(arms.begin(), arms.end(), std::greater_equal<>()) == arms.end();
@@ -22,11 +22,11 @@ bool Ascending(const std::vector<ArmId>& arms) {
 
 // Sums from another process may hold anything, so everything is checked.
 absl::Status CheckShape(const ArmSums& sums) {
-  if (!(sums.agents >= 1 && sums.agents < kMost && sums.pulls >= 1 && sums.pulls < kMost)) {
+  if (!(sums.agents >= 1 && sums.agents < kMostTotal && sums.pulls >= 1 && sums.pulls < kMostTotal)) {
     return absl::InvalidArgumentError(fmt::format("sums of {} pulls of {} agents", sums.pulls, sums.agents));
   }
-  const bool noisy = sums.noise_scale > 0 && sums.noise_scale < std::numeric_limits<double>::infinity();
-  const bool terms = noisy ? sums.noise_terms >= 1 && sums.noise_terms < kMost : sums.noise_terms == 0;
+  const bool noisy = sums.noise_scale > 0 && sums.noise_scale < kInfinity;
+  const bool terms = noisy ? sums.noise_terms >= 1 && sums.noise_terms < kMostTotal : sums.noise_terms == 0;
   if (!((noisy || sums.noise_scale == 0) && terms)) {
     return absl::InvalidArgumentError(
         fmt::format("{} terms of noise of scale {}", sums.noise_terms, sums.noise_scale));
@@ -45,12 +45,12 @@ absl::Status CheckScale(double scale, double other) {
 
 absl::Status TooMany() { return absl::OutOfRangeError("sums of arms that leave 2^62 units"); }
 
-bool Within(std::int64_t units) { return units >= -kMost && units < kMost; }
+bool Within(std::int64_t units) { return units >= -kMostTotal && units < kMostTotal; }
 
 // Adds all or none, and returns whether it added. Unsigned words wrap around, so that a sum that is too large
 // can be undone.
 bool AddAll(const std::int64_t* from, std::int64_t* to, std::size_t size) {
-  constexpr auto kShift = static_cast<std::uint64_t>(kMost);
+  constexpr auto kShift = static_cast<std::uint64_t>(kMostTotal);
   std::uint64_t beyond = 0;  // its top bit is set if some value is not in [-2^62, 2^62)
   for (std::size_t i = 0; i < size; ++i) {
     const auto each = static_cast<std::uint64_t>(from[i]);

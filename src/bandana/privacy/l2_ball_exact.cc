@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/samplers/sphere.h"
 #include "bandana/privacy/shortened.h"
@@ -35,7 +35,7 @@ double CapMassError(std::int64_t dimension) {
 double LatticeCost(const L2BallSetting& setting, std::int64_t dimension) {
   const double error = CapMassError(dimension);
   const double mass = setting.cap_mass;
-  if (!(error < mass / 2 && error < (1 - mass) / 2)) return std::numeric_limits<double>::infinity();
+  if (!(error < mass / 2 && error < (1 - mass) / 2)) return kInfinity;
   return 2 * (-std::log1p(-error / mass) - std::log1p(-error / (1 - mass)));
 }
 

@@ -1,8 +1,8 @@
 #include "bandana/privacy/local_gradient.h"
 
 #include <boost/math/special_functions/beta.hpp>
-#include <limits>
 
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/calibration/rounding.h"
 #include "bandana/privacy/l2_ball_exact.h"
@@ -104,7 +104,7 @@ absl::StatusOr<LocalGradient> LocalGradient::CreateBare(const LocalGradientSpace
   BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("radius", radius));
   L2BallSetting none{};
   none.p = 0.5;
-  return LocalGradient(space, radius, Sampler::kFast, {none, std::numeric_limits<double>::infinity()}, true);
+  return LocalGradient(space, radius, Sampler::kFast, {none, kInfinity}, true);
 }
 
 std::vector<Claim> LocalGradient::claims() const {

@@ -1,9 +1,9 @@
 #include "bandana/privacy/local_regression.h"
 
-#include <limits>
 #include <numbers>
 
 #include "bandana/core/distributions.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/accounting/gdp.h"
 #include "bandana/privacy/calibration/gaussian.h"
@@ -158,7 +158,7 @@ absl::StatusOr<LocalRegression> LocalRegression::CreateBare(const LocalRegressio
                                                             const Declassify&) {
   BANDANA_RETURN_IF_ERROR(CheckSpace(space));
   const Noises none{0, 0, std::vector<double>(space.side_bounds.size(), 0)};
-  return LocalRegression(space, none, Sampler::kFast, {std::numeric_limits<double>::infinity(), 1}, true);
+  return LocalRegression(space, none, Sampler::kFast, {kInfinity, 1}, true);
 }
 
 std::vector<Claim> LocalRegression::claims() const {

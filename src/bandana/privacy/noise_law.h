@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "bandana/core/ids.h"
+#include "bandana/core/infinity.h"
 
 namespace bandana {
 
@@ -33,7 +33,7 @@ struct NoiseLaw {
     const double gaussian = t * t * proxy * proxy / 2;
     if (laplace_terms == 0) return gaussian;
     const double x = t * laplace_scale;
-    if (!(std::abs(x) < 1)) return std::numeric_limits<double>::infinity();
+    if (!(std::abs(x) < 1)) return kInfinity;
     return gaussian - static_cast<double>(laplace_terms) * std::log1p(-x * x);
   }
 };

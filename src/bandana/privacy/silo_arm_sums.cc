@@ -11,8 +11,9 @@
 namespace bandana {
 namespace {
 
-constexpr double kPerUnit = 1 / kArmSumsUnit;
-constexpr std::int64_t kMostUnits = std::int64_t{1} << 61;  // the largest sum; noise has as much room again
+constexpr double kArmPerUnit = 1 / kArmSumsUnit;
+constexpr std::int64_t kMostArmUnits = std::int64_t{1}
+                                       << 61;  // the largest sum; noise has as much room again
 // The largest scale in units: the sampler's limit. A draw needs more with probability e^-512.
 constexpr double kMostScale = 0x1p52;
 constexpr ArmId kMostArms = 1 << 24;
@@ -23,16 +24,16 @@ absl::StatusOr<ArmSumsSetting> SettingOf(Interval rewards) {
     return InvalidField(Part::kFacts, "rewards", fmt::format("[{}, {}]", rewards.low, rewards.high),
                         "an interval that is not empty, from -2^20 to 2^20");
   }
-  return ArmSumsSetting{.low = static_cast<std::int64_t>(std::floor(rewards.low * kPerUnit)),
-                        .high = static_cast<std::int64_t>(std::ceil(rewards.high * kPerUnit)),
+  return ArmSumsSetting{.low = static_cast<std::int64_t>(std::floor(rewards.low * kArmPerUnit)),
+                        .high = static_cast<std::int64_t>(std::ceil(rewards.high * kArmPerUnit)),
                         .rewards = rewards,
                         .scale = 0,
                         .delivered = {0, 0}};
 }
 
-// Returns the nearest integer, and the upper one for ties. So Nearest(x + k) = Nearest(x) + k for integers k;
-// with ties to even, or away from 0, this would not hold.
-std::int64_t Nearest(double x) {
+// Returns the nearest integer, and the upper one for ties. So NearestUnits(x + k) = NearestUnits(x) + k for
+// integers k; with ties to even, or away from 0, this would not hold.
+std::int64_t NearestUnits(double x) {
   const double below = std::floor(x);
   return static_cast<std::int64_t>(below) + (x - below >= 0.5 ? 1 : 0);
 }
@@ -121,7 +122,8 @@ std::int64_t SiloArmSums::UnitsOfSum(const RewardSum& rewards) const {
   const auto count = static_cast<double>(rewards.count);
   const double sum = std::isnan(rewards.sum) ? count * ((one.low + one.high) / 2)
                                              : std::clamp(rewards.sum, count * one.low, count * one.high);
-  return std::clamp(Nearest(sum * kPerUnit), rewards.count * setting_->low, rewards.count * setting_->high);
+  return std::clamp(NearestUnits(sum * kArmPerUnit), rewards.count * setting_->low,
+                    rewards.count * setting_->high);
 }
 
 // Errors depend on arms and counts, which are public, and never on the rewards.
@@ -130,7 +132,7 @@ absl::Status SiloArmSums::CheckPulls(std::span<const Pull> pulls, RewardSums rew
   if (pulls.size() != rewards.size()) {
     return absl::InvalidArgumentError(fmt::format("{} pulls, and {} sums", pulls.size(), rewards.size()));
   }
-  const Count most = kMostUnits / std::max<std::int64_t>({1, -setting_->low, setting_->high});
+  const Count most = kMostArmUnits / std::max<std::int64_t>({1, -setting_->low, setting_->high});
   Count left = most;  // over all these pulls together, so that an arm may appear twice
   for (std::size_t i = 0; i < pulls.size(); ++i) {
     const Pull& pull = pulls[i];

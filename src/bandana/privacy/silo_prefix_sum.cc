@@ -16,18 +16,16 @@ namespace {
 
 using Wide = __int128;
 
-constexpr int kWeightBits = 60;            // a Toeplitz weight is at most 1
-constexpr double kMostUnits = 0x1p60;      // all increments together; times a weight it is below 2^127
-constexpr double kMostStepUnits = 0x1p52;  // one increment; doubles add integers of that size exactly
-constexpr double kRoundingSlack = 1 + 1e-12;
+constexpr int kWeightBits = 60;              // a Toeplitz weight is at most 1
+constexpr double kMostPrefixUnits = 0x1p60;  // all increments together; times a weight it is below 2^127
+constexpr double kMostStepUnits = 0x1p52;    // one increment; doubles add integers of that size exactly
+constexpr double kPrefixSlack = 1 + 1e-12;
 // The least noise in units, from which a sum of rounded normals is as good as one rounded normal
 // (docs/proofs/shuffled-regression.md).
 constexpr double kLeastShare = 0x1p10;
 
 // A shortened record may exceed the radius by this factor.
-double LengthSlack(std::int64_t dimension) {
-  return kRoundingSlack + 0x1p-51 * static_cast<double>(dimension);
-}
+double LengthSlack(std::int64_t dimension) { return kPrefixSlack + 0x1p-51 * static_cast<double>(dimension); }
 
 // The noise: by the least multiplier for the sensitivity on the grid, or by the paper's formula.
 struct Calibrated {
@@ -39,12 +37,12 @@ absl::StatusOr<Calibrated> CalibrateUnits(const SiloPrefixSumParams& params, dou
                                           double paper_distance) {
   if (params.calibration == Calibration::kTight) {
     BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(params.nominal));
-    return Calibrated{std::ceil(multiplier * sensitivity_units * kRoundingSlack), params.nominal};
+    return Calibrated{std::ceil(multiplier * sensitivity_units * kPrefixSlack), params.nominal};
   }
   BANDANA_ASSIGN_OR_RETURN(const PrefixSumSetting paper,
                            PaperPrefixSum(params.steps, params.nominal, paper_distance));
   const double units = std::ceil(paper.sigma / SiloPrefixSum::kUnit);
-  const double epsilon = GaussianEpsilon(params.nominal.delta, units / (sensitivity_units * kRoundingSlack));
+  const double epsilon = GaussianEpsilon(params.nominal.delta, units / (sensitivity_units * kPrefixSlack));
   return Calibrated{units, {epsilon, params.nominal.delta}};
 }
 
@@ -66,7 +64,7 @@ int TrailingZeros(std::int64_t step) { return std::countr_zero(static_cast<std::
 bool SiloStream::Fits(const PrefixSumStrategy& strategy, std::size_t dimension) const {
   const auto is_node = [&](const Units& node) {
     return node.size() == dimension && std::all_of(node.begin(), node.end(), [](std::int64_t units) {
-             return std::abs(static_cast<double>(units)) <= kMostUnits;
+             return std::abs(static_cast<double>(units)) <= kMostPrefixUnits;
            });
   };
   const auto are_nodes = [&](const std::vector<Units>& nodes) {
@@ -122,8 +120,8 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams
   }
   DpGuarantee alone = calibrated.delivered;
   if (share > 0 && share < 1) {
-    calibrated.units = std::ceil(std::max(calibrated.units * share * kRoundingSlack, kLeastShare));
-    alone.epsilon = GaussianEpsilon(alone.delta, calibrated.units / (sensitivity * kRoundingSlack));
+    calibrated.units = std::ceil(std::max(calibrated.units * share * kPrefixSlack, kLeastShare));
+    alone.epsilon = GaussianEpsilon(alone.delta, calibrated.units / (sensitivity * kPrefixSlack));
   }
   if (!(calibrated.units < 0x1p51)) {
     return InvalidField(Part::kPrivacy, "epsilon", params.nominal.epsilon,
@@ -172,7 +170,8 @@ absl::Status SiloPrefixSum::CheckOwner(const SiloStream& stream) const {
 // Errors depend on the number of records, which is public, and on their size, never on their values.
 absl::Status SiloPrefixSum::CheckRecords(std::int64_t records, const SiloStream& stream) const {
   if (static_cast<double>(records) * longest_units_ < kMostStepUnits &&
-      (static_cast<double>(stream.records_) + static_cast<double>(records)) * longest_units_ < kMostUnits) {
+      (static_cast<double>(stream.records_) + static_cast<double>(records)) * longest_units_ <
+          kMostPrefixUnits) {
     return absl::OkStatus();
   }
   return absl::OutOfRangeError("more records than the grid holds");

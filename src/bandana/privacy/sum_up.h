@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
+
+#include "bandana/core/infinity.h"
 
 namespace bandana {
 
@@ -11,7 +12,7 @@ inline double SumUp(double a, double b) {
   const double sum = a + b;
   const double of_b = sum - a;
   const double error = (a - (sum - of_b)) + (b - of_b);
-  return error > 0 ? std::nextafter(sum, std::numeric_limits<double>::infinity()) : sum;
+  return error > 0 ? std::nextafter(sum, kInfinity) : sum;
 }
 
 }  // namespace bandana

@@ -9,14 +9,11 @@
 
 #include "bandana/core/status.h"
 #include "bandana/privacy/wire.h"
+#include "bandana/service/malformed.h"
 #include "fmt/format.h"
 
 namespace bandana::service {
 namespace {
-
-absl::Status Malformed(const std::string& what) {
-  return absl::InvalidArgumentError("malformed message: " + what);
-}
 
 std::size_t BytesFor(Count nodes) { return (static_cast<std::size_t>(nodes) + 7) / 8; }
 
@@ -59,7 +56,7 @@ absl::StatusOr<std::vector<ArmId>> DecodeArms(const Arms& in) {
   return arms;
 }
 
-void EncodeSums(const ArmSums& sums, v1::ArmSums& out) {
+void EncodeArmSums(const ArmSums& sums, v1::ArmSums& out) {
   out.set_agents(sums.agents);
   out.set_pulls(sums.pulls);
   out.mutable_arms()->Add(sums.arms.begin(), sums.arms.end());
@@ -68,7 +65,7 @@ void EncodeSums(const ArmSums& sums, v1::ArmSums& out) {
   out.set_noise_terms(sums.noise_terms);
 }
 
-absl::StatusOr<ReleasedArms> DecodeSums(const v1::ArmSums& in) {
+absl::StatusOr<ReleasedArms> DecodeArmSums(const v1::ArmSums& in) {
   if (in.agents() < 0) return Malformed(fmt::format("sums of {} agents", in.agents()));
   if (in.pulls() < 0) return Malformed(fmt::format("sums of {} pulls", in.pulls()));
   if (in.noise_terms() < 0) return Malformed(fmt::format("sums with {} terms of noise", in.noise_terms()));
@@ -125,7 +122,7 @@ void EncodeBody(const Tallies& tallies, v1::Tallies& out) {
   for (const Tally& tally : tallies.tallies) {
     v1::Tally& added = *out.add_tallies();
     added.set_origin(tally.origin.value);
-    EncodeSums(tally.sums->value(), *added.mutable_sums());
+    EncodeArmSums(tally.sums->value(), *added.mutable_sums());
   }
 }
 
@@ -137,7 +134,7 @@ absl::StatusOr<Tallies> DecodeBody(const v1::Tallies& in, Count nodes) {
     if (tally.origin() < 1 || tally.origin() > nodes) {
       return Malformed(fmt::format("a tally of node {}, not of 1 to {}", tally.origin(), nodes));
     }
-    BANDANA_ASSIGN_OR_RETURN(ReleasedArms sums, DecodeSums(tally.sums()));
+    BANDANA_ASSIGN_OR_RETURN(ReleasedArms sums, DecodeArmSums(tally.sums()));
     tallies.tallies.push_back({NodeId{tally.origin()}, std::move(sums)});
   }
   return tallies;
@@ -146,13 +143,13 @@ absl::StatusOr<Tallies> DecodeBody(const v1::Tallies& in, Count nodes) {
 void EncodeBody(const Collected& collected, v1::Collected& out) {
   out.set_epoch(collected.epoch);
   out.set_agents(EncodeSet(collected.agents));
-  EncodeSums(collected.sums->value(), *out.mutable_sums());
+  EncodeArmSums(collected.sums->value(), *out.mutable_sums());
 }
 
 absl::StatusOr<Collected> DecodeBody(const v1::Collected& in, Count nodes) {
   BANDANA_RETURN_IF_ERROR(CheckHead("a collection", nodes, in.epoch()));
   BANDANA_ASSIGN_OR_RETURN(NodeSet agents, DecodeSet(in.agents(), nodes));
-  BANDANA_ASSIGN_OR_RETURN(ReleasedArms sums, DecodeSums(in.sums()));
+  BANDANA_ASSIGN_OR_RETURN(ReleasedArms sums, DecodeArmSums(in.sums()));
   return Collected{in.epoch(), std::move(agents), std::move(sums)};
 }
 

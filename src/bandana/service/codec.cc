@@ -11,6 +11,7 @@
 #include "bandana/federation/drive.h"
 #include "bandana/privacy/wire.h"
 #include "bandana/service/arm_codec.h"
+#include "bandana/service/malformed.h"
 #include "bandana/service/sealed_bit.h"
 #include "fmt/format.h"
 #include "proto/federation.pb.h"
@@ -19,10 +20,6 @@ namespace bandana::service {
 namespace {
 
 constexpr Eigen::Index kMostSumsDimension = 2048;  // 16 MB
-
-absl::Status Malformed(const std::string& what) {
-  return absl::InvalidArgumentError("malformed message: " + what);
-}
 
 void EncodeQuery(const MeanQuery& query, v1::MeanQuery& out) {
   for (const Interval& bound : query.bounds) {

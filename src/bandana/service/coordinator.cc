@@ -9,16 +9,13 @@
 #include "bandana/federation/topology.h"
 #include "bandana/service/codec.h"
 #include "bandana/service/protocol.h"
+#include "bandana/service/to_chrono.h"
 #include "fmt/format.h"
 
 namespace bandana::service {
 namespace {
 
 // A year stands for an infinite duration. It does not overflow when it is added to the current time.
-std::chrono::nanoseconds ToChrono(absl::Duration duration) {
-  return absl::ToChronoNanoseconds(std::min(duration, absl::Hours(24 * 365)));
-}
-
 // Checks that only a client's own agent sends for it.
 absl::Status CheckShare(const AgentLink& link, const Message& message) {
   if (!std::holds_alternative<Share>(message.body)) {

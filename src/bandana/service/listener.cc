@@ -15,10 +15,10 @@
 namespace bandana::service {
 namespace {
 
-using Stream = grpc::ServerReaderWriter<v1::ToAgent, v1::FromAgent>;
+using AgentStream = grpc::ServerReaderWriter<v1::ToAgent, v1::FromAgent>;
 
 // No buffer hints: deliveries are few and large, and a first write that is only buffered would wait forever.
-void WriteAll(Outbox& outbox, Stream& stream) {
+void WriteAll(Outbox& outbox, AgentStream& stream) {
   while (const std::optional<v1::ToAgent> message = outbox.Pop()) {
     if (!stream.Write(*message)) return;
   }
@@ -65,7 +65,7 @@ class Listener::Service final : public v1::Federation::Service {
  public:
   explicit Service(Host& host) : host_(host) {}
 
-  grpc::Status Join(grpc::ServerContext* context, Stream* stream) override {
+  grpc::Status Join(grpc::ServerContext* context, AgentStream* stream) override {
     v1::FromAgent message;
     if (!stream->Read(&message)) return {grpc::StatusCode::CANCELLED, "an agent must say hello first"};
     const absl::StatusOr<std::shared_ptr<AgentLink>> link = host_.Admit(message, context->peer());

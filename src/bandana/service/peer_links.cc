@@ -8,6 +8,7 @@
 #include "bandana/service/channel.h"
 #include "bandana/service/codec.h"
 #include "bandana/service/protocol.h"
+#include "bandana/service/to_chrono.h"
 #include "fmt/format.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/federation.grpc.pb.h"
@@ -21,10 +22,6 @@ using ServerStream = grpc::ServerReaderWriter<v1::ToPeer, v1::ToPeer>;
 constexpr std::size_t kPacketBytes = 1 << 20;  // a slot with more bytes continues in another packet
 
 // A year stands for an infinite duration. It does not overflow when it is added to the current time.
-std::chrono::nanoseconds ToChrono(absl::Duration duration) {
-  return absl::ToChronoNanoseconds(std::min(duration, absl::Hours(24 * 365)));
-}
-
 std::string NameOf(NodeId neighbour) {
   return neighbour == kServerNode ? "server" : fmt::format("neighbour {}", neighbour.value);
 }

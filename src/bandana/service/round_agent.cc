@@ -17,12 +17,12 @@
 namespace bandana::service {
 namespace {
 
-using MakePlayer = std::function<std::unique_ptr<RoundPlayer<double>>(NodeId)>;
+using MakeRoundPlayer = std::function<std::unique_ptr<RoundPlayer<double>>(NodeId)>;
 
 // The agent's side of a run.
 class RoundAgentRun {
  public:
-  RoundAgentRun(const AgentParams& params, const MakePlayer& make_player, OneRound world, Uplink& server)
+  RoundAgentRun(const AgentParams& params, const MakeRoundPlayer& make_player, OneRound world, Uplink& server)
       : params_(params),
         make_player_(make_player),
         world_(std::move(world)),
@@ -156,7 +156,7 @@ class RoundAgentRun {
   }
 
   const AgentParams& params_;
-  const MakePlayer& make_player_;
+  const MakeRoundPlayer& make_player_;
   OneRound world_;
   Uplink& server_;
   RoleWorld role_world_;
@@ -173,7 +173,7 @@ class RoundAgentRun {
 
 }  // namespace
 
-absl::StatusOr<AgentReport> RunRoundAgent(const AgentParams& params, const MakePlayer& make_player,
+absl::StatusOr<AgentReport> RunRoundAgent(const AgentParams& params, const MakeRoundPlayer& make_player,
                                           RoundWorld& world) {
   BANDANA_RETURN_IF_ERROR(ValidateAgent(params));
   if (params.route.shuffled) {

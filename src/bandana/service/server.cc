@@ -11,7 +11,7 @@
 namespace bandana::service {
 namespace {
 
-absl::Status Validate(const ServerParams& params) {
+absl::Status ValidateServer(const ServerParams& params) {
   constexpr Count kMostClients = 0xfffffffe;  // the range of NodeId
   if (!(params.clients >= 1 && params.clients <= kMostClients)) {
     return InvalidField(Part::kFacts, "people", static_cast<double>(params.clients),
@@ -30,7 +30,7 @@ absl::Status Validate(const ServerParams& params) {
 
 absl::StatusOr<ServerReport> RunServer(const ServerParams& params, Node& server,
                                        std::function<void(std::span<const Pull>)> on_play) {
-  BANDANA_RETURN_IF_ERROR(Validate(params));
+  BANDANA_RETURN_IF_ERROR(ValidateServer(params));
   Coordinator coordinator(params, server, std::move(on_play));
   BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Listener> listener,
                            Listener::Open(params.listen, coordinator));

@@ -13,7 +13,7 @@
 namespace bandana::service {
 namespace {
 
-absl::Status Validate(const ShufflerParams& params) {
+absl::Status ValidateShuffler(const ShufflerParams& params) {
   constexpr Count kMostClients = 0xfffffffe;  // the range of NodeId
   if (!(params.clients >= 1 && params.clients <= kMostClients)) {
     return InvalidField(Part::kFacts, "people", static_cast<double>(params.clients),
@@ -28,7 +28,7 @@ absl::Status Validate(const ShufflerParams& params) {
 
 absl::StatusOr<ShufflerReport> Run(const ShufflerParams& params,
                                    const ShufflerCoordinator::MakeMixer& make_mixer) {
-  BANDANA_RETURN_IF_ERROR(Validate(params));
+  BANDANA_RETURN_IF_ERROR(ValidateShuffler(params));
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Uplink> server,
       Uplink::Connect({"shuffler", "server", params.server, params.connect_timeout, params.stop}));

@@ -16,7 +16,7 @@
 namespace bandana::service {
 namespace {
 
-using Stream = grpc::ClientReaderWriter<v1::FromAgent, v1::ToAgent>;
+using UplinkStream = grpc::ClientReaderWriter<v1::FromAgent, v1::ToAgent>;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ struct Uplink::Streaming {
   Destination to;
   grpc::ClientContext context;
   std::shared_ptr<grpc::Channel> channel;
-  std::unique_ptr<Stream> stream;
+  std::unique_ptr<UplinkStream> stream;
   std::mutex writing;
   bool half_closed = false;
   std::optional<absl::Status> end;

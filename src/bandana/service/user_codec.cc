@@ -8,16 +8,13 @@
 
 #include "bandana/core/byte_string.h"
 #include "bandana/privacy/wire.h"
+#include "bandana/service/malformed.h"
 #include "fmt/format.h"
 
 namespace bandana::service {
 namespace {
 
 constexpr std::size_t kWord = 8;
-
-absl::Status Malformed(const std::string& what) {
-  return absl::InvalidArgumentError("malformed message of a user: " + what);
-}
 
 std::uint64_t WordAt(std::string_view bytes, std::size_t at) {
   std::uint64_t word = 0;

@@ -11,7 +11,7 @@
 namespace bandana {
 namespace {
 
-constexpr Count kMostArms = 1 << 20;
+constexpr Count kMostSweptArms = 1 << 20;
 
 absl::Status CheckCount(Part part, const char* field, Count value, Count most) {
   if (value >= 1 && value <= most) return absl::OkStatus();
@@ -31,7 +31,7 @@ SuccessiveElimination::SuccessiveElimination(const SuccessiveEliminationParams& 
 absl::StatusOr<SuccessiveElimination> SuccessiveElimination::Create(
     const SuccessiveEliminationParams& params) {
   constexpr Count kMost = std::numeric_limits<Count>::max();
-  BANDANA_RETURN_IF_ERROR(CheckCount(Part::kFacts, "arms", params.arms, kMostArms));
+  BANDANA_RETURN_IF_ERROR(CheckCount(Part::kFacts, "arms", params.arms, kMostSweptArms));
   BANDANA_RETURN_IF_ERROR(CheckCount(Part::kFacts, "horizon", params.horizon, kMost));
   BANDANA_RETURN_IF_ERROR(CheckCount(Part::kParams, "block", params.block, params.horizon));
   return SuccessiveElimination(params);

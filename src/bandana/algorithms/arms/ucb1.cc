@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/lanes.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
@@ -23,7 +24,7 @@ constexpr std::size_t kTile = kLanes * kGroups;
 /// Holds, for every lane, the largest index so far and the tile of the first arm that has it.
 struct Leaders {
   using Whole = decltype(Doubles{} > Doubles{});
-  Doubles index = lanes::Broadcast(-std::numeric_limits<double>::infinity());
+  Doubles index = lanes::Broadcast(-kInfinity);
   Whole tile = {};
 
   void Take(const Doubles& challenger, const Whole& its_tile) {
@@ -38,7 +39,7 @@ struct Leaders {
 Ucb1::Ucb1(Count arms)
     : untried_(arms), pulls_(static_cast<std::size_t>(arms)), sums_(static_cast<std::size_t>(arms)) {
   const std::size_t tiles = (pulls_.size() + kTile - 1) / kTile;
-  means_.assign(tiles * kTile, -std::numeric_limits<double>::infinity());
+  means_.assign(tiles * kTile, -kInfinity);
   widths_.assign(tiles * kTile, 0);
 }
 
@@ -61,7 +62,7 @@ ArmId Ucb1::Choose() const {
       leaders[g].Take(lanes::MulAdd(root, lanes::Load(&widths_[at]), lanes::Load(&means_[at])), tile);
     }
   }
-  double largest = -std::numeric_limits<double>::infinity();
+  double largest = -kInfinity;
   ArmId best = std::numeric_limits<ArmId>::max();
   for (std::size_t g = 0; g < kGroups; ++g) {
     for (std::size_t i = 0; i < kLanes; ++i) {

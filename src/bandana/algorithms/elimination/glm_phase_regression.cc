@@ -9,7 +9,7 @@
 namespace bandana {
 namespace {
 
-constexpr double kNormSlack = 1 + 1e-8;  // more than the tolerance to which norms are checked elsewhere
+constexpr double kSafeNorm = 1 + 1e-8;  // more than the tolerance to which norms are checked elsewhere
 constexpr double kShareOfIntervals =
     0.1;  // share of the level for the event that averages are near their means
 
@@ -19,7 +19,7 @@ GlmPhaseRegression::GlmPhaseRegression(Link link, const ActionMatrix& actions, c
                                        std::span<const Pull> pulls)
     : actions_(actions), pulls_(pulls.begin(), pulls.end()) {
   for (const Pull& pull : pulls) {
-    const double farthest = kNormSlack * actions.row(pull.arm).norm();  // |theta| <= 1
+    const double farthest = kSafeNorm * actions.row(pull.arm).norm();  // |theta| <= 1
     predictors_.emplace_back(link, Interval{MeanOf(link, -farthest), MeanOf(link, farthest)});
   }
   const PhaseRegression regression(actions, design, pulls);

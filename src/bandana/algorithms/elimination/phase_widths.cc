@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "bandana/algorithms/chernoff.h"
 #include "bandana/core/check.h"
 #include "bandana/core/golden_section.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 
 namespace bandana {
@@ -217,7 +217,7 @@ PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& error
       errors_(errors),
       level_(level),
       factors_(geometry.factors(errors.report)),
-      client_room_(std::numeric_limits<double>::infinity()) {
+      client_room_(kInfinity) {
   const std::size_t size = geometry.pulls.size();
   BANDANA_CHECK(errors.clients.size() == size);
   BANDANA_CHECK(errors.privacy.empty() ||

@@ -13,15 +13,13 @@
 namespace bandana {
 namespace {
 
-using P = ContextualWorldParams;
-
-Count PoliciesOf(const P& params) {
+Count PoliciesOf(const ContextualWorldParams& params) {
   constexpr Count kInThePlane = 256;
   constexpr Count kAbove = 4096;
   return params.policies.value_or(params.dimension <= 2 ? kInThePlane : kAbove);
 }
 
-absl::StatusOr<std::shared_ptr<const ContextLaw>> MakeLaw(const P& params) {
+absl::StatusOr<std::shared_ptr<const ContextLaw>> MakeLaw(const ContextualWorldParams& params) {
   switch (params.contexts) {
     case ContextSource::kSphere:
       return SphereContexts::Create(params.actions, params.dimension);
@@ -35,7 +33,8 @@ absl::StatusOr<std::shared_ptr<const ContextLaw>> MakeLaw(const P& params) {
   return absl::InternalError("contexts without a law");
 }
 
-absl::StatusOr<std::shared_ptr<const PolicySet>> ComputePolicies(const P& params, std::uint64_t seed) {
+absl::StatusOr<std::shared_ptr<const PolicySet>> ComputePolicies(const ContextualWorldParams& params,
+                                                                 std::uint64_t seed) {
   BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const ContextLaw> law, MakeLaw(params));
   BANDANA_ASSIGN_OR_RETURN(ActionMatrix thetas, PolicyDirections(law->dimension(), PoliciesOf(params), seed));
   return PolicySet::Create(
@@ -43,7 +42,7 @@ absl::StatusOr<std::shared_ptr<const PolicySet>> ComputePolicies(const P& params
 }
 
 // Names everything that a policy set is made of, and for a file also when it was written.
-std::string KeyOf(const P& params, std::uint64_t seed) {
+std::string KeyOf(const ContextualWorldParams& params, std::uint64_t seed) {
   std::string file;
   if (params.contexts == ContextSource::kFile) {
     file = params.file;
@@ -60,7 +59,8 @@ std::string KeyOf(const P& params, std::uint64_t seed) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const P& params, std::uint64_t seed) {
+absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const ContextualWorldParams& params,
+                                                              std::uint64_t seed) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const PolicySet>> made;
   constexpr std::size_t kMostKept = 16;
@@ -73,7 +73,8 @@ absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const P& params, s
   return policies;
 }
 
-absl::StatusOr<std::unique_ptr<World>> MakeContextualWorld(const P& params, const WorldDraw& draw) {
+absl::StatusOr<std::unique_ptr<World>> MakeContextualWorld(const ContextualWorldParams& params,
+                                                           const WorldDraw& draw) {
   BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PolicySet> policies, MakePolicies(params, draw.seed));
   BANDANA_ASSIGN_OR_RETURN(
       ContextualProblem problem,
@@ -90,6 +91,7 @@ absl::StatusOr<std::unique_ptr<World>> MakeContextualWorld(const P& params, cons
 }
 
 WorldKind ContextualWorldKind() {
+  using P = ContextualWorldParams;
   OptionsFor<P> options("environment");
   options
       .Choice<ContextSource>(

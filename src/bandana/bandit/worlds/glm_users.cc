@@ -10,26 +10,26 @@
 namespace bandana {
 namespace {
 
-using P = GlmUsersParams;
+bool IsLinear(const GlmUsersParams& params) { return params.link == Link::kIdentity; }
+bool IsGaussian(const GlmUsersParams& params) {
+  return IsLinear(params) && params.reward == RewardKind::kGaussian;
+}
 
-bool IsLinear(const P& params) { return params.link == Link::kIdentity; }
-bool IsGaussian(const P& params) { return IsLinear(params) && params.reward == RewardKind::kGaussian; }
-
-RewardModel RewardOf(const P& params) {
+RewardModel RewardOf(const GlmUsersParams& params) {
   if (!IsLinear(params)) return {.kind = RewardKind::kBernoulli};
   if (params.reward != RewardKind::kGaussian) return {.kind = params.reward};
   return {.kind = RewardKind::kGaussian, .sd = params.reward_sd};
 }
 
 // About one normal context in a hundred is longer: |x|^2 d is chi-squared, which is nearly normal.
-double ContextBoundOf(const P& params) {
+double ContextBoundOf(const GlmUsersParams& params) {
   constexpr double kOneInAHundred = 2.33;
   if (params.context_bound.has_value()) return *params.context_bound;
   if (params.contexts != UserContexts::kGaussian) return 1;
   return std::sqrt(1 + kOneInAHundred * std::sqrt(2 / static_cast<double>(params.dimension)));
 }
 
-Interval RewardsOf(const P& params, const MeanFunction& mean, double most_mean) {
+Interval RewardsOf(const GlmUsersParams& params, const MeanFunction& mean, double most_mean) {
   if (mean.link() == Link::kPoisson) return {0, static_cast<double>(mean.bound())};
   if (mean.link() != Link::kIdentity) return {0, 1};
   const RewardModel model = RewardOf(params);
@@ -39,7 +39,7 @@ Interval RewardsOf(const P& params, const MeanFunction& mean, double most_mean) 
   return {-bound, bound};
 }
 
-Facts FactsOf(const P& params, const MeanFunction& mean, Count horizon) {
+Facts FactsOf(const GlmUsersParams& params, const MeanFunction& mean, Count horizon) {
   Facts facts{.horizon = horizon,
               .people = horizon,
               .arms = params.actions,
@@ -58,6 +58,7 @@ Facts FactsOf(const P& params, const MeanFunction& mean, Count horizon) {
 }  // namespace
 
 OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
+  using P = GlmUsersParams;
   OptionsFor<P> options("environment");
   if (link) {
     options.Choice<Link>("link", &P::link, LinkSpellings(), "How the mean reward follows from <theta, x>.");

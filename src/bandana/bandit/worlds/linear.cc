@@ -53,12 +53,11 @@ absl::Status ChooseRadius(Count dimension, double horizon, NetChoice& net) {
   return absl::OkStatus();
 }
 
-using P = LinearWorldParams;
+bool IsFinite(const LinearWorldParams& p) { return !p.action_set.has_value(); }
+bool IsDrawn(const LinearWorldParams& p) { return IsFinite(p) && p.contexts != ActionSource::kFile; }
 
-bool IsFinite(const P& p) { return !p.action_set.has_value(); }
-bool IsDrawn(const P& p) { return IsFinite(p) && p.contexts != ActionSource::kFile; }
-
-OptionsFor<P> LinearOptions(OptionsFor<P> options) {
+OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> options) {
+  using P = LinearWorldParams;
   options
       .Choice<std::optional<ActionSet>>(
           "action_set", &P::action_set,
@@ -180,12 +179,12 @@ WorldKind LinearWorldKind() {
                 .sentence = "Actions are vectors, and the mean reward of x is <theta, x>. Clients "
                             "may have a theta of their own, near the common one.",
                 .time = TimeModel::kSlot},
-      LinearOptions(OptionsFor<P>("environment")), &MakeLinearWorld);
+      LinearOptions(OptionsFor<LinearWorldParams>("environment")), &MakeLinearWorld);
 }
 
 WorldKind GlmWorldKind() {
-  OptionsFor<P> options("environment");
-  options.Choice<Link>("link", &P::link,
+  OptionsFor<LinearWorldParams> options("environment");
+  options.Choice<Link>("link", &LinearWorldParams::link,
                        {{"logistic", Link::kLogistic, "mu(s) = 1 / (1 + exp(-s))."},
                         {"identity", Link::kIdentity, "mu(s) = s."},
                         {"probit", Link::kProbit, "mu(s) is the normal distribution function."}},
@@ -196,7 +195,7 @@ WorldKind GlmWorldKind() {
                             "clients are all alike.",
                 .time = TimeModel::kSlot},
       LinearOptions(options), &MakeLinearWorld);
-  kind.defaults = P{.link = Link::kLogistic};
+  kind.defaults = LinearWorldParams{.link = Link::kLogistic};
   return kind;
 }
 

@@ -119,8 +119,8 @@ absl::Status LinearPopulation::MeanOutOfRange(NodeId client, ArmId arm, double m
       {.message = fmt::format("action {} has mean {:.6g} for {}, outside this reward model's range", arm,
                               mean, whose),
        .key = "reward",
-       .accepted = fmt::format("means in [{}, {}]: take a smaller environment.theta_norm or "
-                               "environment.client_sd, environment.contexts = \"orthant\" for "
+       .accepted = fmt::format("means in [{}, {}]: take a smaller theta_norm or "
+                               "client_sd, contexts = \"orthant\" for "
                                "bernoulli, or reward = \"gaussian\"",
                                means_.low, means_.high)});
 }

@@ -15,19 +15,17 @@
 namespace bandana {
 namespace {
 
-using P = ReplayUsersParams;
-
 constexpr Count kPrices = 25;
 
-bool IsLog(const P& params) { return params.log == ReplayLog::kOpenBandit; }
-bool IsLending(const P& params) { return params.log == ReplayLog::kAutoLending; }
-bool IsTwin(const P& params) { return IsLending(params) && params.file.empty(); }
+bool IsLog(const ReplayUsersParams& params) { return params.log == ReplayLog::kOpenBandit; }
+bool IsLending(const ReplayUsersParams& params) { return params.log == ReplayLog::kAutoLending; }
+bool IsTwin(const ReplayUsersParams& params) { return IsLending(params) && params.file.empty(); }
 
-ParameterKind ParametersOf(const P& params) {
+ParameterKind ParametersOf(const ReplayUsersParams& params) {
   return params.parameters.value_or(IsLog(params) ? ParameterKind::kMulti : ParameterKind::kSingle);
 }
 
-Interval RewardsOf(const P& params, const MeanFunction& mean) {
+Interval RewardsOf(const ReplayUsersParams& params, const MeanFunction& mean) {
   if (mean.link() == Link::kPoisson) return {0, static_cast<double>(mean.bound())};
   if (mean.link() != Link::kIdentity) return {0, 1};
   const double bound = params.reward_bound.value_or(1);
@@ -61,7 +59,7 @@ absl::Status CheckActions(const LoggedData& log) {
        .accepted = "as many actions as are in the log, with environment.parameters = \"multi\""});
 }
 
-std::vector<std::string> IgnoredColumns(const P& params) {
+std::vector<std::string> IgnoredColumns(const ReplayUsersParams& params) {
   std::vector<std::string> names;
   for (const auto word : absl::StrSplit(params.ignore, ',', absl::SkipWhitespace())) {
     names.emplace_back(absl::StripAsciiWhitespace(word));
@@ -100,7 +98,7 @@ constexpr char kPeopleComeAgain[] =
     "their "
     "features, the prices and theta_bound come out of the file";
 
-absl::StatusOr<std::unique_ptr<UserWorld>> ReadLog(const P& params, const MeanFunction& mean,
+absl::StatusOr<std::unique_ptr<UserWorld>> ReadLog(const ReplayUsersParams& params, const MeanFunction& mean,
                                                    const WorldDraw& draw) {
   BANDANA_ASSIGN_OR_RETURN(LoggedData read,
                            ReadLoggedData(params.file, {.num_actions = params.actions.value_or(0),
@@ -132,7 +130,7 @@ absl::StatusOr<std::unique_ptr<UserWorld>> ReadLog(const P& params, const MeanFu
                                         std::move(facts), std::move(parts->held_out));
 }
 
-absl::Status CheckLending(const P& params) {
+absl::Status CheckLending(const ReplayUsersParams& params) {
   if (ParametersOf(params) != ParameterKind::kSingle) {
     return InvalidField(Part::kParams, "parameters", "multi",
                         "single with environment.log = \"auto-lending\"");
@@ -148,8 +146,8 @@ absl::Status CheckLending(const P& params) {
                               : "logistic with environment.payoff = \"acceptance\"");
 }
 
-absl::StatusOr<std::unique_ptr<UserWorld>> ReadLending(const P& params, const MeanFunction& mean,
-                                                       const WorldDraw& draw) {
+absl::StatusOr<std::unique_ptr<UserWorld>> ReadLending(const ReplayUsersParams& params,
+                                                       const MeanFunction& mean, const WorldDraw& draw) {
   BANDANA_RETURN_IF_ERROR(CheckLending(params));
   BANDANA_ASSIGN_OR_RETURN(std::vector<Loan> loans, IsTwin(params) ? SyntheticTwin(draw.seed, params.loans)
                                                                    : ReadAutoLending(params.file));
@@ -171,7 +169,7 @@ absl::StatusOr<std::unique_ptr<UserWorld>> ReadLending(const P& params, const Me
 }
 
 // An option whose default depends on `log`.
-void AddParameters(OptionsFor<P>& options) {
+void AddParameters(OptionsFor<ReplayUsersParams>& options) {
   const std::vector<Spelling<ParameterKind>> spellings = ParameterSpellings();
   std::vector<Word> words;
   for (const Spelling<ParameterKind>& each : spellings) words.push_back({each.word, each.sentence});
@@ -184,12 +182,12 @@ void AddParameters(OptionsFor<P>& options) {
           [words, accepted](const Value& value) {
             return internal::CheckWord("parameters", value, words, accepted);
           },
-          [spellings](P& params, const Value& value) {
+          [spellings](ReplayUsersParams& params, const Value& value) {
             for (const auto& each : spellings) {
               if (IsWord(value, each.word)) params.parameters = each.value;
             }
           },
-          [spellings](const P& params) {
+          [spellings](const ReplayUsersParams& params) {
             for (const auto& each : spellings) {
               if (each.value == ParametersOf(params)) return Value(each.word);
             }
@@ -199,21 +197,22 @@ void AddParameters(OptionsFor<P>& options) {
 }
 
 // Every kind of log has an option `actions`: one without a default, one with it.
-void AddActions(OptionsFor<P>& options, const std::string& sentence) {
+void AddActions(OptionsFor<ReplayUsersParams>& options, const std::string& sentence) {
   options.Custom(
-      "actions", internal::WholeFrom(1, OptionsFor<P>::kNoLimit), sentence,
+      "actions", internal::WholeFrom(1, OptionsFor<ReplayUsersParams>::kNoLimit), sentence,
       [](const Value& value) {
-        constexpr auto kMost = static_cast<double>(OptionsFor<P>::kNoLimit);
+        constexpr auto kMost = static_cast<double>(OptionsFor<ReplayUsersParams>::kNoLimit);
         return internal::CheckInteger("actions", value, 1, kMost, false,
-                                      internal::WholeFrom(1, OptionsFor<P>::kNoLimit));
+                                      internal::WholeFrom(1, OptionsFor<ReplayUsersParams>::kNoLimit));
       },
-      [](P& params, const Value& value) { params.actions = std::get<std::int64_t>(value); },
-      [](const P& params) { return Value(std::int64_t{params.actions.value_or(kPrices)}); });
+      [](ReplayUsersParams& params, const Value& value) { params.actions = std::get<std::int64_t>(value); },
+      [](const ReplayUsersParams& params) { return Value(std::int64_t{params.actions.value_or(kPrices)}); });
 }
 
 }  // namespace
 
 OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
+  using P = ReplayUsersParams;
   OptionsFor<P> options("environment");
   options
       .Choice<ReplayLog>(

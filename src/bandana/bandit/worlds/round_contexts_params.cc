@@ -8,8 +8,6 @@
 namespace bandana {
 namespace {
 
-using P = RoundContextsParams;
-
 constexpr double kMostGap = 0.3;
 constexpr Count kMost = 1'000'000;
 
@@ -33,7 +31,7 @@ absl::Status CheckCount(const char* field, Count value, Count least) {
                       fmt::format("a whole number from {} to {}", least, kMost));
 }
 
-absl::Status CheckReward(const P& params) {
+absl::Status CheckReward(const RoundContextsParams& params) {
   const bool gap = params.contexts == RoundLaw::kGap;
   const auto refuse = [&](const char* accepted) {
     return InvalidField(Part::kParams, "reward", NameOf(params.reward), accepted);
@@ -46,7 +44,7 @@ absl::Status CheckReward(const P& params) {
   return refuse("bernoulli, rademacher: rewards must be bounded");
 }
 
-absl::Status CheckProbe(const P& params) {
+absl::Status CheckProbe(const RoundContextsParams& params) {
   if (params.contexts != RoundLaw::kProbe) return absl::OkStatus();
   if (!params.probe_level.has_value()) {
     return InvalidField(Part::kParams, "contexts", "probe",
@@ -58,7 +56,7 @@ absl::Status CheckProbe(const P& params) {
 
 }  // namespace
 
-absl::Status CheckRoundContexts(const P& params) {
+absl::Status CheckRoundContexts(const RoundContextsParams& params) {
   const bool gap = params.contexts == RoundLaw::kGap;
   const Count least = gap ? 2 : 1;
   BANDANA_RETURN_IF_ERROR(CheckCount("dimension", params.dimension, least));
@@ -72,7 +70,7 @@ absl::Status CheckRoundContexts(const P& params) {
   return InvalidField(Part::kParams, "theta_norm", params.theta_norm, "a number in (0, 1]");
 }
 
-Facts RoundContexts::FactsOf(const P& params) {
+Facts RoundContexts::FactsOf(const RoundContextsParams& params) {
   const RewardModel reward{.kind = params.reward};
   return {.horizon = params.horizon,
           .people = params.agents,
@@ -85,7 +83,8 @@ Facts RoundContexts::FactsOf(const P& params) {
           .public_seed = params.seed};
 }
 
-OptionsFor<P> RoundContextsOptions() {
+OptionsFor<RoundContextsParams> RoundContextsOptions() {
+  using P = RoundContextsParams;
   const auto gap = [](const P& p) { return p.contexts == RoundLaw::kGap; };
   const auto probe = [](const P& p) { return p.contexts == RoundLaw::kProbe; };
   OptionsFor<P> options("environment");

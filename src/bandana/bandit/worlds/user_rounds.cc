@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/lanes.h"
 
 namespace bandana {
@@ -47,7 +48,7 @@ void Combine(double a, const double* x, double b, const double* y, double* to, I
 
 /// Returns the maximum of a x + b y.
 double LargestCombination(double a, const double* x, double b, const double* y, Index size) {
-  double most = -std::numeric_limits<double>::infinity();
+  double most = -kInfinity;
   Index i = 0;
   if (size >= kLanes) {
     const Doubles wide_a = lanes::Broadcast(a);

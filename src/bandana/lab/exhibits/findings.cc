@@ -31,7 +31,7 @@ absl::StatusOr<Sample> MetricOf(const Json& point, const std::string& metric) {
 
 }  // namespace
 
-std::string ToText(const Where& where) {
+std::string NameOf(const Where& where) {
   std::vector<std::string> words;
   for (const auto& [key, value] : where) words.push_back(fmt::format("{} = {}", key, value.dump()));
   return fmt::format("{}", fmt::join(words, ", "));
@@ -49,7 +49,7 @@ absl::StatusOr<const Json*> Findings::ThePoint(const Where& where) const {
   const std::vector<const Json*> points = Points(where);
   if (points.size() == 1) return points.front();
   return absl::NotFoundError(
-      fmt::format("the run has {} points with {}, where one is wanted", points.size(), ToText(where)));
+      fmt::format("the run has {} points with {}, where one is wanted", points.size(), NameOf(where)));
 }
 
 absl::StatusOr<Sample> Findings::Final(const Where& where, const std::string& metric) const {
@@ -66,13 +66,13 @@ absl::StatusOr<Line> Findings::Along(const std::string& key, const Where& where,
     BANDANA_ASSIGN_OR_RETURN(Sample sample, MetricOf(*point, metric));
     if (!line.emplace(it->get<double>(), std::move(sample)).second) {
       return absl::NotFoundError(
-          fmt::format("the run has several points with {} at one {}", ToText(where), key));
+          fmt::format("the run has several points with {} at one {}", NameOf(where), key));
     }
   }
   if (line.size() < 2) {
     return absl::NotFoundError(
         fmt::format("the run has {} values of {} with {}, where two or more are wanted", line.size(), key,
-                    ToText(where)));
+                    NameOf(where)));
   }
   Line result;
   for (auto& [x, sample] : line) {

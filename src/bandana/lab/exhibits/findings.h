@@ -14,7 +14,7 @@ namespace bandana::lab {
 /// have the key.
 using Where = std::map<std::string, Json>;
 
-std::string ToText(const Where& where);
+std::string NameOf(const Where& where);
 
 /// Statistics over replicates of the regret up to round t.
 struct CurveOverTime {

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <span>
 
 #include "bandana/audit/empirical_privacy.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/exhibits/exhibits.h"
 #include "fmt/format.h"
@@ -26,7 +26,7 @@ struct Event {
 
   std::int64_t Count(std::span<const double> rounds) const {
     return std::count_if(rounds.begin(), rounds.end(), [&](double round) {
-      const double when = round == 0 ? std::numeric_limits<double>::infinity() : round;
+      const double when = round == 0 ? kInfinity : round;
       return (when <= by) != contrary;
     });
   }

@@ -99,7 +99,7 @@ absl::StatusOr<NamedSample> Wrong(const Findings& findings, const Way& way, doub
     for (double& rate : wrong.sample) rate = rate < 0.5 ? 1 : 0;
     return wrong;
   }
-  return absl::NotFoundError("the run has no point with " + ToText(way.where) + " and arms around 1/2");
+  return absl::NotFoundError("the run has no point with " + NameOf(way.where) + " and arms around 1/2");
 }
 
 // Holds if b does not go wrong clearly more often than a.

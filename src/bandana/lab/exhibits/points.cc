@@ -41,7 +41,7 @@ std::vector<double> ValuesOf(const Findings& findings, const std::string& key, c
 absl::StatusOr<Finding> AtEvery(const Findings& findings, const std::string& key, const Where& where,
                                 const AtValue& judge) {
   const std::vector<double> values = ValuesOf(findings, key, where);
-  if (values.empty()) return absl::NotFoundError("the run has no point with " + ToText(where));
+  if (values.empty()) return absl::NotFoundError("the run has no point with " + NameOf(where));
   return ForEach(values, judge);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/accounting/gdp.h"
 #include "bandana/privacy/accounting/privacy_loss_distribution.h"
@@ -24,7 +25,6 @@ using Pld = PrivacyLossDistribution;
 using calibration::ProductUp;
 using calibration::QuotientUp;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLeast = 1e-9;
 constexpr double kMost = 1e12;
 constexpr double kMostEpsilon = 1000;

@@ -3,14 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/sum_up.h"
 #include "fmt/format.h"
 
 namespace bandana {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 absl::Status CheckBudget(const char* key, double value) {
   if (value > 0 && std::isfinite(value)) return absl::OkStatus();
@@ -22,7 +21,7 @@ absl::Status CheckCharge(const char* key, double value) {
   return InvalidOption(key, value, "a finite number >= 0");
 }
 
-constexpr double kUp = 1 + std::numeric_limits<double>::epsilon();
+constexpr double kOneUlpUp = 1 + std::numeric_limits<double>::epsilon();
 constexpr double kDown = 1 - std::numeric_limits<double>::epsilon();
 
 absl::Status Exhausted(const char* what, double spent, double charge, double budget) {
@@ -51,11 +50,11 @@ absl::StatusOr<GdpFilter> GdpFilter::Create(double mu) {
   return GdpFilter(mu);
 }
 
-double GdpFilter::spent() const { return std::sqrt(spent_square_) * kUp; }
+double GdpFilter::spent() const { return std::sqrt(spent_square_) * kOneUlpUp; }
 
 absl::Status GdpFilter::Charge(double mu) {
   BANDANA_RETURN_IF_ERROR(CheckCharge("charge.mu", mu));
-  const double square = SumUp(spent_square_, mu * mu * kUp);
+  const double square = SumUp(spent_square_, mu * mu * kOneUlpUp);
   const bool first = spent_square_ == 0 && mu <= budget_;  // compares mu itself, since squares are rounded
   if (!first && !(square <= budget_ * budget_ * kDown)) return Exhausted("mu", spent(), mu, budget_);
   spent_square_ = square;

@@ -10,13 +10,13 @@
 
 #include "bandana/core/check.h"
 #include "bandana/core/golden_section.h"
+#include "bandana/core/infinity.h"
 #include "bandana/privacy/accounting/fft.h"
 #include "bandana/privacy/accounting/privacy_loss_distribution.h"
 
 namespace bandana {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kTogether = 8;
 constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
 

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/privacy/calibration/binomial_law.h"
 
 namespace bandana {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Exceeds the relative error of a mass that the factories compute: masses are multiplied by 1 + this.
 constexpr double kMassGuard = 1e-11;
 // Gaussian and binomial tails beyond this many standard deviations, of mass below 2e-33, are cut.

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 
 namespace bandana {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kUp = 1 + 1e-14;
 
 double LogSumExp(double a, double b) {

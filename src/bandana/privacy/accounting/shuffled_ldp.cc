@@ -10,7 +10,7 @@
 namespace bandana {
 namespace {
 
-constexpr double kCut = 12;  // standard deviations
+constexpr double kReach = 12;  // standard deviations
 // On average. To count fewer clones than there are never improves the bound.
 constexpr double kMostClones = 2e8;
 
@@ -25,7 +25,7 @@ void AddClones(std::int64_t clones, double weight, double epsilon0, bool keep_ra
   const double truthful = 1 / (1 + std::exp(-epsilon0));
   const double other = 1 / (1 + std::exp(epsilon0));
   const double decay = std::exp(-epsilon0);
-  const auto reach = static_cast<std::int64_t>(kCut * std::sqrt(static_cast<double>(clones)) / 2 + 2);
+  const auto reach = static_cast<std::int64_t>(kReach * std::sqrt(static_cast<double>(clones)) / 2 + 2);
   const std::int64_t first = std::max<std::int64_t>(0, clones / 2 - reach);
   const std::int64_t last = std::min(clones + 1, clones / 2 + reach + 1);
   const auto loss = [&](std::int64_t count) {
@@ -65,7 +65,7 @@ PrivacyLossDistribution ShuffledLdpLoss(double epsilon0, std::int64_t n, double 
   const double p = CloneProbability(epsilon0);
   const std::int64_t trials = std::min(n - 1, static_cast<std::int64_t>(std::min(kMostClones / p, 0x1p53)));
   const double mean = static_cast<double>(trials) * p;
-  const auto reach = static_cast<std::int64_t>(kCut * std::sqrt(mean * (1 - p)) + kCut * kCut / 2);
+  const auto reach = static_cast<std::int64_t>(kReach * std::sqrt(mean * (1 - p)) + kReach * kReach / 2);
   const std::int64_t first = std::max<std::int64_t>(0, static_cast<std::int64_t>(mean) - reach);
   const std::int64_t last = std::min(trials, static_cast<std::int64_t>(mean) + reach + 1);
   // Masses of 1e-30 at epsilon0 keep the loss bounded, unless that needs too many grid points.

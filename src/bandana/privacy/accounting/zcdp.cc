@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/privacy/accounting/renyi.h"
 
 namespace bandana {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Returns the least value(alpha) over alpha > 1. Every alpha gives a valid bound, so that the search may stop
 // anywhere.

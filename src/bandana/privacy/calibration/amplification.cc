@@ -15,7 +15,7 @@ namespace bandana {
 namespace {
 
 constexpr double kUnit = std::numeric_limits<double>::epsilon();
-constexpr double kBracket = 1e-9;
+constexpr double kEpsilonBracket = 1e-9;
 // More than underflow can hide.
 constexpr double kUnderflow = 1e-290;
 // The tails of C, the number of clones, that are not summed: the upper one by its mass, the lower one by its
@@ -165,7 +165,7 @@ double ClonePair::DeltaAbove(double least) const {
     if (top >= mean) {
       rest = 1;
     } else if (top >= 0) {
-      rest = weight_ * std::exp(LogBinomialTailBound(top, others_, clone_, own_)) * (1 + kBracket);
+      rest = weight_ * std::exp(LogBinomialTailBound(top, others_, clone_, own_)) * (1 + kEpsilonBracket);
     }
     if (rest <= std::max(kLowerTail * std::max(sum, least), kUnderflow)) {
       return (sum + rest) * (1 + 2 * kUnit * steps) + kUnderflow;
@@ -181,18 +181,18 @@ double DeltaBound(double epsilon0, Count n, double epsilon, double least) {
 }
 
 // Shrinks [outside, inside] around the place where `excess` changes its sign (> 0 outside, <= 0 inside),
-// until it is narrower than kBracket of its size; returns the inner end. It uses the Illinois method, and
-// bisection if a step gains too little or a value is infinite.
+// until it is narrower than kEpsilonBracket of its size; returns the inner end. It uses the Illinois method,
+// and bisection if a step gains too little or a value is infinite.
 double InnerEnd(double outside, double inside, absl::FunctionRef<double(double)> excess) {
   double value_out = excess(outside);
   double value_in = excess(inside);
   int last_side = 0;
-  for (int i = 0; std::abs(inside - outside) > kBracket * std::max(inside, outside); ++i) {
+  for (int i = 0; std::abs(inside - outside) > kEpsilonBracket * std::max(inside, outside); ++i) {
     double next = outside + (inside - outside) / 2;
     if (i % 4 != 3 && std::isfinite(value_in) && std::isfinite(value_out) && value_out > value_in) {
       next = inside + (outside - inside) * (value_in / (value_in - value_out));
       // Aims half a bracket beyond the root, so that the other end comes close as well.
-      const double nudge = 0.4 * kBracket * next;
+      const double nudge = 0.4 * kEpsilonBracket * next;
       const double low = std::min(inside, outside) + nudge;
       const double high = std::max(inside, outside) - nudge;
       next = std::clamp(next + (last_side == 1 ? (inside > outside ? nudge : -nudge) : 0), low, high);
@@ -301,7 +301,7 @@ absl::StatusOr<LocalBudget> LargestLocalEpsilon(DpGuarantee guarantee, Count n) 
   if (outside >= kNoAmplification && excess(kNoAmplification) <= 0) return local;
   outside = std::min(outside, kNoAmplification);
   const double epsilon0 = InnerEnd(outside, inside, excess);
-  if (!(epsilon0 > epsilon * (1 + kBracket))) return local;
+  if (!(epsilon0 > epsilon * (1 + kEpsilonBracket))) return local;
   return LocalBudget{epsilon0, guarantee, AmplificationMethod::kNumerical};
 }
 

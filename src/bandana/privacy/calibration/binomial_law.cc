@@ -10,7 +10,7 @@ namespace bandana {
 namespace {
 
 constexpr double kLogTwoPi = 1.8378770664093454836;
-constexpr double kUnit = std::numeric_limits<double>::epsilon();
+constexpr double kUlp = std::numeric_limits<double>::epsilon();
 
 // Returns ln n! - ln(sqrt(2 pi n) (n/e)^n): by a table, then by Stirling's series. The error of the series is
 // below the first omitted term (691/360360 n^-11).
@@ -83,9 +83,9 @@ double LogBinomial(double x, double n, double p, double q) {
          PoissonDeviance(rest, n * q) - 0.5 * (std::log(x / n * rest) + kLogTwoPi);
 }
 
-double BinomialLogError(double log_pmf) { return kUnit * (64 + 8 * std::abs(log_pmf)); }
+double BinomialLogError(double log_pmf) { return kUlp * (64 + 8 * std::abs(log_pmf)); }
 
-double BinomialMeanError(double x, double n, double p) { return 8 * kUnit * std::abs(x - n * p); }
+double BinomialMeanError(double x, double n, double p) { return 8 * kUlp * std::abs(x - n * p); }
 
 double LogBinomialTailBound(double x, double n, double p, double q) {
   return -PoissonDeviance(x, n * p) - PoissonDeviance(n - x, n * q);

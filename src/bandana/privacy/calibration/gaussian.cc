@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "bandana/core/check.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 
 namespace bandana {
@@ -58,7 +58,7 @@ double LogGaussianDelta(double epsilon, double s) {
   const double half = 0.5 / s;
   const double centre = epsilon * s;
   if (std::isinf(half)) return 0;
-  if (std::isinf(centre)) return -std::numeric_limits<double>::infinity();
+  if (std::isinf(centre)) return -kInfinity;
   // Both terms of a are rounded, and phi magnifies that error. This adds back what was lost.
   const double a = (half - centre) + (std::fma(-half, s, 0.5) / s - std::fma(epsilon, s, -centre));
   const double log_density = -0.5 * a * a - kLogSqrtTwoPi;
@@ -94,7 +94,7 @@ double GaussianDelta(double epsilon, double noise_multiplier) {
 double GaussianEpsilon(double delta, double noise_multiplier) {
   BANDANA_CHECK(delta >= 0 && noise_multiplier >= 0);
   if (delta >= 1) return 0;
-  if (delta == 0 || noise_multiplier == 0) return std::numeric_limits<double>::infinity();
+  if (delta == 0 || noise_multiplier == 0) return kInfinity;
   if (std::isinf(noise_multiplier) || Delivers(0, delta, noise_multiplier)) return 0;
   double low = 0;
   double high = 1;

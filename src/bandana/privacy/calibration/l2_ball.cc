@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::int64_t kMostDimensions = 1'000'000;
 constexpr double kLeastEpsilon = 1e-6;
-constexpr double kMostEpsilon = 30;  // above this, 1 - p has too few digits
+constexpr double kMostBallEpsilon = 30;  // above this, 1 - p has too few digits
 
 // gamma and p are multiples of these units, so that an exact sampler can use them.
 constexpr double kGammaUnit = 0x1p-52;
 constexpr double kProbabilityUnit = 0x1p-53;
 
 // Exceeds the error in epsilon that the cap's mass causes, which is about 1e-12.
-constexpr double kRoundingGuard = 1e-11;
+constexpr double kMassGuard = 1e-11;
 
 double FloorTo(double unit, double x) { return std::floor(x / unit) * unit; }
 
@@ -58,7 +58,7 @@ double BestGamma(double epsilon, std::int64_t dimension) {
 
 // Returns ln of the cap's density divided by that of the rest.
 double Epsilon(double p, double mass) {
-  return std::log(p) - std::log1p(-p) + std::log1p(-mass) - std::log(mass) + kRoundingGuard / 2;
+  return std::log(p) - std::log1p(-p) + std::log1p(-mass) - std::log(mass) + kMassGuard / 2;
 }
 
 }  // namespace
@@ -69,15 +69,15 @@ absl::StatusOr<L2BallSetting> SetUpL2Ball(L2BallRandomizer randomizer, std::int6
     return InvalidOption("dimension", fmt::format("{}", dimension),
                          fmt::format("a whole number from 1 to {}", kMostDimensions));
   }
-  if (!(epsilon >= kLeastEpsilon && epsilon <= kMostEpsilon)) {
+  if (!(epsilon >= kLeastEpsilon && epsilon <= kMostBallEpsilon)) {
     return InvalidField(Part::kPrivacy, "epsilon", epsilon,
-                        fmt::format("a number from {} to {}", kLeastEpsilon, kMostEpsilon));
+                        fmt::format("a number from {} to {}", kLeastEpsilon, kMostBallEpsilon));
   }
   BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("radius", radius));
   const bool half = randomizer == L2BallRandomizer::kDuchi || dimension == 1;
   const double gamma = half ? 0 : FloorTo(kGammaUnit, BestGamma(epsilon, dimension));
   const auto [mass, moment] = CapAbove(gamma, dimension);
-  const double target = epsilon - kRoundingGuard;
+  const double target = epsilon - kMassGuard;
   double p = FloorTo(kProbabilityUnit, std::exp(target) * mass / (1 + std::expm1(target) * mass));
   while (Epsilon(p, mass) > epsilon) p -= kProbabilityUnit;
   const double scale = 1 / (moment * (p / mass - (1 - p) / (1 - mass)));

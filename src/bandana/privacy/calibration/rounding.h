@@ -1,18 +1,18 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "bandana/core/infinity.h"
 #include "bandana/core/status.h"
 
 /// Arithmetic on noise and on privacy loss that never rounds down, and the check of its arguments. Arguments
 /// and results must be positive and far from the ends of the range of doubles.
 namespace bandana::calibration {
 
-inline double NextUp(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+inline double NextUp(double x) { return std::nextafter(x, kInfinity); }
 
 /// Returns the least double >= a b.
 inline double ProductUp(double a, double b) {
