@@ -36,7 +36,7 @@ BENCHMARK(BM_LargestLocalEpsilon)
 void BM_TightShuffleSum(benchmark::State& state) {
   ShuffleSumSetting setting{};
   for (auto _ : state) {
-    setting = TightShuffleSum({state.range(0), state.range(1), {1, 1e-6}, 1, 0.1}).value();
+    setting = TightShuffleSum({state.range(0), state.range(1), {1, 1e-6}, state.range(0), 0.1}).value();
   }
   state.counters["bits"] = static_cast<double>(setting.bits_per_coordinate);
   state.counters["error_over_gaussian"] = setting.stddev / setting.gaussian_stddev;
@@ -53,7 +53,7 @@ BENCHMARK(BM_TightShuffleSum)
 void BM_PaperVectorSum(benchmark::State& state) {
   ShuffleSumSetting setting{};
   for (auto _ : state) {
-    setting = PaperVectorSum({state.range(0), state.range(1), {1, 1e-6}, 1, 0.1}).value();
+    setting = PaperVectorSum({state.range(0), state.range(1), {1, 1e-6}, state.range(0), 0.1}).value();
   }
   state.counters["bits"] = static_cast<double>(setting.bits_per_coordinate);
   state.counters["error_over_gaussian"] = setting.stddev / setting.gaussian_stddev;

@@ -20,7 +20,7 @@ struct DpDpeCase {
   Count population = 0;
   ClipRule clip;
 
-  DpDpeParams params() const { return {schedule, fixed_clients, alpha, beta, report, width}; }
+  DpDpeParams params() const { return {schedule, fixed_clients, {}, alpha, beta, report, width}; }
 };
 
 struct PeCase {

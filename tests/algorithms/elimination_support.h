@@ -90,9 +90,9 @@ P MadePrivate(DpGuarantee nominal, Calibration calibration = Calibration::kTight
   if constexpr (std::is_same_v<P, NoPrivacyMean>) {
     return Bare();
   } else if constexpr (std::is_same_v<P, ShuffleSumMean>) {
-    return *P::Create({nominal, calibration, Sampler::kFast, Transport::kBits, 1, loss});
+    return *P::Create({nominal, calibration, Sampler::kFast, Transport::kBits, {0, 1}, 1 << 30, loss});
   } else if constexpr (std::is_same_v<P, ShuffledLaplaceMean>) {
-    return *P::Create({nominal, calibration, Sampler::kFast, 1, 1'000'000'000});
+    return *P::Create({nominal, calibration, Sampler::kFast, {0, 1}, 1'000'000'000});
   } else if constexpr (std::is_same_v<P, CentralLaplaceMean> || std::is_same_v<P, LocalLaplaceMean>) {
     return *P::Create({nominal.epsilon, calibration, Sampler::kFast});
   } else {

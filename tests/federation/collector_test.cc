@@ -126,7 +126,7 @@ class ShuffledCollectorTest : public ::testing::Test {
   }
 
   const ShuffledLaplaceMean privatizer_ =
-      *ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, 1, 1000});
+      *ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, {0, 1}, 1000});
   const std::shared_ptr<const Plan> plan_ = MakePlan(1, kClients);
   const std::vector<NodeId> clients_ = {NodeId{1}, NodeId{2}, NodeId{3}, NodeId{4}};
   HandContext context_{Topology::ShuffledStar(10), kServerNode};

@@ -45,10 +45,10 @@ void PaysOnce(const P& privatizer, const Topology& topology) {
 TEST(ReleaseTest, AClientPaysForItsOwnNoise) {
   PaysOnce(*LocalLaplaceMean::Create({1, Calibration::kTight, Sampler::kExact}), Topology::Star(3));
   PaysOnce(*LocalLaplaceMean::Create({1, Calibration::kPaper, Sampler::kExact}), Topology::Star(3));
-  PaysOnce(
-      *ShuffleSumMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, Transport::kBits, 1, 0.1}),
-      Topology::ShuffledStar(3));
-  PaysOnce(*ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, 1, 3}),
+  PaysOnce(*ShuffleSumMean::Create(
+               {{1, 1e-6}, Calibration::kTight, Sampler::kExact, Transport::kBits, {0, 1}, 1 << 20, 0.1}),
+           Topology::ShuffledStar(3));
+  PaysOnce(*ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, {0, 1}, 3}),
            Topology::ShuffledStar(3));
 }
 
@@ -161,7 +161,7 @@ TEST(DealtReleaseTest, AnotherPartIsAnotherDraw) {
 
 TEST(DealtReleaseTest, APartNamesItsQuestionToTheShuffler) {
   const auto shuffled =
-      *ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, 1, 100});
+      *ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kExact, {0, 1}, 100});
   HandContext context(Topology::ShuffledStar(20), kClient);
   const std::vector<RewardSum> one = {{1, 0.5}};
   const auto report = Release::PartFromClient(context, shuffled, 1, kDealt, 1, Raw<RewardSums>(one));
@@ -208,8 +208,8 @@ TEST(DealtReleaseTest, TheAnalyzerPaysForGroups) {
 
 // A group that cannot be drawn at once is not charged; the clients are asked one by one instead.
 TEST(DealtReleaseTest, ARefusedGroupPaysNothing) {
-  const auto sum =
-      *ShuffleSumMean::Create({{1, 1e-6}, Calibration::kTight, Sampler::kFast, Transport::kBits, 1, 0.1});
+  const auto sum = *ShuffleSumMean::Create(
+      {{1, 1e-6}, Calibration::kTight, Sampler::kFast, Transport::kBits, {0, 1}, 1 << 20, 0.1});
   HandContext context(Topology::ShuffledStar(20), kServerNode, sum.guarantee());
   const std::vector<RewardSum> inside = {{12, 3}}, ends = {{4, -4}, {8, 8}};
   EXPECT_EQ(

@@ -28,11 +28,11 @@ P Made();
 template <>
 ShuffleSumMean Made<ShuffleSumMean>() {
   return *ShuffleSumMean::Create(
-      {kNominal, Calibration::kTight, Sampler::kExact, Transport::kCounts, 1, 0.1});
+      {kNominal, Calibration::kTight, Sampler::kExact, Transport::kCounts, {0, 1}, 1 << 20, 0.1});
 }
 template <>
 ShuffledLaplaceMean Made<ShuffledLaplaceMean>() {
-  return *ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, 1, 1000});
+  return *ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, {0, 1}, 1000});
 }
 
 template <class P>

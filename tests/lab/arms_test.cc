@@ -15,6 +15,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr char kSpec[] = R"(horizon = 20_000
@@ -36,11 +37,13 @@ Settings Good(const Overrides& set) {
   return *settings;
 }
 
-// The texts of a point's notes.
+// The texts of a point's notes, without the one that records_per_person is not given.
 std::vector<std::string> NotesOf(const Settings& settings) {
   const Instance instance = MakeInstance(settings, 0).value();
   std::vector<std::string> notes;
-  for (const Note& note : instance.federation.notes) notes.push_back(note.text);
+  for (const Note& note : instance.federation.notes) {
+    if (note.text.find("records_per_person") == std::string::npos) notes.push_back(note.text);
+  }
   return notes;
 }
 
@@ -98,7 +101,13 @@ TEST(ArmsTest, ClaimsSayWhichEpsilonTheyAre) {
   claims = ClaimsOf(Good({"privacy.calibration=paper", "algorithm.participation=0.4"})).value();
   EXPECT_EQ(claims[0].guarantee.epsilon, 2) << "N epsilon";
   claims = ClaimsOf(Good(Ddp({"algorithm.local=raw"}))).value();
-  EXPECT_THAT(claims[0].adversary, HasSubstr("local = raw"));
+  EXPECT_THAT(claims[0].only_if, HasSubstr("local = raw"));
+  EXPECT_THAT(claims[0].adversary, Not(HasSubstr("server"))) << "peers have none";
+  EXPECT_FALSE(claims[1].asked);
+  claims = ClaimsOf(Good({"privacy.records_per_person=3"})).value();
+  ASSERT_THAT(claims, SizeIs(1));
+  EXPECT_EQ(claims[0].guarantee.epsilon, 1);
+  EXPECT_EQ(claims[0].unit, "one person with at most 3 rewards, at one agent or at several");
   EXPECT_THAT(ClaimsOf(Good({"privacy.model=none"})).value(), IsEmpty());
   EXPECT_THAT(ClaimsOf(Good({"algorithm.name=single-mab"})).value(), SizeIs(1));
 }

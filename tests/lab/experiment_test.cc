@@ -249,7 +249,6 @@ TEST(EveryModelTest, RunsToTheEndAndRepeatsAndClaims) {
       {{"privacy.model=shuffle"}, 2, 5, 1e-5},
       {{"privacy.model=shuffle", "privacy.transport=counts"}, 1, 5, 1e-5},
       {{"privacy.model=shuffle", "privacy.honest_fraction=0.5", "privacy.loss=0.3"}, 2, 5, 1e-5},
-      {{"privacy.model=shuffle", "privacy.calibration=paper"}, 2, 5, 1e-5},
       {{"privacy.model=shuffle", "privacy.shuffle=amplified"}, 2, 5, 1e-5},
       {{"privacy.model=shuffle", "privacy.sampler=exact"}, 2, 5, 1e-5},
   };

@@ -14,6 +14,7 @@ std::string VoidReasonOf(const Settings& settings) {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr char kSpec[] = R"(horizon = 400
@@ -47,7 +48,7 @@ TEST(FederatedTest, ClaimsNameUnitAndAdversary) {
   ASSERT_THAT(claims, SizeIs(2));
   EXPECT_EQ(claims[0].unit, "one record (x, y) of one agent");
   EXPECT_EQ(claims[0].neighbours, "replace-one");
-  EXPECT_THAT(claims[0].adversary, HasSubstr("all other agents, colluding"));
+  EXPECT_THAT(claims[0].adversary, HasSubstr("all other agents, together"));
   EXPECT_EQ(claims[0].guarantee.epsilon, 1);
   EXPECT_EQ(claims[0].guarantee.delta, 1e-5);
   // A person with a record at each of four agents: a Gaussian mechanism of twice the sensitivity.
@@ -58,8 +59,25 @@ TEST(FederatedTest, ClaimsNameUnitAndAdversary) {
 
 TEST(FederatedTest, RawDataNarrowTheClaim) {
   const std::vector<Claim> claims = ClaimsOf(Good({"algorithm.local=raw"})).value();
-  for (const Claim& claim : claims) EXPECT_THAT(claim.adversary, HasSubstr("logged streams alone"));
-  EXPECT_EQ(VoidReasonOf(Good({"algorithm.local=raw"})), "");
+  for (const Claim& claim : claims) EXPECT_THAT(claim.only_if, HasSubstr("the stream is logged"));
+  EXPECT_THAT(VoidReasonOf(Good({"algorithm.local=raw"})), HasSubstr("local = raw"));
+  const Settings shuffled = Good({"algorithm.local=raw", "privacy.model=shuffle"});
+  const std::vector<Claim> mixed = ClaimsOf(shuffled).value();
+  for (const Claim& claim : mixed) EXPECT_THAT(claim.only_if, HasSubstr("the stream is logged"));
+  EXPECT_THAT(VoidReasonOf(shuffled), HasSubstr("local = raw"));
+  const Settings alone = Good({"algorithm.local=raw", "algorithm.name=private-lin-ucb"});
+  EXPECT_THAT(ClaimsOf(alone).value(), IsEmpty()) << "later users see actions";
+  EXPECT_THAT(VoidReasonOf(alone), HasSubstr("later users see actions"));
+}
+
+// With k records a person has k times the sensitivity: the noise that was for one record is not enough.
+TEST(FederatedTest, APersonWithSeveralRecordsIsProtected) {
+  for (const char* model : {"privacy.model=silo", "privacy.model=shuffle"}) {
+    const std::vector<Claim> claims = ClaimsOf(Good({model, "privacy.records_per_person=3"})).value();
+    EXPECT_EQ(claims[0].unit, "one person with at most 3 records (x, y), at one agent or at several");
+    EXPECT_EQ(claims[0].guarantee.epsilon, 1);
+    for (const Claim& claim : claims) EXPECT_THAT(claim.unit, Not(HasSubstr("each of the 4 agents")));
+  }
 }
 
 TEST(FederatedTest, TheDeterminantTriggerVoidsIt) {
@@ -71,10 +89,13 @@ TEST(FederatedTest, TheDeterminantTriggerVoidsIt) {
 
 TEST(FederatedTest, AShufflerIsTrustedWithLess) {
   const std::vector<Claim> claims = ClaimsOf(Good({"privacy.model=shuffle"})).value();
-  ASSERT_THAT(claims, SizeIs(2));
+  ASSERT_THAT(claims, SizeIs(3));
   EXPECT_EQ(claims[0].guarantee.epsilon, 1);
+  EXPECT_THAT(claims[0].adversary, HasSubstr("At most 1 of the silos works with the adversary"));
+  EXPECT_THAT(claims[2].unit, HasSubstr("each of the 4 agents"));
+  EXPECT_GT(claims[2].guarantee.epsilon, 4) << "four records in one total";
   EXPECT_THAT(claims[1].adversary, HasSubstr("the shuffler"));
-  EXPECT_GT(claims[1].guarantee.epsilon, 2) << "each of four silos has half of the noise";
+  EXPECT_GT(claims[1].guarantee.epsilon, 1.8) << "each of three silos that hide has 1/sqrt 3 of the noise";
   const Checkpoint end = RunOf({"privacy.model=shuffle"}).back();
   EXPECT_EQ(end.rounds, RunOf({}).back().rounds);
   for (const char* bad :

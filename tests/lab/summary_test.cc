@@ -82,7 +82,7 @@ TEST_F(SummaryTest, HasTheShapeOfTheInterfaces) {
     EXPECT_EQ(Keys(point["curve"]), (std::vector<std::string>{"t", "regret"}));
     EXPECT_EQ(Keys(point["curve"]["regret"]),
               (std::vector<std::string>{"mean", "sd", "median", "q10", "q90"}));
-    EXPECT_EQ(Keys(point["privacy"]), (std::vector<std::string>{"nominal", "delivered", "void"}));
+    EXPECT_EQ(Keys(point["privacy"]), (std::vector<std::string>{"nominal", "delivered", "weakest", "void"}));
   }
   EXPECT_EQ(summary_["points"][1]["point"], Json({{"privacy.model", "central"}}));
 }
@@ -122,8 +122,8 @@ TEST_F(SummaryTest, PrivacyIsStated) {
     EXPECT_EQ(stated["nominal"], Json({{"epsilon", 0.5}, {"delta", 1e-6}}));
     ASSERT_FALSE(stated["delivered"].empty());
     for (const Json& claim : stated["delivered"]) {
-      EXPECT_EQ(Keys(claim),
-                (std::vector<std::string>{"adversary", "epsilon", "delta", "unit", "neighbours", "proof"}));
+      EXPECT_EQ(Keys(claim), (std::vector<std::string>{"adversary", "epsilon", "delta", "unit", "neighbours",
+                                                       "proof", "only_if", "asked", "text"}));
       EXPECT_LE(claim["epsilon"], 0.5 * (1 + 1e-9));
       EXPECT_LE(claim["delta"], 1e-6 * (1 + 1e-9));
       for (const char* words : {"adversary", "unit", "neighbours"})

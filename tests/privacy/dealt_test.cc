@@ -30,9 +30,10 @@ P Make(DpGuarantee nominal, Sampler sampler, Calibration calibration = Calibrati
   if constexpr (std::is_same_v<P, NoPrivacyMean>) {
     return NoPrivacyMean(Declassify("a test"));
   } else if constexpr (std::is_same_v<P, ShuffleSumMean>) {
-    return *ShuffleSumMean::Create({nominal, calibration, sampler, Transport::kBits, 1, 0.1});
+    return *ShuffleSumMean::Create(
+        {nominal, calibration, sampler, Transport::kBits, {0, 1}, 10'000'000, 0.1});
   } else if constexpr (std::is_same_v<P, ShuffledLaplaceMean>) {
-    return *ShuffledLaplaceMean::Create({nominal, calibration, sampler, 1, 10'000'000});
+    return *ShuffledLaplaceMean::Create({nominal, calibration, sampler, {0, 1}, 10'000'000});
   } else if constexpr (requires { P::Create(LaplaceParams{1, calibration, sampler}); }) {
     return *P::Create({nominal.epsilon, calibration, sampler});
   } else {
@@ -463,7 +464,7 @@ TEST(DealtPaperTest, ShuffleSumsHaveThePublishedConstantsForScalars) {
 TEST(DealtPaperTest, ShuffledLaplaceSaysWhatItReallyGives) {
   for (const Count clients : {Count{1}, Count{100}, Count{100'000}}) {
     const auto paper =
-        *ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kPaper, Sampler::kFast, 1, clients});
+        *ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kPaper, Sampler::kFast, {0, 1}, clients});
     const double epsilon0 = *paper.LocalEpsilon(clients);
     EXPECT_GE(epsilon0, 1);
     EXPECT_NEAR(paper.claims()[1].guarantee.epsilon, 2 * epsilon0, 1e-9) << "range 2";

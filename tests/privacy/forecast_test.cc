@@ -41,10 +41,11 @@ TEST(ForecastTest, IsTheLawThatAReleaseCarries) {
                                                           .calibration = Calibration::kTight,
                                                           .sampler = Sampler::kFast,
                                                           .transport = Transport::kCounts,
-                                                          .honest_fraction = 1,
+                                                          .collusion = {},
+                                                          .most_clients = 1 << 20,
                                                           .loss = 1}));
   ExpectForecastIsWhatIsReleased(*ShuffledLaplaceMean::Create(
-      {.nominal = {1, 1e-3}, .sampler = Sampler::kFast, .honest_fraction = 1, .most_clients = 100}));
+      {.nominal = {1, 1e-3}, .sampler = Sampler::kFast, .collusion = {}, .most_clients = 100}));
 }
 
 TEST(ForecastTest, OnlyGaussianNoiseIsCalledNormal) {

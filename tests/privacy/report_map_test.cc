@@ -200,7 +200,8 @@ TEST(ReportMapTest, AShuffleSumRefusesIt) {
                                             .calibration = Calibration::kTight,
                                             .sampler = Sampler::kFast,
                                             .transport = Transport::kCounts,
-                                            .honest_fraction = 1,
+                                            .collusion = {},
+                                            .most_clients = 1 << 20,
                                             .loss = 0.1});
   ASSERT_TRUE(mean.ok()) << mean.status();
   test::Noise noise(1);

@@ -35,12 +35,14 @@ struct SumOptions {
 };
 
 ShuffleSumMean Sum(DpGuarantee nominal = kNominal, const SumOptions& options = {}) {
-  auto made = ShuffleSumMean::Create({.nominal = nominal,
-                                      .calibration = options.calibration,
-                                      .sampler = options.sampler,
-                                      .transport = options.transport,
-                                      .honest_fraction = options.honest_fraction,
-                                      .loss = 0.1});
+  auto made =
+      ShuffleSumMean::Create({.nominal = nominal,
+                              .calibration = options.calibration,
+                              .sampler = options.sampler,
+                              .transport = options.transport,
+                              .collusion = {.colluding = 0, .honest_fraction = options.honest_fraction},
+                              .most_clients = 1 << 20,
+                              .loss = 0.1});
   EXPECT_TRUE(made.ok()) << made.status();
   return *std::move(made);
 }
@@ -49,7 +51,7 @@ ShuffledLaplaceMean Amplified(DpGuarantee nominal = kNominal, Sampler sampler = 
   auto made = ShuffledLaplaceMean::Create({.nominal = nominal,
                                            .calibration = Calibration::kTight,
                                            .sampler = sampler,
-                                           .honest_fraction = 1,
+                                           .collusion = {.colluding = 0},
                                            .most_clients = 100'000});
   EXPECT_TRUE(made.ok()) << made.status();
   return *std::move(made);
@@ -254,8 +256,9 @@ TEST(ShuffleSumMeanTest, ClaimsWhatItIsAskedForAgainstEachAdversary) {
   const auto bits = Sum(kNominal, {.honest_fraction = 0.75}).claims();
   ASSERT_EQ(bits.size(), 2u);
   EXPECT_EQ(bits[0].guarantee, kNominal);
-  EXPECT_THAT(bits[0].adversary, ::testing::HasSubstr("75 %"));
-  EXPECT_EQ(bits[1].guarantee, (DpGuarantee{0, 0}));
+  EXPECT_THAT(bits[0].adversary,
+              ::testing::HasSubstr("25 % of them if that is more, work with the adversary"));
+  EXPECT_EQ(bits[1].guarantee, kNominal) << "queries follow from earlier releases";
   EXPECT_THAT(bits[1].adversary, ::testing::HasSubstr("shuffler"));
   const auto counts = Sum(kNominal, {.transport = Transport::kCounts}).claims();
   ASSERT_EQ(counts.size(), 1u) << "the shuffler is trusted: no claim against it";
@@ -289,7 +292,8 @@ TEST(ShuffleSumMeanTest, BadParametersAreRefusedByName) {
     const auto made = ShuffleSumMean::Create(params);
     return made.ok() ? "accepted" : InputErrorOf(made.status()).value_or(InputError{}).key;
   };
-  const ShuffleSumMeanParams good{kNominal, Calibration::kTight, Sampler::kExact, Transport::kBits, 1, 0.1};
+  const ShuffleSumMeanParams good{
+      kNominal, Calibration::kTight, Sampler::kExact, Transport::kBits, {0, 1}, 1 << 20, 0.1};
   EXPECT_EQ(key(good), "accepted");
   for (const double bad : {0.0, -1.0, kNan, kInfinity}) {
     ShuffleSumMeanParams params = good;
@@ -299,7 +303,7 @@ TEST(ShuffleSumMeanTest, BadParametersAreRefusedByName) {
     params.nominal.delta = bad;
     EXPECT_EQ(key(params), "delta") << bad;
     params = good;
-    params.honest_fraction = bad;
+    params.collusion.honest_fraction = bad;
     EXPECT_EQ(key(params), "honest_fraction") << bad;
   }
 }
@@ -408,10 +412,11 @@ TEST(ShuffledLaplaceMeanTest, LocalNoiseShrinksAsClientsGrow) {
   EXPECT_GT(last, 3 * kNominal.epsilon);
   EXPECT_EQ(mean.LocalEpsilon(100'001).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(mean.LocalEpsilon(0).ok());
-  EXPECT_FALSE(ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, 1, 0}).ok());
+  EXPECT_FALSE(ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, {0, 1}, 0}).ok());
   for (const double fraction : {0.0, -1.0, 1.1, std::nan("")}) {
     EXPECT_FALSE(
-        ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, fraction, 1000}).ok())
+        ShuffledLaplaceMean::Create({kNominal, Calibration::kTight, Sampler::kExact, {0, fraction}, 1000})
+            .ok())
         << fraction;
   }
 }

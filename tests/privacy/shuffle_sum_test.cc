@@ -213,7 +213,7 @@ TEST(ShuffleSumTest, CpSgdIsNeverBelow) {
 }
 
 TEST(ShuffleSumTest, KnownFigures) {
-  const ShuffleSumParams params{1000, 10, {1, 1e-6}, 1, 0.1};
+  const ShuffleSumParams params{1000, 10, {1, 1e-6}, 1000, 0.1};
   const ShuffleSumSetting tight = TightShuffleSum(params).value();
   EXPECT_EQ(tight.levels, 4);
   EXPECT_EQ(tight.noise_bits, 12);
@@ -225,7 +225,7 @@ TEST(ShuffleSumTest, KnownFigures) {
   EXPECT_NEAR(tight.stddev, std::sqrt(3250.) / 4, 1e-12);
   EXPECT_NEAR(tight.gaussian_stddev, TightGaussianMultiplier({1, 1e-6}).value() * std::sqrt(10), 1e-12);
 
-  const ShuffleSumSetting finer = TightShuffleSum({1000, 10, {1, 1e-6}, 1, 0.015}).value();
+  const ShuffleSumSetting finer = TightShuffleSum({1000, 10, {1, 1e-6}, 1000, 0.015}).value();
   EXPECT_LE(finer.stddev, 1.015 * finer.gaussian_stddev);
   EXPECT_LE(finer.bits_per_coordinate, 8 + 46);
   EXPECT_LE(ShuffleSumLoss({46 * 1000, 0.5, 8, 10}, 1e-6).Delta(1), 1e-6);
@@ -238,7 +238,7 @@ TEST(ShuffleSumTest, KnownFigures) {
   EXPECT_LT(paper.delivered.epsilon, 1e-3);
   EXPECT_FALSE(paper.within_loss);
 
-  const ShuffleSumSetting scalar = PaperScalarSum({1000, 1, {1, 1e-6}, 1, 0.1}).value();
+  const ShuffleSumSetting scalar = PaperScalarSum({1000, 1, {1, 1e-6}, 1000, 0.1}).value();
   EXPECT_EQ(scalar.levels, 32);
   EXPECT_EQ(scalar.noise_bits, 2675);
   EXPECT_NEAR(scalar.delivered.epsilon, 0.1456, 1e-4);
@@ -246,8 +246,7 @@ TEST(ShuffleSumTest, KnownFigures) {
 
 bool Gives(std::int64_t noise_bits, const ShuffleSumSetting& setting, const ShuffleSumParams& params) {
   if (noise_bits == 0) return false;
-  const Count honest = HonestClients(params.clients, params.honest_fraction);
-  const ShuffleSumView view{noise_bits * honest, 0.5, setting.levels, params.dimension};
+  const ShuffleSumView view{noise_bits * params.hiding, 0.5, setting.levels, params.dimension};
   return ShuffleSumLoss(view, params.guarantee.delta).Delta(params.guarantee.epsilon) <=
          params.guarantee.delta;
 }
@@ -256,11 +255,13 @@ RC_GTEST_PROP(ShuffleSumTest, TightIsLeastAndDelivers, ()) {
   const auto uniform = [](double low, double high) {
     return low + (high - low) * (*rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 1'000'000))) / 1e6;
   };
-  const ShuffleSumParams params{static_cast<Count>(std::exp(uniform(0, 8))),
-                                *rc::gen::inRange(1, 12),
-                                {std::exp(uniform(-2, 2)), std::exp(uniform(-25, -1))},
-                                uniform(0.05, 1),
-                                uniform(0.02, 0.5)};
+  const auto clients = static_cast<Count>(std::exp(uniform(0, 8)));
+  const ShuffleSumParams params{
+      clients,
+      *rc::gen::inRange(1, 12),
+      {std::exp(uniform(-2, 2)), std::exp(uniform(-25, -1))},
+      Collusion{.colluding = 0, .honest_fraction = uniform(0.05, 1)}.Hiding(clients),
+      uniform(0.02, 0.5)};
   const ShuffleSumSetting setting = TightShuffleSum(params).value();
   RC_ASSERT(setting.within_loss);
   RC_ASSERT(Gives(setting.noise_bits, setting, params));
@@ -274,7 +275,7 @@ RC_GTEST_PROP(ShuffleSumTest, TightIsLeastAndDelivers, ()) {
 // Fewer levels would need fewer bits, but none of them is within the loss.
 TEST(ShuffleSumTest, NoSettingWithFewerBitsIsWithinTheLoss) {
   for (const Count clients : {30, 300, 3000}) {
-    const ShuffleSumParams params{clients, 4, {1, 1e-5}, 1, 0.1};
+    const ShuffleSumParams params{clients, 4, {1, 1e-5}, clients, 0.1};
     const ShuffleSumSetting chosen = TightShuffleSum(params).value();
     for (std::int64_t levels = 1; levels < chosen.levels; ++levels) {
       ShuffleSumSetting other = chosen;
@@ -299,10 +300,10 @@ TEST(ShuffleSumTest, LossIsMonotone) {
   }
 }
 
-TEST(ShuffleSumTest, OnlyHonestClientsNoiseCounts) {
-  ShuffleSumParams params{1000, 10, {1, 1e-6}, 1, 0.1};
+TEST(ShuffleSumTest, OnlyHidingClientsNoiseCounts) {
+  ShuffleSumParams params{1000, 10, {1, 1e-6}, 1000, 0.1};
   const ShuffleSumSetting all = TightShuffleSum(params).value();
-  params.honest_fraction = 0.5;
+  params.hiding = 500;
   const ShuffleSumSetting half = TightShuffleSum(params).value();
   EXPECT_TRUE(half.within_loss);
   // Equal privacy takes twice the noise bits; the error grows by sqrt(2), and is reported so.
@@ -311,22 +312,61 @@ TEST(ShuffleSumTest, OnlyHonestClientsNoiseCounts) {
   EXPECT_GE(static_cast<double>(half.noise_bits) / static_cast<double>(half.levels * half.levels),
             1.9 * static_cast<double>(all.noise_bits) / static_cast<double>(all.levels * all.levels));
   EXPECT_GT(PaperVectorSum(params)->delivered.epsilon,
-            PaperVectorSum({1000, 10, {1, 1e-6}, 1, 0.1})->delivered.epsilon);
+            PaperVectorSum({1000, 10, {1, 1e-6}, 1000, 0.1})->delivered.epsilon);
 }
 
-TEST(ShuffleSumTest, HonestClientsAreNotRoundedUpByNoise) {
-  EXPECT_EQ(HonestClients(100, 1), 100);
-  EXPECT_EQ(HonestClients(100, 0.29), 29);
-  EXPECT_EQ(HonestClients(100, 0.07), 7);  // 0.07 * 100 > 7 in floating point
-  EXPECT_EQ(HonestClients(3, 0.5), 2);
-  EXPECT_EQ(HonestClients(1000, 0.0011), 2);
-  EXPECT_EQ(HonestClients(10, 1e-300), 1);
-  EXPECT_EQ(HonestClients(Count{1} << 40, 1), Count{1} << 40);
+// The loss against a participant who subtracts its own share, where noise was set as if nobody could. Figures
+// that a reviewer recomputed.
+TEST(ShuffleSumTest, AParticipantSeesMoreThanTheServer) {
+  for (const auto& [clients, expected] :
+       std::vector<std::pair<Count, double>>{{2, 1.474}, {4, 1.164}, {7, 1.070}, {23, 1.008}}) {
+    const ShuffleSumSetting setting = TightShuffleSum({clients, 3, {1, 1e-5}, clients, 0.1}).value();
+    const ShuffleSumView view{setting.noise_bits * (clients - 1), setting.p, setting.levels, 3};
+    EXPECT_NEAR(ShuffleSumLoss(view, 1e-5).Epsilon(1e-5), expected, 0.02) << clients;
+    const ShuffleSumSetting sound = TightShuffleSum({clients, 3, {1, 1e-5}, clients - 1, 0.1}).value();
+    const ShuffleSumView seen{sound.noise_bits * (clients - 1), sound.p, sound.levels, 3};
+    EXPECT_LE(ShuffleSumLoss(seen, 1e-5).Epsilon(1e-5), 1) << clients;
+  }
+}
+
+TEST(CollusionTest, CountsThoseWhoHide) {
+  const auto hiding = [](Count clients, Count colluding, double honest) {
+    return Collusion{colluding, honest}.Hiding(clients);
+  };
+  EXPECT_EQ(hiding(100, 0, 1), 100);
+  EXPECT_EQ(hiding(100, 1, 1), 99);
+  EXPECT_EQ(hiding(100, 0, 0.29), 29) << "0.29 * 100 < 29 in floating point";
+  EXPECT_EQ(hiding(100, 0, 0.07), 7);
+  EXPECT_EQ(hiding(100, 80, 0.5), 20) << "the larger number of colluders counts";
+  EXPECT_EQ(hiding(3, 0, 0.5), 1) << "of 1.5 honest clients, 1 is sure";
+  EXPECT_EQ(hiding(10, 0, 1e-300), 1);
+  EXPECT_EQ(hiding(1, 1, 1), 1) << "nobody else is there to work with the adversary";
+  EXPECT_EQ(hiding(5, 7, 1), 1);
+  EXPECT_EQ(hiding(Count{1} << 40, 0, 1), Count{1} << 40);
+  EXPECT_FALSE((Collusion{-1, 1}.Check().ok()));
+  EXPECT_EQ(Collusion{}.Describe("silos"), "At most 1 of the silos works with the adversary");
+}
+
+// The published constants: the bound for all queries is above what single ones deliver, and not far above.
+TEST(ShuffleSumTest, ThePaperBoundCoversEveryQuery) {
+  const DpGuarantee asked{1, 1e-6};
+  const Collusion one;
+  const double scalar = PaperScalarEpsilon(asked, one, 5000);
+  const double vector = PaperVectorEpsilon(asked, one, 5000);
+  EXPECT_LT(vector, 0.02);
+  EXPECT_LT(scalar, 1);
+  for (const Count n : {1, 2, 3, 7, 20, 77, 1000, 5000}) {
+    EXPECT_LE(PaperScalarSum({n, 1, asked, one.Hiding(n), 0.1})->delivered.epsilon, scalar) << n;
+    for (const std::int64_t s : {1, 2, 3, 10, 57}) {
+      EXPECT_LE(PaperVectorSum({n, s, asked, one.Hiding(n), 0.1})->delivered.epsilon, vector)
+          << n << " " << s;
+    }
+  }
 }
 
 TEST(ShuffleSumTest, AnUnreachableLossIsSaid) {
   for (const Count clients : {1000, 1'000'000}) {
-    const ShuffleSumSetting setting = TightShuffleSum({clients, 10, {1, 1e-6}, 1, 0}).value();
+    const ShuffleSumSetting setting = TightShuffleSum({clients, 10, {1, 1e-6}, clients, 0}).value();
     EXPECT_FALSE(setting.within_loss);
     EXPECT_LE(setting.delivered.epsilon, 1);
     EXPECT_LT(setting.stddev, 1.001 * setting.gaussian_stddev);
@@ -337,8 +377,8 @@ TEST(ShuffleSumTest, ExtremesAreAnswered) {
   for (const ShuffleSumParams& params : {ShuffleSumParams{1, 1, {1, 1e-6}, 1, 0.1},
                                          {1, 1, {50, 0.9}, 1, 0.1},
                                          {2, 1, {20, 1e-25}, 1, 0.1},
-                                         {Count{1} << 40, 1000, {1, 1e-9}, 0.01, 0.1},
-                                         {1'000'000, 1, {0.001, 1e-12}, 1, 0.1}}) {
+                                         {Count{1} << 40, 1000, {1, 1e-9}, Count{1} << 33, 0.1},
+                                         {1'000'000, 1, {0.001, 1e-12}, 1'000'000, 0.1}}) {
     const auto setting = TightShuffleSum(params);
     ASSERT_TRUE(setting.ok()) << setting.status();
     EXPECT_LE(setting->delivered.epsilon, params.guarantee.epsilon);
@@ -346,7 +386,7 @@ TEST(ShuffleSumTest, ExtremesAreAnswered) {
   }
   EXPECT_FALSE(TightShuffleSum({1, 100'000, {1e-12, 1e-25}, 1, 0.1}).ok());
   // If there is more noise than can be counted, only the part that can be counted is used.
-  EXPECT_LT(PaperVectorSum({1'000'000, 10, {0.1, 1e-6}, 1, 0.1})->delivered.epsilon, 0.1);
+  EXPECT_LT(PaperVectorSum({1'000'000, 10, {0.1, 1e-6}, 1'000'000, 0.1})->delivered.epsilon, 0.1);
 }
 
 void ExpectRejected(const ShuffleSumParams& params, const std::string& key) {
@@ -358,7 +398,7 @@ void ExpectRejected(const ShuffleSumParams& params, const std::string& key) {
 }
 
 TEST(ShuffleSumTest, BadParametersAreRejectedByName) {
-  const ShuffleSumParams good{100, 1, {1, 1e-6}, 1, 0.1};
+  const ShuffleSumParams good{100, 1, {1, 1e-6}, 100, 0.1};
   ASSERT_TRUE(TightShuffleSum(good).ok());
   for (const Count bad : {Count{0}, Count{-1}, std::numeric_limits<Count>::max()}) {
     ShuffleSumParams params = good;
@@ -380,19 +420,19 @@ TEST(ShuffleSumTest, BadParametersAreRejectedByName) {
     params.guarantee.delta = bad;
     ExpectRejected(params, "delta");
   }
-  for (const double bad : {0.0, 1.01, -1.0, kInfinity, kNaN, 1e-310}) {
+  for (const Count bad : {0, -1, 101}) {
     ShuffleSumParams params = good;
-    params.honest_fraction = bad;
-    ExpectRejected(params, "honest_fraction");
+    params.hiding = bad;
+    ExpectRejected(params, "hiding");
   }
   for (const double bad : {-0.1, kInfinity, kNaN}) {
     ShuffleSumParams params = good;
     params.loss = bad;
     EXPECT_EQ(InputErrorOf(TightShuffleSum(params).status())->key, "loss");
   }
-  EXPECT_EQ(InputErrorOf(PaperScalarSum({100, 2, {1, 1e-6}, 1, 0.1}).status())->key, "dimension");
-  EXPECT_EQ(InputErrorOf(PaperVectorSum({100, 2, {15, 1e-6}, 1, 0.1}).status())->key, "epsilon");
-  EXPECT_EQ(InputErrorOf(PaperVectorSum({100, 2, {1, 0.5}, 1, 0.1}).status())->key, "delta");
+  EXPECT_EQ(InputErrorOf(PaperScalarSum({100, 2, {1, 1e-6}, 100, 0.1}).status())->key, "dimension");
+  EXPECT_EQ(InputErrorOf(PaperVectorSum({100, 2, {15, 1e-6}, 100, 0.1}).status())->key, "epsilon");
+  EXPECT_EQ(InputErrorOf(PaperVectorSum({100, 2, {1, 0.5}, 100, 0.1}).status())->key, "delta");
 }
 
 }  // namespace

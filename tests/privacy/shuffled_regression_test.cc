@@ -38,7 +38,7 @@ ShuffledRegressionParams ParamsOf(const Options& options) {
                    .reward_bound = 1,
                    .reward_weight = 0.5},
           .silos = options.silos,
-          .honest_fraction = options.honest_fraction};
+          .collusion = {.colluding = 0, .honest_fraction = options.honest_fraction}};
 }
 
 ShuffledRegressionSum Made(const Options& options) {

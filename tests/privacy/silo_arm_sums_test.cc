@@ -209,7 +209,7 @@ TEST(SiloArmSumsTest, ChargesWithTheFirstReleaseAlone) {
   const Claim claim = mechanism.claims().front();
   EXPECT_EQ(claim.unit, "one reward of one agent");
   EXPECT_EQ(claim.neighbours, "replace-one");
-  EXPECT_THAT(claim.adversary, HasSubstr("colluding"));
+  EXPECT_THAT(claim.adversary, HasSubstr("together"));
   EXPECT_EQ(*mechanism.ReportBits({1, {0, 4}}), 64 * 3);
 }
 

@@ -527,7 +527,8 @@ TEST(BitTransport, RefusesMoreBitsThanCanBeSealed) {
                                                        .calibration = Calibration::kPaper,
                                                        .sampler = Sampler::kExact,
                                                        .transport = Transport::kBits,
-                                                       .honest_fraction = 1,
+                                                       .collusion = {.colluding = 0},
+                                                       .most_clients = 1 << 20,
                                                        .loss = 0.1})
                                    .value();
   const absl::Status status = RouteOf(paper).bits_per_coordinate({{{0, 1}}, 1000}).status();

@@ -39,7 +39,8 @@ inline ShuffleSumMean SmallShuffleSum(Transport transport) {
                                  .calibration = Calibration::kTight,
                                  .sampler = Sampler::kExact,
                                  .transport = transport,
-                                 .honest_fraction = 1,
+                                 .collusion = {},
+                                 .most_clients = 1 << 20,
                                  .loss = 10})  // few bits suffice for a test of the transport
       .value();
 }
@@ -48,7 +49,7 @@ inline ShuffledLaplaceMean SmallShuffledLaplace() {
   return ShuffledLaplaceMean::Create({.nominal = kBudget,
                                       .calibration = Calibration::kTight,
                                       .sampler = Sampler::kExact,
-                                      .honest_fraction = 1,
+                                      .collusion = {},
                                       .most_clients = kClients})
       .value();
 }

@@ -14,6 +14,7 @@ namespace bandana {
 namespace {
 
 using ::testing::Each;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 /// A world that a user wrote: shops that show one of three offers to each visitor, in an order that changes.
@@ -186,14 +187,15 @@ TEST(CreateFedUcb, SaysWhatItsChoicesDoToClaims) {
   const Shops shops(4);
   const Privacy silo{.model = TrustModel::kSilo, .epsilon = 1, .delta = 1e-6};
   const Federation raw = CreateFedUcb({.local = LocalData::kRaw}, silo, shops.facts()).value();
-  ASSERT_THAT(raw.notes, SizeIs(1));
-  EXPECT_EQ(raw.notes[0].weight, Note::Weight::kNarrowsClaim);
-  EXPECT_FALSE(raw.claims.empty());
-  EXPECT_EQ(raw.void_reason(), "");
+  ASSERT_FALSE(raw.claims.empty());
+  for (const Claim& claim : raw.claims) EXPECT_THAT(claim.only_if, HasSubstr("the stream is logged"));
+  EXPECT_THAT(raw.void_reason(), HasSubstr("local = raw")) << "shops' later records depend on earlier ones";
   const Federation leaks = CreateFedUcb({.sync = Sync::kDeterminant}, silo, shops.facts()).value();
   EXPECT_TRUE(leaks.claims.empty());
   EXPECT_EQ(leaks.void_reason(), "no guarantee: synchronisation times depend on unreleased data");
-  EXPECT_TRUE(CreateFedUcb({}, silo, shops.facts())->notes.empty());
+  const Federation sound = CreateFedUcb({}, silo, shops.facts()).value();
+  ASSERT_THAT(sound.notes, SizeIs(1));
+  EXPECT_THAT(sound.notes[0].text, HasSubstr("records_per_person"));
 }
 
 }  // namespace

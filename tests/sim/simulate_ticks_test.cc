@@ -90,7 +90,7 @@ TEST(SimulateTicksTest, AUsersOwnWorldIsPlayedByPeers) {
 TEST(SimulateTicksTest, ClaimsSayWhatTheyNeedOfAWorldThatIsNotOurs) {
   const PriceList world;
   const Federation ours = CreateCdpMab({}, Private(TrustModel::kSilo), world.facts()).value();
-  ASSERT_THAT(ours.notes, SizeIs(1));
+  ASSERT_THAT(ours.notes, SizeIs(2));
   EXPECT_EQ(ours.notes.front().weight, Note::Weight::kNarrowsClaim);
   EXPECT_THAT(ours.notes.front().text, HasSubstr("exact"));
   EXPECT_THAT(ours.claims, SizeIs(2));

@@ -125,9 +125,9 @@ class SimulatorTest : public ::testing::Test {
     if constexpr (std::is_same_v<P, NoPrivacyMean>) {
       return NoPrivacyMean(Declassify("test"));
     } else if constexpr (std::is_same_v<P, ShuffleSumMean>) {
-      return *P::Create({kBudget, Calibration::kTight, sampler, Transport::kBits, 1, 0.1});
+      return *P::Create({kBudget, Calibration::kTight, sampler, Transport::kBits, {0, 1}, 1 << 20, 0.1});
     } else if constexpr (std::is_same_v<P, ShuffledLaplaceMean>) {
-      return *P::Create({kBudget, Calibration::kTight, sampler, 1, 10'000});
+      return *P::Create({kBudget, Calibration::kTight, sampler, {0, 1}, 10'000});
     } else if constexpr (kIsLaplace<P>) {
       return *P::Create({kBudget.epsilon, Calibration::kTight, sampler});
     } else {
@@ -280,8 +280,8 @@ TEST(NoiseToZeroShuffleTest, ComesNearNone) {
   const DpGuarantee huge{200, 0.1};
   const Setting setting{.budget = huge};
   const Outcome none = Simulate(setting, NoPrivacyMean(Declassify("test")));
-  const Outcome amplified =
-      Simulate(setting, *ShuffledLaplaceMean::Create({huge, Calibration::kTight, Sampler::kFast, 1, 10'000}));
+  const Outcome amplified = Simulate(
+      setting, *ShuffledLaplaceMean::Create({huge, Calibration::kTight, Sampler::kFast, {0, 1}, 10'000}));
   ASSERT_TRUE(amplified.status.ok()) << amplified.status;
   EXPECT_LT(amplified.end.regret, 3 * none.end.regret);
 }
@@ -289,8 +289,8 @@ TEST(NoiseToZeroShuffleTest, ComesNearNone) {
 // In the shuffle model clients report to the shuffler and not to the server, so a run without one must not
 // start.
 TEST(SimulatorShuffleTest, AShuffleModelWithoutAShufflerIsAnError) {
-  const auto shuffle =
-      *ShuffleSumMean::Create({kBudget, Calibration::kTight, Sampler::kFast, Transport::kBits, 1, 0.1});
+  const auto shuffle = *ShuffleSumMean::Create(
+      {kBudget, Calibration::kTight, Sampler::kFast, Transport::kBits, {0, 1}, 1 << 20, 0.1});
   WatchedPopulation population = Population({});
   const auto problem = Problem({});
   auto server = EliminationServer<ShuffleSumMean>::Create(
@@ -308,8 +308,8 @@ TEST(SimulatorShuffleTest, AShuffleModelWithoutAShufflerIsAnError) {
 
 TEST(SimulatorShuffleTest, BitsOnTheWireFollowTheTransport) {
   const auto run = [](Transport transport) {
-    return Simulate(
-        {}, *ShuffleSumMean::Create({kBudget, Calibration::kTight, Sampler::kFast, transport, 1, 0.1}));
+    return Simulate({}, *ShuffleSumMean::Create(
+                            {kBudget, Calibration::kTight, Sampler::kFast, transport, {0, 1}, 1 << 20, 0.1}));
   };
   const Outcome bits = run(Transport::kBits), counts = run(Transport::kCounts);
   ASSERT_TRUE(bits.status.ok() && counts.status.ok());

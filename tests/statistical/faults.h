@@ -16,6 +16,7 @@
 #include "bandana/audit/distinguisher.h"
 #include "bandana/audit/mean_target.h"
 #include "bandana/audit/regression_target.h"
+#include "bandana/audit/shuffle_target.h"
 #include "bandana/audit/target.h"
 #include "bandana/core/distributions.h"
 #include "bandana/privacy/calibration/gaussian.h"
@@ -304,12 +305,14 @@ inline Fault SensitivityOneForRangeTwo() {
 /// honest clients, the broken one for 10.
 inline Fault UncountedDishonestClients() {
   const auto made = [](double honest_fraction) {
-    const auto mean = *ShuffleSumMean::Create({.nominal = kFaultClaim,
-                                               .calibration = Calibration::kTight,
-                                               .sampler = Sampler::kExact,
-                                               .transport = Transport::kBits,
-                                               .honest_fraction = honest_fraction,
-                                               .loss = 0.05});
+    const auto mean =
+        *ShuffleSumMean::Create({.nominal = kFaultClaim,
+                                 .calibration = Calibration::kTight,
+                                 .sampler = Sampler::kExact,
+                                 .transport = Transport::kBits,
+                                 .collusion = {.colluding = 0, .honest_fraction = honest_fraction},
+                                 .most_clients = 1 << 20,
+                                 .loss = 0.05});
     const MeanQuery query = audit::AuditQuery(10);
     Target target = audit::MeanTarget("dishonest", mean, query, audit::NoiseShape::kUnknown);
     target.draw = [mean, query](Neighbour neighbour, NoiseGen& noise,
@@ -329,6 +332,41 @@ inline Fault UncountedDishonestClients() {
   return {"uncounted dishonest clients", made(0.2), made(1)};
 }
 
+/// A sum of shuffled bits of three clients, two of whom subtract their own reports. The sound twin is
+/// calibrated for two clients that work with the adversary, the broken one counts the noise of all three.
+inline Fault UncountedParticipant() {
+  const auto made = [](Count colluding) {
+    const auto mean = *ShuffleSumMean::Create({.nominal = kFaultClaim,
+                                               .calibration = Calibration::kTight,
+                                               .sampler = Sampler::kExact,
+                                               .transport = Transport::kBits,
+                                               .collusion = {.colluding = colluding},
+                                               .most_clients = 3,
+                                               .loss = 0.05});
+    return audit::CollusionTarget("participant", mean, audit::AuditQuery(3), 2);
+  };
+  return {"uncounted participants", made(2), made(0)};
+}
+
+/// The same for totals over three silos' sums for regression.
+inline Fault UncountedSilo() {
+  const auto made = [](Count colluding) {
+    const auto mechanism = *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,
+                                                                    .calibration = Calibration::kTight,
+                                                                    .sampler = Sampler::kExact,
+                                                                    .mechanism = PrefixSumMechanism::kTree,
+                                                                    .steps = 3,
+                                                                    .dimension = 2,
+                                                                    .context_norm = 1,
+                                                                    .reward_bound = 1,
+                                                                    .reward_weight = 1},
+                                                           .silos = 3,
+                                                           .collusion = {.colluding = colluding}});
+    return audit::ShuffledRegressionTarget("silo", mechanism, 1, audit::WorstRecords(mechanism.space()));
+  };
+  return {"uncounted silos", made(2), made(0)};
+}
+
 /// Eleven clients and two sums of ten; the first client is in the first sum only. In the broken twin both
 /// sums use the same draws, so that the noise of nine clients cancels in the difference. In the sound twin
 /// each client draws anew, because the cohort is another one.
@@ -338,7 +376,8 @@ inline Fault DrawsMixedTwice() {
                                                .calibration = Calibration::kTight,
                                                .sampler = Sampler::kExact,
                                                .transport = Transport::kBits,
-                                               .honest_fraction = 1,
+                                               .collusion = {.colluding = 0, .honest_fraction = 1},
+                                               .most_clients = 11,
                                                .loss = 0.05});
     const MeanQuery query = audit::AuditQuery(10);
     const std::size_t size = query.bounds.size();
@@ -455,17 +494,18 @@ inline Fault MissingRecordClip() {
 /// calibrated for one honest silo, the broken one for four.
 inline Fault UncountedDishonestSilos() {
   const auto made = [](double honest_fraction) {
-    const auto mechanism = *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,
-                                                                    .calibration = Calibration::kTight,
-                                                                    .sampler = Sampler::kExact,
-                                                                    .mechanism = PrefixSumMechanism::kTree,
-                                                                    .steps = 3,
-                                                                    .dimension = 2,
-                                                                    .context_norm = 1,
-                                                                    .reward_bound = 1,
-                                                                    .reward_weight = 1},
-                                                           .silos = 4,
-                                                           .honest_fraction = honest_fraction});
+    const auto mechanism =
+        *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,
+                                                 .calibration = Calibration::kTight,
+                                                 .sampler = Sampler::kExact,
+                                                 .mechanism = PrefixSumMechanism::kTree,
+                                                 .steps = 3,
+                                                 .dimension = 2,
+                                                 .context_norm = 1,
+                                                 .reward_bound = 1,
+                                                 .reward_weight = 1},
+                                        .silos = 4,
+                                        .collusion = {.colluding = 0, .honest_fraction = honest_fraction}});
     return audit::ShuffledRegressionTarget("silos", mechanism, 1, audit::WorstRecords(mechanism.space()));
   };
   return {"uncounted dishonest silos", made(0.25), made(1)};
@@ -505,7 +545,7 @@ inline constexpr DpGuarantee kAmplifiedClaim{0.5, 0.01};
 inline Fault MixedAmongFewer() {
   const auto made = [](std::vector<Count> made_for) {
     const auto mean =
-        *ShuffledLaplaceMean::Create({kAmplifiedClaim, Calibration::kTight, Sampler::kExact, 1, 300});
+        *ShuffledLaplaceMean::Create({kAmplifiedClaim, Calibration::kTight, Sampler::kExact, {0, 1}, 300});
     return audit::ShuffledDealTarget("too few", mean, audit::AuditDeal({3, 8, 4}),
                                      audit::AuditDeal(std::move(made_for)), audit::Deal::kSecret);
   };
@@ -517,7 +557,7 @@ inline Fault MixedAmongFewer() {
 inline Fault DealKnown() {
   const auto made = [](audit::Deal deal) {
     const auto mean =
-        *ShuffledLaplaceMean::Create({kAmplifiedClaim, Calibration::kTight, Sampler::kExact, 1, 15});
+        *ShuffledLaplaceMean::Create({kAmplifiedClaim, Calibration::kTight, Sampler::kExact, {0, 1}, 15});
     const MeanQuery query = audit::AuditDeal({1, 13, 1});
     return audit::ShuffledDealTarget("deal", mean, query, query, deal);
   };
@@ -606,6 +646,8 @@ inline std::vector<Fault> AllFaults() {
                            SeededGenerator,
                            DataDependentTrigger,
                            UncountedDishonestClients,
+                           UncountedParticipant,
+                           UncountedSilo,
                            MissingShuffle,
                            DrawsMixedTwice,
                            DealtRangeTwo,

@@ -60,7 +60,7 @@ holds 'prefix sum, P3' 'near(x["sigma"], 265.95) and x["delivered"]["epsilon"] <
 holds 'shuffle sum' \
   'x["bits_per_coordinate"] == x["g"] + x["b"] <= 24 and x["stddev"] <= 1.1 * x["gaussian_stddev"] and x["delivered"]["epsilon"] <= 1' -- \
   shuffle-sum --n 1000 --dimension 10 --epsilon 1 --delta 1e-6 --bound 1
-holds 'shuffle sum, half honest' 'x["b"] > 12 and x["honest_fraction"] == 0.5 and x["p"] == 0.5' -- \
+holds 'shuffle sum, half honest' 'x["b"] > 12 and x["hiding"] == 500 and x["p"] == 0.5' -- \
   shuffle-sum --n 1000 --dimension 10 --epsilon 1 --delta 1e-6 --bound 1 --honest-fraction 0.5
 holds 'shuffle sum, published constants' 'x["b"] > 3.8e8 and x["stddev"] > 100 * x["gaussian_stddev"]' -- \
   shuffle-sum --n 1000 --dimension 10 --epsilon 1 --delta 1e-6 --bound 1 --calibration paper
@@ -90,7 +90,7 @@ box=(laplace --epsilon 1 --shape box --dimension 2 --bound 1)
 says 'l1: the range of one number' -- laplace --epsilon 1 --range 2
 says 'the l1 diameter of the shape' -- "${box[@]}" --neighbours replace-one
 says 'the largest l1 norm in the shape' -- "${box[@]}" --neighbours add-remove
-says "whether the error is within loss, without dishonest clients' noise" -- \
+says "whether the error is within loss" -- \
   shuffle-sum --n 1000 --dimension 10 --epsilon 1 --delta 1e-6 --bound 1 --honest-fraction 0.5
 says 'The closed form does not apply: epsilon0 is above' -- amplification --n 100 --epsilon0 4 --delta 1e-6
 says '(1, 0.9999999999999999)-DP' -- gaussian --epsilon 1 --delta 0.9999999999999999 --sensitivity 1

@@ -101,13 +101,13 @@ for i, point in enumerate(summary["points"]):
         assert math.isclose(regret["median"][k], statistics.median(values), rel_tol=1e-12)
         assert regret["q10"][k] <= regret["median"][k] <= regret["q90"][k]
     privacy = point["privacy"]
-    assert set(privacy) == {"nominal", "delivered", "void"} and privacy["void"] is None
+    assert set(privacy) == {"nominal", "delivered", "weakest", "void"} and privacy["void"] is None
     if i in (0, 5):
         assert privacy["delivered"] == []
     else:
         assert privacy["nominal"] == {"epsilon": [1, 10, 1, 10][i - 1], "delta": 1e-6}
         for claim in privacy["delivered"]:
-            assert set(claim) == {"adversary", "epsilon", "delta", "unit", "neighbours", "proof"}
+            assert set(claim) == {"adversary", "epsilon", "delta", "unit", "neighbours", "proof", "only_if", "asked", "text"}
 page = open(out + "/report.html").read()
 assert page.startswith("<!doctype html>") and "a small sweep" in page and "http-equiv" not in page
 PY

@@ -10,7 +10,7 @@ constexpr std::int64_t kDealtDraws = 200'000;
 constexpr std::int64_t kShuffleDraws = 100'000;
 
 template <class P>
-auto DealtLaplace(Calibration calibration, std::vector<Count> dealt) {
+auto DealtLaplace(Calibration calibration, const std::vector<Count>& dealt) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(P privatizer, P::Create({nominal.epsilon, calibration, Sampler::kExact}));
     return DealtTarget(name, std::move(privatizer), AuditDeal(dealt), NoiseShape::kLaplace);
@@ -23,18 +23,19 @@ absl::StatusOr<Target> DealtShuffleSum(const std::string& name, DpGuarantee nomi
                                                    .calibration = Calibration::kTight,
                                                    .sampler = Sampler::kExact,
                                                    .transport = Transport::kBits,
-                                                   .honest_fraction = 1,
+                                                   .collusion = {},
+                                                   .most_clients = 10,
                                                    .loss = 0.05}));
   return DealtTarget(name, std::move(privatizer), AuditDeal({2, 6, 2}), NoiseShape::kUnknown);
 }
 
-absl::StatusOr<Target> ShuffledLaplace(const std::string& name, DpGuarantee nominal) {
+absl::StatusOr<Target> DealtShuffledLaplace(const std::string& name, DpGuarantee nominal) {
   const MeanQuery query = AuditDeal({3, 8, 4});
   BANDANA_ASSIGN_OR_RETURN(const ShuffledLaplaceMean privatizer,
                            ShuffledLaplaceMean::Create({.nominal = nominal,
                                                         .calibration = Calibration::kTight,
                                                         .sampler = Sampler::kExact,
-                                                        .honest_fraction = 1,
+                                                        .collusion = {},
                                                         .most_clients = query.clients}));
   return ShuffledDealTarget(name, privatizer, query, query, Deal::kSecret);
 }
@@ -51,7 +52,7 @@ std::vector<Entry> DealtEntries() {
       {"dealt-shuffle-sum", "the same by sums of shuffled bits: the server sees totals", kSharp,
        kShuffleDraws, DealtShuffleSum},
       {"dealt-shuffled-laplace", "the same with a client's own noise, dealt out and mixed by a shuffler",
-       kAmplified, kShuffleDraws, ShuffledLaplace},
+       kAmplified, kShuffleDraws, DealtShuffledLaplace},
   };
 }
 

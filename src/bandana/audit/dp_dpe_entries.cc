@@ -82,11 +82,12 @@ void Look(const LinearProblem& problem, const std::vector<PhaseRecord>& phases, 
 }
 
 // Whole runs with `clients` clients per phase. With one client the released averages are its report, which
-// the adversary of the local model sees.
+// the adversary of the local model sees. The adversary is no client, so nobody works with it.
 auto WholeRun(TrustModel model, Count clients) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const auto problem, Problem());
-    const Privacy privacy{.model = model, .epsilon = nominal.epsilon, .delta = nominal.delta, .loss = 0.05};
+    const Privacy privacy{
+        .model = model, .epsilon = nominal.epsilon, .delta = nominal.delta, .colluding = 0, .loss = 0.05};
     const DpDpeParams params{.clients = ClientSchedule::kFixed, .fixed_clients = clients};
     const Facts facts = NeighbouringClients(problem, Neighbour::kFirst).facts();
     BANDANA_ASSIGN_OR_RETURN(const Federation federation, CreateDpDpe(params, privacy, facts));

@@ -99,7 +99,7 @@ absl::StatusOr<Setting> MakeSetting(LocalData local, DpGuarantee nominal) {
                                                  .agents = 1,
                                                  .batch = kRoundsPerRelease}));
   const double first_noise = privatizer.noise() * std::sqrt(privatizer.strategy().Variance(1));
-  return Setting{local, std::move(privatizer), width, std::move(schedule), first_noise, Sets()};
+  return Setting{local, std::move(privatizer), width, schedule, first_noise, Sets()};
 }
 
 // Calls `use` with the weight of step k's sum in each value that is released at `step`.

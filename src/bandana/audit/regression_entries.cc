@@ -22,20 +22,23 @@ auto WholeStream(PrefixSumMechanism mechanism, Calibration calibration, double r
 }
 
 // There are four silos, and two of them add no noise.
-absl::StatusOr<Target> Shuffled(const std::string& name, DpGuarantee nominal) {
-  BANDANA_ASSIGN_OR_RETURN(const ShuffledRegressionSum privatizer,
-                           ShuffledRegressionSum::Create({.sums = {.nominal = nominal,
-                                                                   .calibration = Calibration::kTight,
-                                                                   .sampler = Sampler::kExact,
-                                                                   .mechanism = PrefixSumMechanism::kToeplitz,
-                                                                   .steps = 3,
-                                                                   .dimension = 2,
-                                                                   .context_norm = 1,
-                                                                   .reward_bound = 1,
-                                                                   .reward_weight = 0.5},
-                                                          .silos = 4,
-                                                          .honest_fraction = 0.5}));
-  return ShuffledRegressionTarget(name, privatizer, 2, WorstRecords(privatizer.space()));
+auto Shuffled(Count silos, Collusion collusion, Count honest) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(
+        const ShuffledRegressionSum privatizer,
+        ShuffledRegressionSum::Create({.sums = {.nominal = nominal,
+                                                .calibration = Calibration::kTight,
+                                                .sampler = Sampler::kExact,
+                                                .mechanism = PrefixSumMechanism::kToeplitz,
+                                                .steps = 3,
+                                                .dimension = 2,
+                                                .context_norm = 1,
+                                                .reward_bound = 1,
+                                                .reward_weight = 0.5},
+                                       .silos = silos,
+                                       .collusion = collusion}));
+    return ShuffledRegressionTarget(name, privatizer, honest, WorstRecords(privatizer.space()));
+  };
 }
 
 }  // namespace
@@ -55,8 +58,10 @@ std::vector<Entry> RegressionEntries() {
        WholeStream(PrefixSumMechanism::kHonaker, kTight, 0.5)},
       {"regression-toeplitz", "a silo's sums for regression by the square-root factorisation", kSharp, kDraws,
        WholeStream(PrefixSumMechanism::kToeplitz, kTight, 0.5)},
-      {"regression-shuffle-half-honest", "totals over four silos, two of which add no noise", kSharp, kDraws,
-       Shuffled},
+      {"regression-shuffle-participant", "totals over two silos, one of which subtracts its own report",
+       kSharp, kDraws, Shuffled(2, {}, 1)},
+      {"regression-shuffle-half-honest", "totals over four silos, two of which tell the server their reports",
+       kSharp, kDraws, Shuffled(4, {.colluding = 0, .honest_fraction = 0.5}, 2)},
   };
 }
 

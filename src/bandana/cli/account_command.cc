@@ -162,16 +162,6 @@ absl::StatusOr<Request> ReadRequest(const Json& json) {
   return request;
 }
 
-// Returns the value with five digits, rounded up: a guarantee must not look better than it is.
-std::string RoundedUp(double value) {
-  if (!(value > 0) || !std::isfinite(value)) return fmt::format("{}", value);
-  std::string text = fmt::format("{:.5g}", value);
-  if (std::stod(text) < value) {
-    text = fmt::format("{:.5g}", value + std::pow(10, std::floor(std::log10(value)) - 4) * 0.5);
-  }
-  return text;
-}
-
 std::string Parameters(const Event& event) {
   std::string text;
   for (const MechanismParameter& parameter : FindMechanismKind(event.mechanism)->parameters) {
@@ -194,8 +184,8 @@ std::string Text(const Request& request, const AccountReport& report) {
   }
   std::string text = Table(rows);
   text += fmt::format("\n({}, {})-differentially private for one {}, {} neighbours",
-                      RoundedUp(report.guarantee.epsilon), RoundedUp(report.guarantee.delta), report.unit,
-                      report.neighbours);
+                      RoundedUp(report.guarantee.epsilon, 5), RoundedUp(report.guarantee.delta, 5),
+                      report.unit, report.neighbours);
   if (report.cohorts > 0) {
     text += fmt::format("; the worst of {} disjoint cohorts: {}", report.cohorts, report.worst_cohort);
   }
@@ -203,8 +193,8 @@ std::string Text(const Request& request, const AccountReport& report) {
   rows = {{"proof", "epsilon", "delta", ""}};
   for (const AccountProof& proof : report.proofs) {
     const bool used = proof.name == report.proof;
-    rows.push_back({proof.title, proof.guarantee ? RoundedUp(proof.guarantee->epsilon) : "-",
-                    proof.guarantee ? RoundedUp(proof.guarantee->delta) : "-",
+    rows.push_back({proof.title, proof.guarantee ? RoundedUp(proof.guarantee->epsilon, 5) : "-",
+                    proof.guarantee ? RoundedUp(proof.guarantee->delta, 5) : "-",
                     used ? "used" : proof.why_not});
   }
   return text + Table(rows) + fmt::format("\nFor a list that was fixed beforehand. Proofs: {}\n", kProofNote);

@@ -269,20 +269,23 @@ absl::StatusOr<CalibrationAnswer> CalibrateShuffleSum(const TypedFlags& flags, C
   BANDANA_ASSIGN_OR_RETURN(const DpGuarantee asked, flags.Guarantee());
   BANDANA_ASSIGN_OR_RETURN(const double bound, flags.Number("--bound"));
   BANDANA_RETURN_IF_ERROR(calibration::CheckPositive("--bound", bound));
-  double honest_fraction = 1;
-  if (flags.Has("--honest-fraction")) {
-    BANDANA_ASSIGN_OR_RETURN(honest_fraction, flags.Number("--honest-fraction", "a number in (0, 1]"));
+  Collusion collusion;
+  if (flags.Has("--colluding")) {
+    BANDANA_ASSIGN_OR_RETURN(collusion.colluding, flags.Whole("--colluding"));
   }
+  if (flags.Has("--honest-fraction")) {
+    BANDANA_ASSIGN_OR_RETURN(collusion.honest_fraction,
+                             flags.Number("--honest-fraction", "a number in (0, 1]"));
+  }
+  if (const absl::Status status = collusion.Check(); !status.ok()) return NamedAsFlag(status, {});
+  const Count hiding = collusion.Hiding(n);
   double loss = 0.1;
   if (flags.Has("--loss")) {
     if (!tight) return flags.Clash("--loss", "works only with --calibration tight");
     BANDANA_ASSIGN_OR_RETURN(loss, flags.Number("--loss"));
   }
-  const ShuffleSumParams params = {.clients = n,
-                                   .dimension = dimension,
-                                   .guarantee = asked,
-                                   .honest_fraction = honest_fraction,
-                                   .loss = loss};
+  const ShuffleSumParams params = {
+      .clients = n, .dimension = dimension, .guarantee = asked, .hiding = hiding, .loss = loss};
   const auto setting = tight            ? TightShuffleSum(params)
                        : dimension == 1 ? PaperScalarSum(params)
                                         : PaperVectorSum(params);
@@ -300,18 +303,11 @@ absl::StatusOr<CalibrationAnswer> CalibrateShuffleSum(const TypedFlags& flags, C
       {"stddev", setting->stddev * range, "of a coordinate of the sum over all clients, rounding included"},
       {"stddev_of_mean", setting->stddev * range / static_cast<double>(n), "the same for the mean"},
       {"gaussian_stddev", setting->gaussian_stddev * range, "the noise that a trusted server would add"},
-      {"honest_fraction", honest_fraction, "the share of clients whose noise counts for privacy"}};
+      {"hiding", hiding, "clients whose noise counts for privacy, because the adversary does not know it"}};
   if (tight) {
-    const bool all_honest = honest_fraction == 1;
-    answer.figures.push_back({"loss", loss,
-                              all_honest
-                                  ? "the accepted error above gaussian_stddev, as a share of it"
-                                  : "the accepted error above gaussian_stddev sqrt(n / honest clients), as a "
-                                    "share of it, without dishonest clients' noise"});
-    answer.figures.push_back({"within_loss", setting->within_loss,
-                              all_honest
-                                  ? "whether the error is within loss"
-                                  : "whether the error is within loss, without dishonest clients' noise"});
+    answer.figures.push_back(
+        {"loss", loss, "the accepted error above gaussian_stddev sqrt(n / hiding), as a share of it"});
+    answer.figures.push_back({"within_loss", setting->within_loss, "whether the error is within loss"});
   } else {
     answer.figures.push_back({"span", setting->span, "share of the levels that the range takes"});
   }

@@ -348,9 +348,10 @@ class Demo {
     if (privacy["delivered"].empty()) {
       add("epsilon spent", "no privacy is claimed");
     } else {
-      const lab::Json& claim = privacy["delivered"][0];
-      add("epsilon spent", fmt::format("{:.4g} (delta {:.3g}) by each client that took part, once{}",
-                                       claim["epsilon"].get<double>(), claim["delta"].get<double>(),
+      const lab::Json& weakest = privacy["weakest"];
+      add("epsilon spent", fmt::format("{} (delta {}) by each client that took part, once{}",
+                                       RoundedUp(weakest["epsilon"].get<double>(), 4),
+                                       RoundedUp(weakest["delta"].get<double>(), 3),
                                        privacy["void"].is_null() ? "" : "; VOID, see below"));
     }
     AddViews(privacy, add);
@@ -368,12 +369,12 @@ class Demo {
   void AddViews(const lab::Json& privacy, Add add) const {
     if (!IsShuffled(arguments_)) return;
     const lab::Json& claim = privacy["delivered"][0];
-    add("the server learns",
-        fmt::format("the totals of each phase: epsilon {:.4g}, delta {:.3g}; not who sent what",
-                    claim["epsilon"].get<double>(), claim["delta"].get<double>()));
+    add("the server learns", fmt::format("the totals of each phase: epsilon {}, delta {}; not who sent what",
+                                         RoundedUp(claim["epsilon"].get<double>(), 4),
+                                         RoundedUp(claim["delta"].get<double>(), 3)));
     add("the shuffler learns",
         arguments_.transport == "bits"
-            ? "who reported, but not what: every bit is encrypted to the server by itself"
+            ? "who reported, and the public queries, but no report: every bit is encrypted to the server"
             : "each client's noisy counts, which are nearly raw: it is trusted with them; with --transport "
               "bits it sees none");
     add("an agent learns", "the public plans, but no report of another agent's clients");

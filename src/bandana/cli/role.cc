@@ -116,6 +116,17 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
                          .accepted = "a file that can be written, in a folder that exists"});
   }
   BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, std::move(opened));
+  if (ledger->head().seq > 0) {
+    return InvalidInput(
+        {.message = fmt::format("the ledger has {} charges of an earlier run. A second run would get "
+                                "their old draws again and learn from data of that run",
+                                ledger->head().seq),
+         .file = config.spec.file,
+         .key = "service.ledger",
+         .value = path,
+         .accepted = "a new file; what the earlier run spent stays in the old one, and the same "
+                     "people spend it again in a second run"});
+  }
   if (ledger->torn_bytes() > 0) {
     fmt::print(stderr,
                "bandana: {}: dropped the last {} bytes, an incomplete charge: its writer ended before it was "
@@ -128,8 +139,7 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
 std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims, const Ledger* ledger) {
   std::vector<std::string> parts;
   for (const Claim& claim : claims) {
-    parts.push_back(fmt::format("({:.6g}, {:.3g})-DP of {} against {}", claim.guarantee.epsilon,
-                                claim.guarantee.delta, claim.unit, claim.adversary));
+    parts.push_back(ToText(claim));
   }
   std::string text = claims.empty() ? "done: no privacy is claimed"
                                     : fmt::format("delivered: {}", absl::StrJoin(parts, "; "));

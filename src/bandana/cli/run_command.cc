@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "bandana/cli/commands.h"
 #include "bandana/cli/interrupt.h"
@@ -25,11 +26,22 @@ std::string Slug(const std::string& name) {
                                     : slug.substr(begin, slug.find_last_not_of('-') - begin + 1);
 }
 
+// Returns the conditions without which the claims say nothing.
+std::set<std::string> Conditions(const lab::Json& privacy) {
+  std::set<std::string> conditions;
+  for (const lab::Json& claim : privacy["delivered"]) {
+    if (!claim["only_if"].is_null()) conditions.insert(claim["only_if"].get<std::string>());
+  }
+  return conditions;
+}
+
 std::string Delivered(const lab::Json& privacy) {
   if (!privacy["void"].is_null()) return "VOID";
   if (privacy["delivered"].empty()) return "none";
-  const lab::Json& first = privacy["delivered"][0];
-  return fmt::format("({:.4g}, {:.3g})", first["epsilon"].get<double>(), first["delta"].get<double>());
+  const lab::Json& weakest = privacy["weakest"];
+  const std::string text =
+      ToText(DpGuarantee{weakest["epsilon"].get<double>(), weakest["delta"].get<double>()});
+  return Conditions(privacy).empty() ? text : text + " *";
 }
 
 // Returns the table for logs. A log has no regret, but an estimate of the reward per round.
@@ -65,12 +77,20 @@ std::string Results(const lab::Json& summary) {
   return Table(rows);
 }
 
-// Returns the reasons why claims are void, each with the points that it concerns.
-std::string Voids(const lab::Json& summary) {
+// Returns the reasons why claims are void, and the conditions of those that are not, each with the points
+// that it concerns.
+std::string Qualifications(const lab::Json& summary) {
   std::map<std::string, std::vector<std::string>> points;
   for (const lab::Json& point : summary["points"]) {
+    const auto label = point["label"].get<std::string>();
     const lab::Json& why = point["privacy"]["void"];
-    if (!why.is_null()) points[why.get<std::string>()].push_back(point["label"].get<std::string>());
+    if (!why.is_null()) {
+      points["VOID: " + why.get<std::string>()].push_back(label);
+      continue;
+    }
+    for (const std::string& condition : Conditions(point["privacy"])) {
+      points["* only if " + condition].push_back(label);
+    }
   }
   std::string text;
   for (const auto& [why, labels] : points) text += fmt::format("{} ({})\n", why, fmt::join(labels, "; "));
@@ -115,7 +135,7 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
     fmt::print("{}", lab::Dump(*summary));
   } else {
     fmt::print("{}{}{}\n{:.2f} s ({:.2f} s of CPU). Report: {}/report.html\n", Results(*summary),
-               Voids(*summary), Repairs(*summary), (*summary)["wall_s"].get<double>(),
+               Qualifications(*summary), Repairs(*summary), (*summary)["wall_s"].get<double>(),
                (*summary)["cpu_s"].get<double>(), out);
   }
   return 0;

@@ -185,13 +185,20 @@ Json PrivacyStatement(const Instance& instance, const std::string& void_reason) 
   if (privacy.is_private()) statement["nominal"] = {{"epsilon", privacy.epsilon}, {"delta", privacy.delta}};
   statement["delivered"] = Json::array();
   for (const Claim& claim : claims) {
-    statement["delivered"].push_back({{"adversary", claim.adversary},
-                                      {"epsilon", claim.guarantee.epsilon},
-                                      {"delta", claim.guarantee.delta},
-                                      {"unit", claim.unit},
-                                      {"neighbours", claim.neighbours},
-                                      {"proof", claim.proof}});
+    statement["delivered"].push_back(
+        {{"adversary", claim.adversary},
+         {"epsilon", claim.guarantee.epsilon},
+         {"delta", claim.guarantee.delta},
+         {"unit", claim.unit},
+         {"neighbours", claim.neighbours},
+         {"proof", claim.proof},
+         {"only_if", claim.only_if.empty() ? Json(nullptr) : Json(claim.only_if)},
+         {"asked", claim.asked},
+         {"text", bandana::ToText(claim)}});
   }
+  const std::optional<DpGuarantee> weakest = Weakest(claims);
+  statement["weakest"] = nullptr;
+  if (weakest) statement["weakest"] = {{"epsilon", weakest->epsilon}, {"delta", weakest->delta}};
   statement["void"] = void_reason.empty() ? Json(nullptr) : Json(void_reason);
   return statement;
 }

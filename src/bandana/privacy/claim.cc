@@ -1,6 +1,36 @@
 #include "bandana/privacy/claim.h"
 
+#include <algorithm>
+
+#include "fmt/format.h"
+
 namespace bandana {
+
+std::string ToText(const Claim& claim) {
+  std::string text =
+      fmt::format("{}-DP of {} against {}", ToText(claim.guarantee), claim.unit, claim.adversary);
+  if (!claim.only_if.empty()) text += fmt::format(", only if {}", claim.only_if);
+  return text;
+}
+
+std::optional<DpGuarantee> Weakest(const std::vector<Claim>& claims) {
+  std::optional<DpGuarantee> weakest;
+  for (const Claim& claim : claims) {
+    if (!claim.asked) continue;
+    const DpGuarantee before = weakest.value_or(DpGuarantee{0, 0});
+    weakest = {std::max(before.epsilon, claim.guarantee.epsilon),
+               std::max(before.delta, claim.guarantee.delta)};
+  }
+  return weakest;
+}
+
+std::string RecordUnit(const std::string& record, const std::string& records,
+                       std::optional<Count> records_per_person) {
+  if (!records_per_person.has_value()) return fmt::format("one {} of one agent", record);
+  if (*records_per_person == 1) return fmt::format("one person with at most one {}", record);
+  return fmt::format("one person with at most {} {}, at one agent or at several", *records_per_person,
+                     records);
+}
 
 std::vector<Claim> AsJoint(std::vector<Claim> claims) {
   for (Claim& claim : claims) {

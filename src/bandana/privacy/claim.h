@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,19 @@ struct Claim {
   std::string unit;        ///< the protected unit
   std::string neighbours;  ///< "replace-one" or "add-remove"
   std::string proof;       ///< the note in docs/proofs/
+  /// What must be true of the data, or of what others see, for the claim to say anything. Empty: nothing.
+  std::string only_if = {};
+  /// Whether privacy.epsilon was asked for against this adversary and for this unit. Other claims follow from
+  /// the mechanism, for example those for a person with many records.
+  bool asked = true;
 };
+
+/// Returns the claim as a sentence for people, with figures rounded up.
+std::string ToText(const Claim& claim);
+
+/// Returns the largest epsilon, and the largest delta, of the claims that were asked for. Empty: there are
+/// none.
+std::optional<DpGuarantee> Weakest(const std::vector<Claim>& claims);
 
 /// A sentence that a reader of results or claims must know.
 struct Note {
@@ -39,6 +52,11 @@ inline Claim ClientClaim(std::string adversary, DpGuarantee guarantee, std::stri
           .neighbours = "replace-one",
           .proof = std::move(proof)};
 }
+
+/// Returns the unit of a claim about records: "one record (x, y) of one agent", or, where it is known how
+/// many records one person has, that person.
+std::string RecordUnit(const std::string& record, const std::string& records,
+                       std::optional<Count> records_per_person);
 
 /// Restates claims for the case that a client's reward depends on its context, which stays with the client.
 /// They become joint differential privacy: against everyone but the client itself

@@ -87,6 +87,10 @@ std::vector<Option> PrivacyOptions() {
       .Required()
       .When(
           [](const P& p) { return p.is_private() && (!HasNoShuffler(p) || p.noise == NoiseKind::kGaussian); })
+      .Integer(
+          "records_per_person", &P::records_per_person, 1,
+          "At most how many records one person has. auto: it is not known, and the claim is for one record.")
+      .When(IsPrivate)
       .Numbers(
           "budgets", &P::budgets, [](double value) { return value > 0 && std::isfinite(value); },
           "finite numbers > 0",
@@ -109,8 +113,12 @@ std::vector<Option> PrivacyOptions() {
            {"counts", Transport::kCounts, "Counts that the shuffler adds up; it is trusted with them."}},
           "What clients send to the shuffler.")
       .When(HasShuffleSum)
+      .Integer("colluding", &P::colluding, 0,
+               "How many participants may work with the adversary. They know their own noise, so they hide "
+               "nobody.")
+      .When(HasShuffler)
       .Number("honest_fraction", &P::honest_fraction, InHalfOpen(0, 1), "a number in (0, 1]",
-              "The share of a phase's clients who follow the protocol. Only they hide others.")
+              "The share of the participants who follow the protocol. Only they hide others.")
       .When(HasShuffler)
       .Number("loss", &P::loss, InHalfOpen(0, 10), "a number in (0, 10]",
               "How much more noise than a trusted server's is allowed, as a share of its standard deviation. "
@@ -134,6 +142,14 @@ absl::Status CheckPrivacy(const Privacy& privacy, const std::vector<TrustModel>&
   return InvalidField(Part::kPrivacy, "epsilon", privacy.epsilon, "a finite number > 0");
 }
 
+std::optional<Note> UnknownRecords(const Privacy& privacy) {
+  if (!privacy.is_private() || privacy.records_per_person.has_value()) return std::nullopt;
+  return Note{
+      Note::Weight::kRemark,
+      "It is not known how many records one person has (privacy.records_per_person), so the claims are "
+      "for one record. They promise less to a person who has more."};
+}
+
 std::vector<TrustModel> MeanModels() {
   return {TrustModel::kNone, TrustModel::kCentral, TrustModel::kLocal, TrustModel::kShuffle};
 }
@@ -146,12 +162,13 @@ LaplaceParams LaplaceParamsOf(const Privacy& privacy) {
   return {privacy.epsilon, privacy.calibration, privacy.sampler};
 }
 
-ShuffleSumMeanParams ShuffleSumParamsOf(const Privacy& privacy) {
+ShuffleSumMeanParams ShuffleSumParamsOf(const Privacy& privacy, Count most_clients) {
   return {.nominal = privacy.budget(),
           .calibration = privacy.calibration,
           .sampler = privacy.sampler,
           .transport = privacy.transport,
-          .honest_fraction = privacy.honest_fraction,
+          .collusion = privacy.collusion(),
+          .most_clients = most_clients,
           .loss = privacy.calibration == Calibration::kTight ? privacy.loss : 1};
 }
 
@@ -159,7 +176,7 @@ ShuffledLaplaceMeanParams ShuffledLaplaceParamsOf(const Privacy& privacy, Count 
   return {.nominal = privacy.budget(),
           .calibration = privacy.calibration,
           .sampler = privacy.sampler,
-          .honest_fraction = privacy.honest_fraction,
+          .collusion = privacy.collusion(),
           .most_clients = most_clients};
 }
 

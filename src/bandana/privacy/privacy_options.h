@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,19 +42,23 @@ struct Privacy {
   std::string none_because = {};  ///< why there is no privacy; wanted with kNone
   double epsilon = 0;             ///< of one unit: one client, one user, one record of a silo
   double delta = 0;
+  /// Silos: at most how many records one person has. Empty: it is not known, and the unit is one record.
+  std::optional<Count> records_per_person = {};
   std::vector<double> budgets = {};  ///< silos: epsilons that the agents take in turn; empty: epsilon for all
   NoiseKind noise = NoiseKind::kGaussian;
   Calibration calibration = Calibration::kTight;
   Sampler sampler = Sampler::kExact;
   ShuffleKind shuffle = ShuffleKind::kSum;
   Transport transport = Transport::kBits;
-  double honest_fraction = 1;  ///< share of a phase's clients who follow the protocol: only they hide others
+  Count colluding = 1;         ///< shuffle: at most so many participants work with the adversary
+  double honest_fraction = 1;  ///< shuffle: at least this share of the participants follow the protocol
   double loss = 0.1;           ///< shuffle: noise allowed above a trusted server's, for fewer bits
   OutOfRange out_of_range = OutOfRange::kClip;  ///< users: what a record outside its bounds becomes
   SlotBudget slots = SlotBudget::kFull;         ///< users: the share of epsilon in each arm's part
 
   bool is_private() const { return model != TrustModel::kNone; }
   DpGuarantee budget() const { return {epsilon, delta}; }
+  Collusion collusion() const { return {colluding, honest_fraction}; }
 };
 
 /// Returns the options of a Privacy, in table "privacy". Defaults are those of the struct; only the lab
@@ -64,6 +69,9 @@ std::vector<Option> PrivacyOptions();
 /// there is a reason. Whether delta is needed is the mechanism's to check.
 absl::Status CheckPrivacy(const Privacy& privacy, const std::vector<TrustModel>& accepted);
 
+/// Returns the note that nobody has said how many records one person has; empty if somebody has.
+std::optional<Note> UnknownRecords(const Privacy& privacy);
+
 /// The reason for no privacy, as mechanisms without noise want it.
 inline Declassify NoPrivacy() { return Declassify("privacy.model = none"); }
 
@@ -72,7 +80,7 @@ std::vector<TrustModel> MeanModels();
 
 GaussianParams GaussianParamsOf(const Privacy& privacy);
 LaplaceParams LaplaceParamsOf(const Privacy& privacy);
-ShuffleSumMeanParams ShuffleSumParamsOf(const Privacy& privacy);
+ShuffleSumMeanParams ShuffleSumParamsOf(const Privacy& privacy, Count most_clients);
 ShuffledLaplaceMeanParams ShuffledLaplaceParamsOf(const Privacy& privacy, Count most_clients);
 
 /// Calls `use` with the mean mechanism that the model asks for, and returns what it returns. `most_clients`
@@ -88,7 +96,7 @@ auto WithMeanPrivatizer(const Privacy& privacy, Count most_clients, Use use)
   switch (privacy.model) {
     case TrustModel::kShuffle:
       if (privacy.shuffle == ShuffleKind::kSum)
-        return with(ShuffleSumMean::Create(ShuffleSumParamsOf(privacy)));
+        return with(ShuffleSumMean::Create(ShuffleSumParamsOf(privacy, most_clients)));
       return with(ShuffledLaplaceMean::Create(ShuffledLaplaceParamsOf(privacy, most_clients)));
     case TrustModel::kCentral:
       if (privacy.noise == NoiseKind::kLaplace)

@@ -85,6 +85,7 @@ std::vector<Claim> DealtClaims(const P& privatizer) {
   for (Claim& claim : claims) {
     claim.unit = "one client's one reward";
     claim.proof = "docs/proofs/dealt.md";
+    if constexpr (requires { privatizer.dealt_guarantee(); }) claim.guarantee = privatizer.dealt_guarantee();
   }
   if constexpr (requires { P::kDealtAssumption; }) {
     if (!claims.empty()) claims.front().adversary += std::string("; ") + P::kDealtAssumption;

@@ -67,7 +67,8 @@ absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::Make(const RegressionPa
                                  .mechanism = params.mechanism,
                                  .steps = params.steps,
                                  .dimension = EntriesOf(space.dimension),
-                                 .radius = 1};
+                                 .radius = 1,
+                                 .records_per_person = params.records_per_person};
   BANDANA_ASSIGN_OR_RETURN(const double distance,
                            RegressionSensitivity(norm, space.reward_bound, space.reward_weight));
   const SiloPrefixSum::RecordBounds records{

@@ -69,6 +69,7 @@ struct RegressionParams {
   double context_norm;
   double reward_bound;
   double reward_weight;
+  Count records_per_person = 1;  ///< the guarantee is for so many records together
 
   RegressionSpace space() const { return {steps, dimension, context_norm, reward_bound, reward_weight}; }
 };

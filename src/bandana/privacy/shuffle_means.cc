@@ -88,31 +88,59 @@ Count BitsOf(const ShuffleSumSetting& setting, Transport transport) {
 
 }  // namespace
 
+namespace {
+
+absl::Status CheckMostClients(Count most) {
+  if (most >= 1) return absl::OkStatus();
+  return InvalidField(Part::kFacts, "people", static_cast<double>(most), "a whole number >= 1");
+}
+
+// The claims cover queries to at most so many clients.
+absl::Status CheckClients(Count clients, Count most) {
+  if (clients >= 1 && clients <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("the query is to {} clients, but the population has {}", clients, most));
+}
+
+}  // namespace
+
 class ShuffleSumMean::Settings : public Memo<std::tuple<Sum, Count, std::size_t>, ShuffleSumSetting> {};
 
 absl::StatusOr<ShuffleSumMean> ShuffleSumMean::Create(const ShuffleSumMeanParams& params) {
+  BANDANA_RETURN_IF_ERROR(params.collusion.Check());
+  BANDANA_RETURN_IF_ERROR(CheckMostClients(params.most_clients));
   // A parameter that is invalid is invalid for every query, so one query is enough to check them.
-  BANDANA_RETURN_IF_ERROR(TightShuffleSum({.clients = 1,
-                                           .dimension = 1,
-                                           .guarantee = params.nominal,
-                                           .honest_fraction = params.honest_fraction,
-                                           .loss = params.loss})
-                              .status());
+  BANDANA_RETURN_IF_ERROR(
+      TightShuffleSum(
+          {.clients = 1, .dimension = 1, .guarantee = params.nominal, .hiding = 1, .loss = params.loss})
+          .status());
   return ShuffleSumMean(params, std::make_shared<Settings>());
+}
+
+ShuffleSumMean::ShuffleSumMean(const ShuffleSumMeanParams& params, std::shared_ptr<Settings> settings)
+    : params_(params),
+      delivered_(params.nominal),
+      dealt_delivered_(params.nominal),
+      settings_(std::move(settings)) {
+  if (params.calibration == Calibration::kTight) return;
+  delivered_.epsilon = PaperVectorEpsilon(params.nominal, params.collusion, params.most_clients);
+  dealt_delivered_.epsilon = PaperScalarEpsilon(params.nominal, params.collusion, params.most_clients);
 }
 
 std::vector<Claim> ShuffleSumMean::claims() const {
   const char* proof = "docs/proofs/shuffle-sum.md";
   const bool bits = params_.transport == Transport::kBits;
   std::vector<Claim> claims = {ClientClaim(
-      fmt::format("the server, and everyone who sees its releases: each coordinate's total. {:.4g} % of the "
-                  "clients follow the protocol, and the shuffler {}",
-                  100 * params_.honest_fraction,
+      fmt::format("the server, and everyone who sees its releases: each coordinate's total. {}, and the "
+                  "shuffler {}",
+                  params_.collusion.Describe("clients"),
                   bits ? "does not tell the server who sent which bit" : "is trusted with the counts"),
-      params_.nominal, proof)};
+      guarantee(), proof)};
   if (bits) {
     claims.push_back(ClientClaim(
-        "the shuffler by itself: who reported. As long as X25519 and ChaCha20-Poly1305 hold", {0, 0}, proof));
+        "the shuffler by itself: it sees who reported, and the queries, which follow from earlier releases. "
+        "X25519 and ChaCha20-Poly1305 are assumed to hold",
+        guarantee(), proof));
   }
   return claims;
 }
@@ -144,11 +172,12 @@ absl::StatusOr<std::vector<ShuffleSumSetting>> ShuffleSumMean::SettingsOf(const 
 
 absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::Calibrate(Sum sum, Count clients,
                                                             std::size_t dimension) const {
+  BANDANA_RETURN_IF_ERROR(CheckClients(clients, params_.most_clients));
   return settings_->Get({sum, clients, dimension}, [&]() -> absl::StatusOr<ShuffleSumSetting> {
     const ShuffleSumParams params{.clients = clients,
                                   .dimension = static_cast<std::int64_t>(dimension),
                                   .guarantee = params_.nominal,
-                                  .honest_fraction = params_.honest_fraction,
+                                  .hiding = params_.collusion.Hiding(clients),
                                   .loss = params_.loss};
     const auto paper = sum == Sum::kVector ? PaperVectorSum : PaperScalarSum;
     BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, params_.calibration == Calibration::kTight
@@ -306,15 +335,15 @@ class ShuffledLaplaceMean::Settings : public Memo<Count, double> {};
 
 namespace {
 
-// `honest` is how many of a query's clients follow the protocol.
-absl::StatusOr<LocalBudget> BudgetFor(const ShuffledLaplaceMeanParams& params, Count honest) {
-  return params.calibration == Calibration::kTight ? LargestLocalEpsilon(params.nominal, honest)
-                                                   : PaperLocalEpsilon(params.nominal, honest);
+// `hiding` is how many of a query's clients hide each other.
+absl::StatusOr<LocalBudget> BudgetFor(const ShuffledLaplaceMeanParams& params, Count hiding) {
+  return params.calibration == Calibration::kTight ? LargestLocalEpsilon(params.nominal, hiding)
+                                                   : PaperLocalEpsilon(params.nominal, hiding);
 }
 
-// Returns an upper bound on the epsilon that P2's epsilon0 gives in any query of 1 to `most` honest clients.
-// Reports are 2 epsilon0-LDP. In each step [low, high] the local epsilon is at most that of `high` clients,
-// since it grows with their number, and the amplification is at least that of `low` clients.
+// Returns an upper bound on the epsilon that P2's epsilon0 gives in any query in which 1 to `most` clients
+// hide each other. Reports are 2 epsilon0-LDP. In each step [low, high] the local epsilon is at most that of
+// `high` clients, since it grows with their number, and the amplification is at least that of `low` clients.
 absl::StatusOr<double> PaperEpsilon(const ShuffledLaplaceMeanParams& params, Count most) {
   double largest = 0;
   for (Count low = 1; low <= most;) {
@@ -331,14 +360,9 @@ absl::StatusOr<double> PaperEpsilon(const ShuffledLaplaceMeanParams& params, Cou
 }  // namespace
 
 absl::StatusOr<ShuffledLaplaceMean> ShuffledLaplaceMean::Create(const ShuffledLaplaceMeanParams& params) {
-  if (!(params.most_clients >= 1)) {
-    return InvalidField(Part::kFacts, "people", static_cast<double>(params.most_clients),
-                        "a whole number >= 1");
-  }
-  if (!(params.honest_fraction > 0 && params.honest_fraction <= 1)) {
-    return InvalidField(Part::kPrivacy, "honest_fraction", params.honest_fraction, "a number in (0, 1]");
-  }
-  const Count most = HonestClients(params.most_clients, params.honest_fraction);
+  BANDANA_RETURN_IF_ERROR(CheckMostClients(params.most_clients));
+  BANDANA_RETURN_IF_ERROR(params.collusion.Check());
+  const Count most = params.collusion.Hiding(params.most_clients);
   BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, BudgetFor(params, most));
   DpGuarantee delivered = params.nominal;
   if (params.calibration == Calibration::kPaper) {
@@ -350,22 +374,21 @@ absl::StatusOr<ShuffledLaplaceMean> ShuffledLaplaceMean::Create(const ShuffledLa
 std::vector<Claim> ShuffledLaplaceMean::claims() const {
   const char* proof = "docs/proofs/shuffled-laplace.md";
   const double most_local = (params_.calibration == Calibration::kPaper ? 2 : 1) * most_epsilon0_;
+  Claim shuffler =
+      ClientClaim("the shuffler, and anyone who reads a client's report", {most_local, 0}, proof);
+  shuffler.asked = false;
   return {
       ClientClaim(fmt::format("the server, and everyone who sees its releases: it learns the reports, not "
-                              "whose they are. {:.4g} % of the clients follow the protocol",
-                              100 * params_.honest_fraction),
+                              "whose they are. {}",
+                              params_.collusion.Describe("clients")),
                   delivered_, proof),
-      ClientClaim("the shuffler, and anyone who reads a client's report", {most_local, 0}, proof)};
+      shuffler};
 }
 
 absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {
-  if (clients > params_.most_clients) {
-    return absl::InvalidArgumentError(
-        fmt::format("a query to {} clients, of a population of {}", clients, params_.most_clients));
-  }
+  BANDANA_RETURN_IF_ERROR(CheckClients(clients, params_.most_clients));
   return settings_->Get(clients, [&]() -> absl::StatusOr<double> {
-    BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget,
-                             BudgetFor(params_, HonestClients(clients, params_.honest_fraction)));
+    BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, BudgetFor(params_, params_.collusion.Hiding(clients)));
     return std::min(budget.epsilon0, most_epsilon0_);  // it exceeds that by at most the width of a bracket
   });
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bandana/privacy/calibration/shuffle_sum.h"
+#include "bandana/privacy/collusion.h"
 #include "bandana/privacy/grid_mean.h"
 #include "bandana/privacy/laplace_noise.h"
 #include "bandana/privacy/noise_options.h"
@@ -23,7 +24,8 @@ struct ShuffleSumMeanParams {
   Calibration calibration;
   Sampler sampler;
   Transport transport;
-  double honest_fraction;  ///< the honest share of a phase's clients: only their noise counts
+  Collusion collusion;  ///< of a query's clients
+  Count most_clients;   ///< the largest number of clients of any query
   double loss;  ///< by how much the standard deviation may exceed a trusted server's Gaussian, to send fewer
                 ///< bits
 };
@@ -46,7 +48,13 @@ class ShuffleSumMean : public Mechanism {
   static absl::StatusOr<ShuffleSumMean> Create(const ShuffleSumMeanParams& params);
 
   std::vector<Claim> claims() const;
-  DpGuarantee guarantee() const { return params_.nominal; }
+  /// Returns a bound on what every query delivers. The tight calibration delivers what was asked for, up to
+  /// the rounding of its noise to whole bits.
+  DpGuarantee guarantee() const { return delivered_; }
+  DpGuarantee dealt_guarantee() const { return dealt_delivered_; }  ///< for dealt queries
+  DpGuarantee CostOf(const MeanQuery& query) const {
+    return query.dealt.empty() ? delivered_ : dealt_delivered_;
+  }
 
   /// Return the levels and the noise for a query, or for one part of a dealt query. They are public and the
   /// same for every role.
@@ -77,12 +85,13 @@ class ShuffleSumMean : public Mechanism {
 
  private:
   class Settings;
-  ShuffleSumMean(const ShuffleSumMeanParams& params, std::shared_ptr<Settings> settings)
-      : params_(params), settings_(std::move(settings)) {}
+  ShuffleSumMean(const ShuffleSumMeanParams& params, std::shared_ptr<Settings> settings);
   enum class Sum { kVector, kScalar };
   absl::StatusOr<ShuffleSumSetting> Calibrate(Sum sum, Count clients, std::size_t dimension) const;
   absl::StatusOr<std::vector<ShuffleSumSetting>> SettingsOf(const MeanQuery& query) const;
   ShuffleSumMeanParams params_;
+  DpGuarantee delivered_;
+  DpGuarantee dealt_delivered_;
   std::shared_ptr<Settings> settings_;
 };
 
@@ -90,9 +99,9 @@ struct ShuffledLaplaceMeanParams {
   DpGuarantee nominal;  ///< against the server
   Calibration calibration;
   Sampler sampler;
-  double honest_fraction;  ///< the honest share of a phase's clients: the others hide nobody
-  Count most_clients;      ///< the largest number of clients of any query: the shuffler's claim is for the
-                           ///< weakest local noise that can occur
+  Collusion collusion;  ///< of a query's clients
+  Count most_clients;   ///< the largest number of clients of any query: the shuffler's claim is for the
+                        ///< weakest local noise that can occur
 };
 
 /// Clients add Laplace noise to their own averages; the more clients there are, the less noise each adds. A

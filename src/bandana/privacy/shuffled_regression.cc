@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "bandana/core/status.h"
-#include "bandana/privacy/calibration/shuffle_sum.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -18,24 +17,22 @@ absl::StatusOr<ShuffledRegressionSum> ShuffledRegressionSum::Create(const Shuffl
   if (!(params.silos >= 1 && params.silos < (Count{1} << 32))) {
     return InvalidOption("silos", static_cast<double>(params.silos), "a whole number from 1 to 2^32 - 1");
   }
-  if (!(params.honest_fraction > 0 && params.honest_fraction <= 1)) {
-    return InvalidOption("honest_fraction", params.honest_fraction, "a number in (0, 1]");
-  }
+  BANDANA_RETURN_IF_ERROR(params.collusion.Check());
   if (params.sums.calibration != Calibration::kTight) {
     return InvalidOption("calibration", "paper", "tight: P3 has no shuffler");
   }
-  const auto honest = static_cast<double>(HonestClients(params.silos, params.honest_fraction));
+  const auto hiding = static_cast<double>(params.collusion.Hiding(params.silos));
   BANDANA_ASSIGN_OR_RETURN(RegressionPrefixSum sums,
-                           RegressionPrefixSum::Make(params.sums, 1 / std::sqrt(honest)));
-  return ShuffledRegressionSum(std::move(sums), params.silos, params.honest_fraction);
+                           RegressionPrefixSum::Make(params.sums, 1 / std::sqrt(hiding)));
+  return ShuffledRegressionSum(std::move(sums), params.silos, params.collusion);
 }
 
 std::vector<Claim> ShuffledRegressionSum::claims() const {
   const Claim server{.adversary = fmt::format(
                          "the server, the other silos, and everyone who sees the releases of all steps: "
-                         "totals over {} silos. {:.4g} % of the silos follow the protocol, and the "
-                         "shuffler adds their reports up and tells nobody what they were",
-                         silos_, 100 * honest_fraction_),
+                         "totals over {} silos. {}, and the shuffler adds their reports up and tells "
+                         "nobody what they were",
+                         silos_, collusion_.Describe("silos")),
                      .guarantee = guarantee(),
                      .unit = "one record (x, y) of one silo",
                      .neighbours = "replace-one",
@@ -43,6 +40,7 @@ std::vector<Claim> ShuffledRegressionSum::claims() const {
   Claim shuffler = server;
   shuffler.adversary = "the shuffler, who sees every silo's reports, and everyone else with it";
   shuffler.guarantee = alone();
+  shuffler.asked = false;
   return {server, shuffler};
 }
 

@@ -4,14 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/privacy/collusion.h"
 #include "bandana/privacy/regression_prefix_sum.h"
 
 namespace bandana {
 
 struct ShuffledRegressionParams {
-  RegressionParams sums;   ///< the guarantee is against the server; the calibration must be tight
-  Count silos;             ///< M; every silo answers every step
-  double honest_fraction;  ///< the honest share of the silos, in (0, 1]: only their noise counts
+  RegressionParams sums;  ///< the guarantee is against the server; the calibration must be tight
+  Count silos;            ///< M; every silo answers every step
+  Collusion collusion;    ///< of the silos
 };
 
 /// The sums of RegressionPrefixSum through a shuffler that adds up the silos' reports. The server learns the
@@ -63,13 +64,13 @@ class ShuffledRegressionSum : public Mechanism {
  private:
   friend class RegressionStream;
   friend class RegressionEstimator;
-  ShuffledRegressionSum(RegressionPrefixSum sums, Count silos, double honest_fraction)
-      : sums_(std::move(sums)), silos_(silos), honest_fraction_(honest_fraction) {}
+  ShuffledRegressionSum(RegressionPrefixSum sums, Count silos, Collusion collusion)
+      : sums_(std::move(sums)), silos_(silos), collusion_(collusion) {}
   absl::StatusOr<std::size_t> EntriesAt(const StepQuery& query) const;
 
   RegressionPrefixSum sums_;  // has one share of the noise: must not be used elsewhere
   Count silos_;
-  double honest_fraction_;
+  Collusion collusion_;
 };
 
 static_assert(ShufflePrivatizer<ShuffledRegressionSum>);

@@ -66,11 +66,18 @@ absl::StatusOr<SiloArmSums> SiloArmSums::Create(const ArmSumsParams& params) {
     return InvalidOption("reporting", static_cast<double>(params.reporting),
                          "a whole number from 1 to 2^32 - 1");
   }
-  const double epsilon = params.calibration == Calibration::kTight
-                             ? params.epsilon
-                             : calibration::ProductUp(static_cast<double>(params.reporting), params.epsilon);
+  if (!(params.records_per_person >= 1 && params.records_per_person <= (1 << 20))) {
+    return InvalidField(Part::kPrivacy, "records_per_person", static_cast<double>(params.records_per_person),
+                        "a whole number from 1 to 2^20");
+  }
+  // A person's rewards are in one sum or in several, each with noise of its own: pure losses add up.
+  const auto records = static_cast<double>(params.records_per_person);
+  const bool tight = params.calibration == Calibration::kTight;
+  const double of_paper = calibration::ProductUp(static_cast<double>(params.reporting), params.epsilon);
+  const double epsilon = tight ? params.epsilon : calibration::ProductUp(records, of_paper);
   const auto range = static_cast<double>(setting.high - setting.low);
-  const double scale = std::ceil(calibration::QuotientUp(range, epsilon));
+  const double scale = std::ceil(tight ? calibration::QuotientUp(range * records, epsilon)
+                                       : calibration::QuotientUp(range, of_paper));
   if (!(scale < kMostScale)) {
     return InvalidField(Part::kPrivacy, "epsilon", params.epsilon,
                         "a larger one: the noise is beyond the grid");
@@ -90,7 +97,8 @@ absl::StatusOr<SiloArmSums> SiloArmSums::CreateBare(Interval rewards, const Decl
 
 std::vector<Claim> SiloArmSums::claims() const {
   if (bare()) return {};
-  return {{.adversary = "everyone who sees what the agent sends: the server and all other agents, colluding",
+  return {{.adversary = "everyone who sees what the agent sends: all other agents and, if there is one, the "
+                        "server, together",
            .guarantee = guarantee(),
            .unit = "one reward of one agent",
            .neighbours = "replace-one",

@@ -33,11 +33,12 @@ struct ArmQuery {
 };
 
 struct ArmSumsParams {
-  double epsilon;  ///< for one reward, over the whole run; delta = 0
+  double epsilon;  ///< for one person's rewards, over the whole run; delta = 0
   Calibration calibration;
   Sampler sampler;
-  Interval rewards;  ///< public; the range of a reward
-  Count reporting;   ///< N in P4's formula: the agents that report in a round
+  Interval rewards;              ///< public; the range of a reward
+  Count reporting;               ///< N in P4's formula: the agents that report in a round
+  Count records_per_person = 1;  ///< the guarantee is for so many rewards together
 };
 
 /// The public setting of a SiloArmSums.

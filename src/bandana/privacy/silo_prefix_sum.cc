@@ -96,6 +96,10 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams
   if (!(params.dimension >= 1 && params.dimension <= (1 << 20))) {
     return InvalidOption("dimension", static_cast<double>(params.dimension), "a whole number from 1 to 2^20");
   }
+  if (!(params.records_per_person >= 1 && params.records_per_person <= (1 << 20))) {
+    return InvalidField(Part::kPrivacy, "records_per_person", static_cast<double>(params.records_per_person),
+                        "a whole number from 1 to 2^20");
+  }
   if (params.calibration == Calibration::kPaper && params.mechanism != PrefixSumMechanism::kTree) {
     return InvalidOption("prefix_sum", std::string(NameOf(params.mechanism)),
                          "tree: the paper's calibration has no other");
@@ -111,9 +115,12 @@ absl::StatusOr<SiloPrefixSum> SiloPrefixSum::CreateFor(const SiloPrefixSumParams
   // whole units; a Toeplitz value is rounded once more.
   const double rounding = std::sqrt(static_cast<double>(params.dimension)) * kUnit;
   BANDANA_ASSIGN_OR_RETURN(
-      const double sensitivity,
+      double sensitivity,
       PrefixSumGridSensitivity(cost, (records.distance + rounding) * LengthSlack(params.dimension), kUnit,
                                params.dimension, toeplitz ? 0.5 : 0));
+  // However a person's records are spread over steps, and over silos with noise of their own, together they
+  // move the releases by at most the sum of what each moves (docs/proofs/silo-prefix-sum.md).
+  sensitivity *= static_cast<double>(params.records_per_person);
   Calibrated calibrated{0, {0, 0}};
   if (share > 0) {
     BANDANA_ASSIGN_OR_RETURN(calibrated, CalibrateUnits(params, sensitivity, records.paper_distance));

@@ -75,9 +75,10 @@ struct SiloPrefixSumParams {
   Calibration calibration;
   Sampler sampler;
   PrefixSumMechanism mechanism;
-  std::int64_t steps;      ///< n, the largest number of steps; it must be known in advance
-  std::int64_t dimension;  ///< the dimension of a record
-  double radius;           ///< public; a longer record is shortened to this length
+  std::int64_t steps;            ///< n, the largest number of steps; it must be known in advance
+  std::int64_t dimension;        ///< the dimension of a record
+  double radius;                 ///< public; a longer record is shortened to this length
+  Count records_per_person = 1;  ///< the guarantee is for so many records together
 };
 
 /// Releases, at every step, the running sum of all records of all silos (P3's privatizer). Each silo adds

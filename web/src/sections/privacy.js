@@ -2,7 +2,13 @@ import { h, scroller } from '../dom.js';
 import { count, number, power } from '../format.js';
 import { finite } from '../data.js';
 
-const pair = (g) => (!g ? '–' : `ε = ${finite(g.epsilon) ? number(g.epsilon, 4) : '∞'}${finite(g.delta) ? (g.delta > 0 ? `, δ = ${number(g.delta, 3)}` : ', δ = 0') : ''}`);
+/// A promise that people read is never better than what is true.
+const roundedUp = (x, digits) => {
+  const near = Number(x.toPrecision(digits));
+  return near >= x ? near : Number((x + 10 ** (Math.floor(Math.log10(x)) - digits + 1) / 2).toPrecision(digits));
+};
+
+const pair = (g) => (!g ? '–' : `ε = ${finite(g.epsilon) ? number(roundedUp(g.epsilon, 4), 4) : '∞'}${finite(g.delta) ? (g.delta > 0 ? `, δ = ${number(roundedUp(g.delta, 3), 3)}` : ', δ = 0') : ''}`);
 
 /// Points of one promise differ only in the numbers: they share a card.
 function cards(points) {
@@ -31,13 +37,14 @@ export function voids(data) {
 function promise(d) {
   const parts = [h('strong', {}, d.adversary || 'unnamed adversary')];
   return h('p', { class: 'promise' }, 'Against ', parts, '. Protected: ', h('strong', {}, d.unit || 'unit not stated'),
-    d.neighbours && [' (neighbouring inputs: ', h('strong', {}, d.neighbours), ')'], '. ', d.proof && ['Proof: ', h('code', {}, d.proof), '.']);
+    d.neighbours && [' (neighbouring inputs: ', h('strong', {}, d.neighbours), ')'], '. ',
+    d.only_if && ['Only if ', h('strong', {}, d.only_if), '. '], d.proof && ['Proof: ', h('code', {}, d.proof), '.']);
 }
 
 function guarantee(p, d) {
   const asked = p.privacy.nominal;
   const enough = (one) => finite(one.epsilon) && one.epsilon <= asked.epsilon * (1 + 1e-9);
-  const weaker = asked && finite(asked.epsilon) && finite(d.epsilon) && !enough(d);
+  const weaker = d.asked !== false && asked && finite(asked.epsilon) && finite(d.epsilon) && !enough(d);
   return [h('td', {}, pair(d)), h('td', {}, finite(d.epsilon) ? `×${power(d.epsilon)}` : h('strong', {}, 'no protection'), weaker && h('span', { class: 'warn' }, ' weaker than asked'))];
 }
 
@@ -58,10 +65,10 @@ export function privacy(data) {
       }
       const groups = [...new Set(list.map((p) => p.group.name))];
       const table = scroller('', h('table', { class: 'data' },
-        h('thead', {}, h('tr', {}, h('th', {}, 'Point'), h('th', {}, 'Asked'), delivered.length > 1 && h('th', {}, 'Against'), h('th', {}, 'Delivered'), h('th', {}, 'Probabilities change by at most'))),
+        h('thead', {}, h('tr', {}, h('th', {}, 'Point'), h('th', {}, 'Asked'), delivered.length > 1 && h('th', {}, 'Against'), h('th', {}, 'Protected'), h('th', {}, 'Delivered'), h('th', {}, 'Probabilities change by at most'))),
         h('tbody', {}, list.map((p) => p.privacy.delivered.map((d, i) => h('tr', {},
           i === 0 && h('td', { rowspan: delivered.length }, p.name), i === 0 && h('td', { rowspan: delivered.length }, pair(p.privacy.nominal)),
-          delivered.length > 1 && h('td', {}, who(d.adversary)), guarantee(p, d)))))));
+          delivered.length > 1 && h('td', {}, who(d.adversary)), h('td', {}, d.unit || 'not stated'), guarantee(p, d)))))));
       return h('article', { class: 'card', 'data-privacy': 'claimed' }, why && banner(why),
         h('h3', {}, list.length === 1 ? list[0].name : groups.length <= 4 ? groups.join('; ') : count(list.length, 'point')),
         why && h('p', { class: 'promise' }, 'The numbers below do not hold for the reason above.'),

@@ -56,7 +56,8 @@ absl::StatusOr<SiloArmSums> MakePrivatizer(const Privacy& privacy, const Facts& 
                               .calibration = privacy.calibration,
                               .sampler = privacy.sampler,
                               .rewards = facts.rewards,
-                              .reporting = reporting});
+                              .reporting = reporting,
+                              .records_per_person = privacy.records_per_person.value_or(1)});
 }
 
 absl::StatusOr<std::optional<double>> GapOf(const GapChoice& gap, const Facts& facts) {
@@ -110,24 +111,30 @@ std::vector<Note> NotesOf(const Facts& facts, const Privacy& privacy) {
                        "The claims hold if every reward is in its interval and the world's sums of several "
                        "rewards are exact (docs/proofs/silo-arm-sums.md).");
   }
+  if (const std::optional<Note> unknown = UnknownRecords(privacy)) notes.push_back(*unknown);
   return notes;
 }
 
-// Returns the claims of agents that send their sums to others.
-std::vector<Claim> ClaimsOf(const SiloArmSums& privatizer, LocalData local, Count agents) {
-  std::vector<Claim> claims = privatizer.claims();
+// Returns the claims of agents that send their sums to `others`.
+std::vector<Claim> ClaimsOf(const Shared& shared, const Privacy& privacy, const std::string& others,
+                            LocalData local) {
+  std::vector<Claim> claims = shared.privatizer.claims();
   if (claims.empty()) return claims;
   for (Claim& claim : claims) {
+    claim.adversary = fmt::format("{}: they see what the agent sends", others);
+    claim.unit = RecordUnit("reward", "rewards", privacy.records_per_person);
     if (local == LocalData::kRaw) {
-      claim.adversary += "; not whoever sees what the agent pulls while it waits (local = raw)";
+      claim.only_if = "nobody sees what the agent pulls while it waits (local = raw)";
     }
   }
-  if (agents == 1) return claims;
+  const Count agents = shared.topology.clients();
+  if (agents == 1 || privacy.records_per_person.has_value()) return claims;
   // Somebody who meets several agents has a reward at each of them: pure guarantees add up.
   Claim composed = claims.front();
   composed.guarantee.epsilon =
       calibration::ProductUp(composed.guarantee.epsilon, static_cast<double>(agents));
   composed.unit = fmt::format("one person who has a reward at each of the {} agents", agents);
+  composed.asked = false;
   claims.push_back(composed);
   return claims;
 }
@@ -154,7 +161,7 @@ Federation MakeServed(const std::shared_ptr<const Shared>& shared, const HdpMabS
                                          shared->privatizer, LeakOf(local));
   };
   Federation federation = MakeFederation(*shared, facts, privacy, std::move(roles));
-  federation.claims = ClaimsOf(shared->privatizer, local, facts.people);
+  federation.claims = ClaimsOf(*shared, privacy, "the server and all other agents, together", local);
   return federation;
 }
 
@@ -225,7 +232,7 @@ absl::StatusOr<Federation> CreateDdpMab(const DdpMabParams& params, const Privac
   const auto clock = std::make_shared<const DisseminationClock>(
       shared->graph(), params.protocol, static_cast<int>(params.slack), facts.public_seed);
   Federation federation = MakePeers(shared, clock, params.local, facts, privacy);
-  federation.claims = ClaimsOf(shared->privatizer, params.local, facts.people);
+  federation.claims = ClaimsOf(*shared, privacy, "all other agents, together", params.local);
   auto& roles = std::get<TickRoles>(federation.roles);
   roles.cost_peer = params.cost_peer;
   roles.paper_round_cost = params.cost_peer * static_cast<double>(shared->graph().edges()) *
@@ -269,7 +276,8 @@ absl::StatusOr<Federation> CreateSingleMab(const SingleMabParams& params, const 
   Federation federation = MakePeers(shared, clock, LocalData::kReleased, facts, privacy);
   federation.claims = shared->privatizer.claims();
   for (Claim& claim : federation.claims) {
-    claim.adversary = "all later users of the agent, colluding: they see what it pulls";
+    claim.adversary = "all later users of the agent, together: they see what it pulls";
+    claim.unit = RecordUnit("reward", "rewards", privacy.records_per_person);
   }
   return federation;
 }

@@ -91,8 +91,9 @@ Family Entry(std::string name, std::string paper, std::string sentence, std::vec
           .time = TimeModel::kTick,
           .trust = std::move(trust),
           .worlds = {"mab"},
-          .privacy_keys = is_private ? std::vector<std::string>{"epsilon", "calibration", "sampler"}
-                                     : std::vector<std::string>{}};
+          .privacy_keys =
+              is_private ? std::vector<std::string>{"epsilon", "records_per_person", "calibration", "sampler"}
+                         : std::vector<std::string>{}};
 }
 
 Family WithLosses(Family family) {

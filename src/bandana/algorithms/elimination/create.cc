@@ -39,6 +39,7 @@ absl::StatusOr<Federation> Assemble(absl::StatusOr<EliminationRules> made, const
     std::vector<Claim> claims = ClaimsOf(privatizer, rules, facts);
     BANDANA_ASSIGN_OR_RETURN(Federation federation, AssembleStar<EliminationClient>(
                                                         std::move(privatizer), facts.people, make_server));
+    if (!claims.empty()) federation.budget = claims.front().guarantee;
     federation.claims = std::move(claims);
     federation.notes = facts.notes;
     return federation;
@@ -67,7 +68,9 @@ absl::StatusOr<Federation> CreateDpDpe(const DpDpeParams& params, const Privacy&
                                        const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckActions(facts));
   BANDANA_RETURN_IF_ERROR(CheckReport(params, privacy));
-  return Assemble(DpDpeRules(params, WorldOf(privacy, facts), *facts.actions), privacy, facts);
+  DpDpeParams chosen = params;
+  if (!chosen.min_clients.has_value()) chosen.min_clients = DefaultMinClients(privacy);
+  return Assemble(DpDpeRules(chosen, WorldOf(privacy, facts), *facts.actions), privacy, facts);
 }
 
 absl::StatusOr<Federation> CreatePe(const PeParams& params, const Privacy& privacy, const Facts& facts) {

@@ -28,8 +28,16 @@ double LevelOf(const std::optional<double>& beta, const ActionMatrix& actions, C
   return beta.value_or(std::min(0.5, 1 / (k * static_cast<double>(horizon))));
 }
 
+Count DefaultMinClients(const Privacy& privacy) {
+  const bool adds_noise_up =
+      privacy.model == TrustModel::kShuffle && privacy.calibration == Calibration::kTight;
+  return adds_noise_up ? std::max<Count>(1, 20 * privacy.colluding) : 1;
+}
+
 Count DpDpeClients(const DpDpeParams& params, Count horizon, Epoch phase) {
-  if (params.clients == ClientSchedule::kGrowing) return GrowingClients(params.alpha, phase);
+  if (params.clients == ClientSchedule::kGrowing) {
+    return std::max(params.min_clients.value_or(1), GrowingClients(params.alpha, phase));
+  }
   return params.fixed_clients ? *params.fixed_clients : EqualClients(params.alpha, horizon);
 }
 
@@ -56,6 +64,10 @@ absl::StatusOr<EliminationRules> DpDpeRules(const DpDpeParams& params, const Eli
   }
   if (params.fixed_clients.has_value() && !(*params.fixed_clients >= 1)) {
     return InvalidField(Part::kParams, "fixed_clients", static_cast<double>(*params.fixed_clients),
+                        "a whole number >= 1");
+  }
+  if (params.min_clients.has_value() && !(*params.min_clients >= 1)) {
+    return InvalidField(Part::kParams, "min_clients", static_cast<double>(*params.min_clients),
                         "a whole number >= 1");
   }
   const double level = LevelOf(params.beta, actions, world.horizon);

@@ -37,8 +37,10 @@ enum class ClientSchedule {
 struct DpDpeParams {
   ClientSchedule clients = ClientSchedule::kGrowing;
   std::optional<Count> fixed_clients = {};  ///< clients per phase of the fixed schedule; empty: EqualClients
-  double alpha = 0.8;                       ///< how fast the number of clients grows
-  std::optional<double> beta = {};          ///< level of one confidence bound; empty: 1/(k T)
+  /// The growing schedule asks at least so many clients. Empty: DefaultMinClients.
+  std::optional<Count> min_clients = {};
+  double alpha = 0.8;               ///< how fast the number of clients grows
+  std::optional<double> beta = {};  ///< level of one confidence bound; empty: 1/(k T)
   ClientReport report = ClientReport::kAverages;
   Width width = Width::kExact;
   bool warm_start = false;  ///< whether the search for a design starts from the previous design
@@ -53,6 +55,11 @@ absl::StatusOr<EliminationRules> DpDpeRules(const DpDpeParams& params, const Eli
 
 /// Returns 2^l, the number of rounds that phase l aims at. From l = 62 on, beyond any horizon, it stays 2^62.
 double DoublingRounds(Epoch phase);
+
+/// Returns 20 clients for each one that may work with the adversary, if a shuffler adds up their noise; 1
+/// otherwise. With n clients of whom c work with the adversary, the noise is sqrt(n/(n - c)) times that of a
+/// trusted server: 1.41 times with n = 2 and c = 1, but at most 1.03 times with n >= 20 c.
+Count DefaultMinClients(const Privacy& privacy);
 
 /// Returns |U_l|, the number of clients in phase l.
 Count DpDpeClients(const DpDpeParams& params, Count horizon, Epoch phase);

@@ -13,8 +13,8 @@ namespace bandana {
 namespace {
 
 std::vector<std::string> MeanPrivacyKeys() {
-  return {"noise",   "shuffle",   "epsilon",         "delta", "calibration",
-          "sampler", "transport", "honest_fraction", "loss"};
+  return {"noise",   "shuffle",   "epsilon",   "delta",           "calibration",
+          "sampler", "transport", "colluding", "honest_fraction", "loss"};
 }
 
 constexpr char kBeta[] = "The level of one confidence bound. auto: 1/(k T).";
@@ -44,6 +44,11 @@ Family DpDpeFamily() {
                "The number of clients in each phase. auto: as many reports in total as the growing schedule "
                "with this alpha.")
       .When([](const P& p) { return p.clients == ClientSchedule::kFixed; })
+      .Integer("min_clients", &P::min_clients, 1,
+               "The least number of clients in a phase. auto: 1, or 20 times privacy.colluding with a "
+               "shuffler, so "
+               "that their noise is hardly more than a trusted server's.")
+      .When([](const P& p) { return p.clients == ClientSchedule::kGrowing; })
       .Number("alpha", &P::alpha, Positive, "a finite number > 0", "How fast the number of clients grows.")
       .When([](const P& p) { return p.clients == ClientSchedule::kGrowing || !p.fixed_clients.has_value(); })
       .Number("beta", &P::beta, Probability, "a number in (0, 1)", kBeta)

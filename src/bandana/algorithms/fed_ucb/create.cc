@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,42 +19,61 @@ namespace {
 std::string AdversaryOf(FedUcbForm form) {
   switch (form) {
     case FedUcbForm::kStar:
-      return "the controller and all other agents, colluding";
+      return "the controller and all other agents, together";
     case FedUcbForm::kAlone:
-      return "all later users of the agent, colluding (joint privacy)";
+      return "all later users of the agent, together (joint privacy)";
     case FedUcbForm::kPeers:
-      return "all other peers, colluding";
+      return "all other peers, together";
   }
   return "";
 }
 
-// Who meets several agents has a record at each. Their releases are independent and Gaussian, so the squares
-// of sensitivity over noise add up.
+// Later users of a single agent see its actions, which are functions of unreleased records.
+bool ShowsRaw(const FedUcbSetup& setup) {
+  return setup.acts_on_raw() && setup.choices().form == FedUcbForm::kAlone;
+}
+
+// The noise is Gaussian, so a guarantee is one number, sensitivity over noise. The paper's noise may deliver
+// (0, delta).
+absl::StatusOr<double> SensitivityByNoise(DpGuarantee guarantee) {
+  guarantee.epsilon = std::max(guarantee.epsilon, 1e-6);
+  BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(guarantee));
+  return 1 / multiplier;
+}
+
+// Somebody who meets several agents has a record at each. Agents have noise of their own, so the squares of
+// sensitivity over noise add up. A shuffler adds the agents' sums up, and then the sensitivities add up.
 absl::StatusOr<DpGuarantee> ComposedOverAgents(const FedUcbSetup& setup) {
-  double squares = 0;
-  for (Count i = 0; i < setup.choices().facts.people; ++i) {
-    DpGuarantee each = setup.MechanismOf(NodeId{static_cast<std::uint32_t>(i + 1)}).guarantee();
-    each.epsilon = std::max(each.epsilon, 1e-6);  // the paper's noise may deliver (0, delta)
-    BANDANA_ASSIGN_OR_RETURN(const double multiplier, TightGaussianMultiplier(each));
-    squares += 1 / (multiplier * multiplier);
-  }
+  const Count agents = setup.choices().facts.people;
   const double delta = setup.choices().privacy.delta;
+  if (setup.is_shuffled()) {
+    BANDANA_ASSIGN_OR_RETURN(const double one, SensitivityByNoise(setup.shuffled().guarantee()));
+    return DpGuarantee{GaussianEpsilon(delta, 1 / (one * static_cast<double>(agents))), delta};
+  }
+  double squares = 0;
+  for (Count i = 0; i < agents; ++i) {
+    const NodeId agent{static_cast<std::uint32_t>(i + 1)};
+    BANDANA_ASSIGN_OR_RETURN(const double each, SensitivityByNoise(setup.MechanismOf(agent).guarantee()));
+    squares += each * each;
+  }
   return DpGuarantee{GaussianEpsilon(delta, 1 / std::sqrt(squares)), delta};
 }
 
-absl::StatusOr<std::vector<Claim>> ClaimsOf(const FedUcbSetup& setup) {
-  if (!setup.is_private() || setup.has_trigger()) return std::vector<Claim>{};
-  if (setup.is_shuffled()) return setup.shuffled().claims();
-  const std::string logged =
-      setup.acts_on_raw()
-          ? "; for logged streams alone, whose later records do not depend on earlier ones (local = raw)"
-          : "";
-  const std::vector<double>& epsilons = setup.epsilons();
+// Returns the claims for one record, or for one person with a known number of records.
+std::vector<Claim> RecordClaims(const FedUcbSetup& setup) {
+  const std::string unit =
+      RecordUnit("record (x, y)", "records (x, y)", setup.choices().privacy.records_per_person);
   std::vector<Claim> claims;
+  if (setup.is_shuffled()) {
+    claims = setup.shuffled().claims();
+    for (Claim& claim : claims) claim.unit = unit;
+    return claims;
+  }
+  const std::vector<double>& epsilons = setup.epsilons();
   for (std::size_t i = 0; i < epsilons.size(); ++i) {
     for (Claim claim : setup.mechanisms()[i].claims()) {
-      claim.adversary = AdversaryOf(setup.choices().form) + logged;
-      claim.unit = "one record (x, y) of one agent";
+      claim.adversary = AdversaryOf(setup.choices().form);
+      claim.unit = unit;
       if (epsilons.size() > 1) {
         claim.unit +=
             fmt::format(" (agents {}, {}, ...: epsilon {})", i + 1, i + 1 + epsilons.size(), epsilons[i]);
@@ -61,13 +81,25 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const FedUcbSetup& setup) {
       claims.push_back(claim);
     }
   }
+  return claims;
+}
+
+absl::StatusOr<std::vector<Claim>> ClaimsOf(const FedUcbSetup& setup) {
+  if (!setup.is_private() || setup.has_trigger() || ShowsRaw(setup)) return std::vector<Claim>{};
+  std::vector<Claim> claims = RecordClaims(setup);
   const Count agents = setup.choices().facts.people;
-  if (agents > 1 && !claims.empty()) {
+  if (agents > 1 && !setup.choices().privacy.records_per_person.has_value()) {
     Claim composed = claims.front();
     BANDANA_ASSIGN_OR_RETURN(composed.guarantee, ComposedOverAgents(setup));
     composed.unit = fmt::format("one person who has a record at each of the {} agents", agents);
-    composed.adversary = "whoever sees the releases of all agents" + logged;
+    if (!setup.is_shuffled()) composed.adversary = "everyone who sees the releases of all agents";
+    composed.asked = false;
     claims.push_back(composed);
+  }
+  if (setup.acts_on_raw()) {
+    for (Claim& claim : claims) {
+      claim.only_if = "the stream is logged: later records do not depend on earlier ones (local = raw)";
+    }
   }
   return claims;
 }
@@ -75,15 +107,17 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const FedUcbSetup& setup) {
 std::vector<Note> NotesOf(const FedUcbSetup& setup) {
   std::vector<Note> notes = setup.choices().facts.notes;
   if (!setup.is_private()) return notes;
+  const auto is_void = [&](const char* why) { notes.emplace_back(Note::Weight::kVoidsClaim, why); };
   if (setup.has_trigger()) {
-    notes.emplace_back(Note::Weight::kVoidsClaim,
-                       "no guarantee: synchronisation times depend on unreleased data");
+    is_void("no guarantee: synchronisation times depend on unreleased data");
+  } else if (ShowsRaw(setup)) {
+    is_void("no guarantee: later users see actions that depend on unreleased records (local = raw)");
   } else if (setup.acts_on_raw()) {
-    notes.emplace_back(
-        Note::Weight::kNarrowsClaim,
-        "The claims hold only for logged streams, whose later records do not depend on earlier "
-        "ones: agents act on their own unreleased records (local = raw).");
+    is_void(
+        "no guarantee: agents act on their own unreleased records (local = raw), and their later records "
+        "depend on what they did. The claims hold only for logged streams, where this is not so");
   }
+  if (const std::optional<Note> unknown = UnknownRecords(setup.choices().privacy)) notes.push_back(*unknown);
   return notes;
 }
 

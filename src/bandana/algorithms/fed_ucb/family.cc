@@ -93,8 +93,9 @@ OptionsFor<FedUcbP2pParams> FedUcbP2pOptions() {
 }
 
 Family Entry(std::string name, std::string paper, std::string sentence, FedUcbForm form) {
-  std::vector<std::string> keys = {"epsilon", "delta", "budgets", "calibration", "sampler"};
-  if (form == FedUcbForm::kStar) keys.emplace_back("honest_fraction");
+  std::vector<std::string> keys = {"epsilon", "delta",       "records_per_person",
+                                   "budgets", "calibration", "sampler"};
+  if (form == FedUcbForm::kStar) keys.insert(keys.end(), {"colluding", "honest_fraction"});
   return {.name = std::move(name),
           .paper = std::move(paper),
           .sentence = std::move(sentence),

@@ -173,11 +173,12 @@ absl::Status FedUcbSetup::MakeMechanisms() {
                           .dimension = facts.dimension,
                           .context_norm = facts.context_norm,
                           .reward_bound = reward_bound_,
-                          .reward_weight = reward_weight_};
+                          .reward_weight = reward_weight_,
+                          .records_per_person = privacy.records_per_person.value_or(1)};
   if (privacy.model == TrustModel::kShuffle) {
-    BANDANA_ASSIGN_OR_RETURN(
-        shuffled_, ShuffledRegressionSum::Create(
-                       {.sums = params, .silos = facts.people, .honest_fraction = privacy.honest_fraction}));
+    BANDANA_ASSIGN_OR_RETURN(shuffled_,
+                             ShuffledRegressionSum::Create(
+                                 {.sums = params, .silos = facts.people, .collusion = privacy.collusion()}));
   }
   for (const double epsilon : epsilons_) {
     params.nominal.epsilon = epsilon;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ constexpr double kMostNoiseBits = 0x1p62;
 constexpr double kMostBitsCounted = 0x1p53;
 constexpr double kMostBits = 65536;  // per coordinate, in the search for a setting within the loss
 constexpr double kLeastDelta = 1e-25;
+constexpr std::int64_t kMostDimension = 100'000;
 constexpr double kMostEpsilon = 100;  // above this no guarantee is worth the search
 
 absl::Status Validate(const ShuffleSumParams& params) {
@@ -36,7 +38,7 @@ absl::Status Validate(const ShuffleSumParams& params) {
   if (!(params.clients >= 1 && params.clients <= Count{1} << 40)) {
     return InvalidOption("clients", std::to_string(params.clients), "a whole number in [1, 2^40]");
   }
-  if (!(params.dimension >= 1 && params.dimension <= 100'000)) {
+  if (!(params.dimension >= 1 && params.dimension <= kMostDimension)) {
     return InvalidOption("dimension", std::to_string(params.dimension), "a whole number in [1, 10^5]");
   }
   if (!(epsilon >= std::numeric_limits<double>::min() && epsilon <= kMostEpsilon)) {
@@ -45,8 +47,9 @@ absl::Status Validate(const ShuffleSumParams& params) {
   if (!(delta >= kLeastDelta && delta < 1)) {
     return InvalidField(Part::kPrivacy, "delta", delta, "a number in [1e-25, 1)");
   }
-  if (!(params.honest_fraction >= std::numeric_limits<double>::min() && params.honest_fraction <= 1)) {
-    return InvalidField(Part::kPrivacy, "honest_fraction", params.honest_fraction, "a number in (0, 1]");
+  if (!(params.hiding >= 1 && params.hiding <= params.clients)) {
+    return InvalidOption("hiding", std::to_string(params.hiding),
+                         fmt::format("a whole number from 1 to {}, the number of clients", params.clients));
   }
   return absl::OkStatus();
 }
@@ -159,8 +162,8 @@ class TightSearch {
  public:
   TightSearch(const ShuffleSumParams& params, double gaussian_stddev)
       : params_(params),
-        honest_(static_cast<double>(HonestClients(params.clients, params.honest_fraction))),
-        beta_(4 * gaussian_stddev * gaussian_stddev / honest_) {}
+        hiding_(static_cast<double>(params.hiding)),
+        beta_(4 * gaussian_stddev * gaussian_stddev / hiding_) {}
 
   struct Choice {
     double levels;
@@ -168,16 +171,16 @@ class TightSearch {
     double epsilon;  // delivered
   };
 
-  // With b + 1 <= (1 + loss)^2 beta g^2, beta = 4 gaussian_stddev^2/honest, the error is within the loss.
+  // With b + 1 <= (1 + loss)^2 beta g^2, beta = 4 gaussian_stddev^2/hiding, the error is within the loss.
   // About beta g^2 noise bits are needed. So g increases to the next value at which the largest allowed b
   // increases.
   absl::StatusOr<Choice> Run() const {
-    if (!(2 * beta_ * honest_ < kMostBitsCounted)) return TooMuchNoise(params_);
+    if (!(2 * beta_ * hiding_ < kMostBitsCounted)) return TooMuchNoise(params_);
     const double allowed = (1 + params_.loss) * (1 + params_.loss) * beta_;
     double g = 1;
     double b = 0;
     while (g + beta_ * g * g <= std::max(kMostBits, 1 + beta_)) {
-      const double most = std::min(std::floor(allowed * g * g - 1), std::floor(kMostBitsCounted / honest_));
+      const double most = std::min(std::floor(allowed * g * g - 1), std::floor(kMostBitsCounted / hiding_));
       if (most > b && MayBeEnough(g, most)) {
         b = most;
         if (const auto epsilon = Epsilon(g, b)) return LeastNoise(g, b, *epsilon);
@@ -186,7 +189,7 @@ class TightSearch {
     }
     g = std::max(1.0, std::floor((std::sqrt(1 + 4 * beta_ * kMostBits) - 1) / (2 * beta_)));
     b = std::ceil(std::max(1.0, beta_ * g * g));
-    for (; b * honest_ <= kMostBitsCounted; b *= 2) {
+    for (; b * hiding_ <= kMostBitsCounted; b *= 2) {
       if (const auto epsilon = Epsilon(g, b)) return LeastNoise(g, b, *epsilon);
     }
     return TooMuchNoise(params_);
@@ -195,11 +198,11 @@ class TightSearch {
  private:
   // Saves attempts: no binomial was seen to give a guarantee with a whole bit less than a Gaussian's
   // variance.
-  bool MayBeEnough(double g, double b) const { return b * honest_ + 1 >= beta_ * g * g * honest_; }
+  bool MayBeEnough(double g, double b) const { return b * hiding_ + 1 >= beta_ * g * g * hiding_; }
 
   // Returns the epsilon that g levels and b noise bits deliver, if it meets the guarantee.
   std::optional<double> Epsilon(double g, double b) const {
-    const ShuffleSumView view{static_cast<std::int64_t>(b * honest_), 0.5, static_cast<std::int64_t>(g),
+    const ShuffleSumView view{static_cast<std::int64_t>(b * hiding_), 0.5, static_cast<std::int64_t>(g),
                               params_.dimension};
     const auto [epsilon, delta] = params_.guarantee;
     const PrivacyLossDistribution loss = ShuffleSumLoss(view, delta);
@@ -229,7 +232,7 @@ class TightSearch {
   }
 
   const ShuffleSumParams& params_;
-  double honest_;
+  double hiding_;
   double beta_;
 };
 
@@ -261,29 +264,22 @@ absl::StatusOr<ShuffleSumSetting> Describe(const ShuffleSumParams& params, doubl
   setting.gaussian_stddev = multiplier * std::sqrt(static_cast<double>(params.dimension));
   setting.bits_per_coordinate = setting.levels + setting.noise_bits;
   setting.bits_as_count = std::bit_width(static_cast<std::uint64_t>(setting.bits_per_coordinate));
-  const double honest = static_cast<double>(HonestClients(params.clients, params.honest_fraction));
+  const double hiding = static_cast<double>(params.hiding);
   setting.within_loss =
-      setting.stddev <= (1 + params.loss) * setting.gaussian_stddev * std::sqrt(clients / honest);
+      setting.stddev <= (1 + params.loss) * setting.gaussian_stddev * std::sqrt(clients / hiding);
   return setting;
 }
 
 absl::StatusOr<ShuffleSumSetting> Published(const ShuffleSumParams& params, double levels, double noise_bits,
                                             double p, double span) {
   BANDANA_ASSIGN_OR_RETURN(ShuffleSumSetting setting, Describe(params, levels, noise_bits, p, span));
-  const Count honest = HonestClients(params.clients, params.honest_fraction);
-  const ShuffleSumView view{setting.noise_bits * honest, p, Shift(levels, span), params.dimension};
+  const ShuffleSumView view{setting.noise_bits * params.hiding, p, Shift(levels, span), params.dimension};
   const double delta = params.guarantee.delta;
   setting.delivered = {ShuffleSumLoss(view, delta).Epsilon(delta), delta};
   return setting;
 }
 
 }  // namespace
-
-Count HonestClients(Count clients, double fraction) {
-  const double product = fraction * static_cast<double>(clients);
-  const double least = std::ceil(product * (1 - 4 * std::numeric_limits<double>::epsilon()));
-  return std::clamp<Count>(static_cast<Count>(least), 1, clients);
-}
 
 PrivacyLossDistribution ShuffleSumLoss(const ShuffleSumView& view, double resolution) {
   BANDANA_CHECK(view.noise_bits >= 1 && view.shift >= 1 && view.dimension >= 1);
@@ -314,14 +310,95 @@ absl::StatusOr<ShuffleSumSetting> TightShuffleSum(const ShuffleSumParams& params
   return setting;
 }
 
+namespace {
+
+// The published constants. A setting has levels(n, s) levels and constant(s) levels^2/n noise bits, rounded
+// up.
+struct PublishedSum {
+  double p;
+  double most_dimension;
+  std::function<double(double n, double s)> levels;
+  std::function<double(double s)> constant;
+  std::function<double(double s)> span;
+};
+
+PublishedSum PublishedScalar(const DpGuarantee& guarantee) {
+  const double constant = 180 * std::log(2 / guarantee.delta) / (guarantee.epsilon * guarantee.epsilon);
+  return {.p = 0.5,
+          .most_dimension = 1,
+          .levels = [](double n, double) { return std::ceil(std::sqrt(n)); },
+          .constant = [constant](double) { return constant; },
+          .span = [](double) { return 1.0; }};
+}
+
+PublishedSum PublishedVector(const DpGuarantee& guarantee) {
+  return {.p = 0.25,
+          .most_dimension = static_cast<double>(kMostDimension),
+          .levels = [](double n, double s) { return std::ceil(std::max({2 * std::sqrt(n), s, 4.0})); },
+          .constant =
+              [guarantee](double s) {
+                const double log = std::log(4 * (s * s + 1) / guarantee.delta);
+                return 24e4 * log * log / (guarantee.epsilon * guarantee.epsilon);
+              },
+          .span = [](double s) { return 1 / std::sqrt(s); }};
+}
+
+// Returns the end of the bracket that begins with `first`. Numbers below 8 are alone.
+double BracketEnd(double first, double most) { return std::min(most, first + std::floor(first / 8)); }
+
+// Returns a bound on Shift for every number of levels up to `levels` and every span up to `span`.
+std::int64_t MostShift(double levels, double span) {
+  return static_cast<std::int64_t>(std::min(levels, std::floor(levels * span) + 2));
+}
+
+// Levels, constants and hiding clients grow with n and s, and the span falls. So in a bracket the loss is at
+// most that of the least noise and the largest shift and dimension.
+double LargestEpsilon(const PublishedSum& sum, const DpGuarantee& guarantee, const Collusion& collusion,
+                      Count most_clients) {
+  double largest = 0;
+  const auto most = static_cast<double>(most_clients);
+  for (double n = 1, n_end = 1; n <= most; n = n_end + 1) {
+    n_end = BracketEnd(n, most);
+    const auto hiding = static_cast<double>(collusion.Hiding(static_cast<Count>(n)));
+    for (double s = 1, s_end = 1; s <= sum.most_dimension; s = s_end + 1) {
+      s_end = BracketEnd(s, sum.most_dimension);
+      const double levels = sum.levels(n, s);
+      const bool alone = n == n_end && s == s_end;
+      const double noise_bits = std::floor(sum.constant(s) * levels * levels / n_end * hiding);
+      if (!(noise_bits >= 1)) return guarantee.epsilon;
+      const ShuffleSumView view{
+          static_cast<std::int64_t>(std::min(noise_bits, 0x1p53)), sum.p,
+          alone ? Shift(levels, sum.span(s)) : MostShift(sum.levels(n_end, s_end), sum.span(s)),
+          static_cast<std::int64_t>(s_end)};
+      const absl::StatusOr<double> epsilon = CpSgdEpsilon(view, guarantee.delta);
+      if (!epsilon.ok() || !(*epsilon < guarantee.epsilon)) return guarantee.epsilon;
+      largest = std::max(largest, *epsilon);
+    }
+  }
+  return largest;
+}
+
+absl::StatusOr<ShuffleSumSetting> AsPublished(const ShuffleSumParams& params, const PublishedSum& sum) {
+  const auto n = static_cast<double>(params.clients);
+  const auto s = static_cast<double>(params.dimension);
+  const double g = sum.levels(n, s);
+  return Published(params, g, std::ceil(sum.constant(s) * g * g / n), sum.p, sum.span(s));
+}
+
+}  // namespace
+
+double PaperScalarEpsilon(const DpGuarantee& guarantee, const Collusion& collusion, Count most_clients) {
+  return LargestEpsilon(PublishedScalar(guarantee), guarantee, collusion, most_clients);
+}
+
+double PaperVectorEpsilon(const DpGuarantee& guarantee, const Collusion& collusion, Count most_clients) {
+  return LargestEpsilon(PublishedVector(guarantee), guarantee, collusion, most_clients);
+}
+
 absl::StatusOr<ShuffleSumSetting> PaperScalarSum(const ShuffleSumParams& params) {
   BANDANA_RETURN_IF_ERROR(Validate(params));
   if (params.dimension != 1) return InvalidOption("dimension", std::to_string(params.dimension), "1");
-  const auto [epsilon, delta] = params.guarantee;
-  const double n = static_cast<double>(params.clients);
-  const double g = std::ceil(std::sqrt(n));
-  const double b = std::ceil(180 * g * g * std::log(2 / delta) / (epsilon * epsilon * n));
-  return Published(params, g, b, 0.5, 1);
+  return AsPublished(params, PublishedScalar(params.guarantee));
 }
 
 absl::StatusOr<ShuffleSumSetting> PaperVectorSum(const ShuffleSumParams& params) {
@@ -329,12 +406,7 @@ absl::StatusOr<ShuffleSumSetting> PaperVectorSum(const ShuffleSumParams& params)
   const auto [epsilon, delta] = params.guarantee;
   if (!(epsilon < 15)) return InvalidField(Part::kPrivacy, "epsilon", epsilon, "a number in (0, 15)");
   if (!(delta < 0.5)) return InvalidField(Part::kPrivacy, "delta", delta, "a number in [1e-25, 0.5)");
-  const double n = static_cast<double>(params.clients);
-  const double s = static_cast<double>(params.dimension);
-  const double g = std::ceil(std::max({2 * std::sqrt(n), s, 4.0}));
-  const double log = std::log(4 * (s * s + 1) / delta);
-  const double b = std::ceil(24e4 * g * g * log * log / (epsilon * epsilon * n));
-  return Published(params, g, b, 0.25, 1 / std::sqrt(s));
+  return AsPublished(params, PublishedVector(params.guarantee));
 }
 
 absl::StatusOr<double> CpSgdEpsilon(const ShuffleSumView& view, double delta) {

@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/core/ids.h"
 #include "bandana/privacy/accounting/privacy_loss_distribution.h"
+#include "bandana/privacy/collusion.h"
 #include "bandana/privacy/guarantee.h"
 
 /// Sums in the shuffle model: A. Cheu, M. Joseph, J. Mao and B. Peng, "Shuffle private stochastic convex
@@ -24,7 +25,7 @@ struct ShuffleSumParams {
   Count clients;           ///< n, also the quorum: no sum is released with fewer reports
   std::int64_t dimension;  ///< number of coordinates of one client's vector
   DpGuarantee guarantee;   ///< against the server; delta >= 1e-25
-  double honest_fraction;  ///< in (0, 1]: the share of the clients that add their noise and keep it secret
+  Count hiding;            ///< in [1, clients]: the clients whose noise the adversary does not know
   double loss;  ///< >= 0: the relative excess over a trusted server's error, 0.1 for 10 %; only for
                 ///< TightShuffleSum
 };
@@ -44,16 +45,12 @@ struct ShuffleSumSetting {
   std::int64_t bits_per_coordinate;  ///< levels + noise_bits (transport = bits)
   std::int64_t bits_as_count;        ///< bits of the coordinate sent as a number (transport = counts)
   DpGuarantee delivered;             ///< an upper bound on the actual loss, at the requested delta
-  bool within_loss;                  ///< stddev <= (1 + loss) gaussian_stddev sqrt(n / honest clients)
+  bool within_loss;                  ///< stddev <= (1 + loss) gaussian_stddev sqrt(n / hiding)
 };
 
-/// Returns the number of honest clients if `fraction` of `clients` are honest: ceil(fraction * clients). If
-/// rounding put the product just above an integer, the result is that integer.
-Count HonestClients(Count clients, double fraction);
-
 /// Returns the setting with p = 1/2 and the fewest bits per coordinate whose error is within the loss, with
-/// the fewest noise bits that give the guarantee. Clients who may be dishonest still add noise, which is
-/// error but does not count for privacy; this factor sqrt(n / honest clients) is not held against the loss.
+/// the fewest noise bits that give the guarantee. The other clients add noise, too, which is error
+/// but does not count for privacy; this factor sqrt(n / hiding) is not held against the loss.
 /// If no setting of up to 65536 bits is within the loss, returns the one with the most levels, and
 /// `within_loss` is false.
 absl::StatusOr<ShuffleSumSetting> TightShuffleSum(const ShuffleSumParams& params);
@@ -70,7 +67,7 @@ absl::StatusOr<ShuffleSumSetting> PaperVectorSum(const ShuffleSumParams& params)
 /// The quantities that determine the privacy: the noise bits that the adversary does not know, and how far
 /// the replacement of one client moves the count of each coordinate.
 struct ShuffleSumView {
-  std::int64_t noise_bits;  ///< per coordinate, all honest clients together; more than 2^53 count as 2^53
+  std::int64_t noise_bits;  ///< per coordinate, all hiding clients together; more than 2^53 count as 2^53
   double p;                 ///< 1/2 or 1/4
   std::int64_t shift;
   std::int64_t dimension;
@@ -79,6 +76,12 @@ struct ShuffleSumView {
 /// Returns an upper bound on the view's privacy loss, whichever coordinates move up or down, for both
 /// directions. `resolution` is the delta that matters: masses below 1e-8 of it are not resolved.
 PrivacyLossDistribution ShuffleSumLoss(const ShuffleSumView& view, double resolution);
+
+/// Returns an upper bound on the epsilon that PaperScalarSum, or PaperVectorSum, delivers in any query to 1
+/// .. `most_clients` clients with a vector of any dimension, at the requested delta. It is at most the
+/// requested epsilon.
+double PaperScalarEpsilon(const DpGuarantee& guarantee, const Collusion& collusion, Count most_clients);
+double PaperVectorEpsilon(const DpGuarantee& guarantee, const Collusion& collusion, Count most_clients);
 
 /// Returns the closed form of N. Agarwal et al., "cpSGD", NeurIPS 2018, Theorem 1, an upper bound. Fails
 /// where it does not hold: below a variance of max(23 ln(10 dimension/delta), 2 shift).
