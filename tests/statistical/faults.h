@@ -348,7 +348,7 @@ inline Fault UncountedParticipant() {
   return {"uncounted participants", made(2), made(0)};
 }
 
-/// The same for totals over three silos' sums for regression.
+/// Totals over three silos' sums for regression, two of which subtract their own reports.
 inline Fault UncountedSilo() {
   const auto made = [](Count colluding) {
     const auto mechanism = *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,

@@ -6,7 +6,7 @@
 #include "bandana/audit/target.h"
 #include "bandana/privacy/shuffle_means.h"
 
-/// What adversaries see in the shuffle model. A client that works with the adversary tells it what it sent.
+/// Attacks on the shuffle model by clients that work with the adversary. Such a client tells it what it sent.
 /// The adversary subtracts that, so the attack is as strong as one in which this client sends nothing.
 namespace bandana::audit {
 

@@ -19,7 +19,7 @@ struct Claim {
   std::string unit;        ///< the protected unit
   std::string neighbours;  ///< "replace-one" or "add-remove"
   std::string proof;       ///< the note in docs/proofs/
-  /// What must be true of the data, or of what others see, for the claim to say anything. Empty: nothing.
+  /// A condition on the data, or on what others see, without which the claim says nothing. Empty: none.
   std::string only_if = {};
   /// Whether privacy.epsilon was asked for against this adversary and for this unit. Other claims follow from
   /// the mechanism, for example those for a person with many records.

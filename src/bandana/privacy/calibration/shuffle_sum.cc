@@ -14,6 +14,7 @@
 #include "bandana/core/status.h"
 #include "bandana/privacy/calibration/binomial_law.h"
 #include "bandana/privacy/calibration/gaussian.h"
+#include "fmt/format.h"
 
 namespace bandana {
 namespace {
