@@ -192,6 +192,17 @@ TEST_P(RegressionPrefixSumTest, TheSumsNoiseHasTheStatedLaw) {
   }
 }
 
+TEST_P(RegressionPrefixSumTest, APersonWithSeveralRecordsTakesAsManyTimesTheNoise) {
+  RegressionParams params = ParamsOf({.mechanism = GetParam()});
+  const double one = RegressionPrefixSum::Create(params)->noise();
+  params.records_per_person = 3;
+  const RegressionPrefixSum three = *RegressionPrefixSum::Create(params);
+  EXPECT_NEAR(three.noise() / one, 3, 1e-6);
+  EXPECT_EQ(three.guarantee(), kNominal);
+  params.records_per_person = 0;
+  EXPECT_FALSE(RegressionPrefixSum::Create(params).ok());
+}
+
 TEST_P(RegressionPrefixSumTest, TheNoiseIsTheGuaranteesForTheWholeStream) {
   const RegressionPrefixSum mechanism = Made({.mechanism = GetParam(),
                                               .steps = 100,

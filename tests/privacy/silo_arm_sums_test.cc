@@ -201,6 +201,19 @@ TEST(SiloArmSumsTest, ThePapersFormulaDeliversNEpsilon) {
   EXPECT_EQ(Made(params).noise_scale(), 1) << "tight: however many report";
 }
 
+TEST(SiloArmSumsTest, APersonWithSeveralRewardsTakesAsManyTimesTheNoise) {
+  ArmSumsParams params = Tight(1);
+  params.records_per_person = 3;
+  EXPECT_EQ(Made(params).noise_scale(), 3);
+  EXPECT_EQ(Made(params).guarantee(), (DpGuarantee{1, 0}));
+  params.calibration = Calibration::kPaper;
+  params.reporting = 2;
+  EXPECT_EQ(Made(params).guarantee(), (DpGuarantee{6, 0}))
+      << "the paper's noise stays, and the claim says so";
+  params.records_per_person = 0;
+  EXPECT_FALSE(SiloArmSums::Create(params).ok());
+}
+
 TEST(SiloArmSumsTest, ChargesWithTheFirstReleaseAlone) {
   const SiloArmSums mechanism = Made(Tight(2));
   EXPECT_EQ(mechanism.guarantee(), (DpGuarantee{2, 0}));

@@ -301,18 +301,37 @@ inline Fault SensitivityOneForRangeTwo() {
   return {"sensitivity 1 for range 2", made(Calibration::kTight), made(Calibration::kPaper)};
 }
 
+/// Makes a shuffle sum under the claim of the faults.
+inline ShuffleSumMean FaultSum(Collusion collusion) {
+  return *ShuffleSumMean::Create({.nominal = kFaultClaim,
+                                  .calibration = Calibration::kTight,
+                                  .sampler = Sampler::kExact,
+                                  .transport = Transport::kBits,
+                                  .collusion = collusion,
+                                  .most_clients = 11,
+                                  .loss = 0.05});
+}
+
+/// Makes the totals of silos' sums for regression, in three steps, under the claim of the faults.
+inline ShuffledRegressionSum FaultSilos(Count silos, Collusion collusion) {
+  return *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,
+                                                  .calibration = Calibration::kTight,
+                                                  .sampler = Sampler::kExact,
+                                                  .mechanism = PrefixSumMechanism::kTree,
+                                                  .steps = 3,
+                                                  .dimension = 2,
+                                                  .context_norm = 1,
+                                                  .reward_bound = 1,
+                                                  .reward_weight = 1},
+                                         .silos = silos,
+                                         .collusion = collusion});
+}
+
 /// A sum of shuffled bits in which only 2 of 10 clients add their noise. The sound twin is calibrated for 2
 /// honest clients, the broken one for 10.
 inline Fault UncountedDishonestClients() {
   const auto made = [](double honest_fraction) {
-    const auto mean =
-        *ShuffleSumMean::Create({.nominal = kFaultClaim,
-                                 .calibration = Calibration::kTight,
-                                 .sampler = Sampler::kExact,
-                                 .transport = Transport::kBits,
-                                 .collusion = {.colluding = 0, .honest_fraction = honest_fraction},
-                                 .most_clients = 1 << 20,
-                                 .loss = 0.05});
+    const auto mean = FaultSum({.colluding = 0, .honest_fraction = honest_fraction});
     const MeanQuery query = audit::AuditQuery(10);
     Target target = audit::MeanTarget("dishonest", mean, query, audit::NoiseShape::kUnknown);
     target.draw = [mean, query](Neighbour neighbour, NoiseGen& noise,
@@ -336,13 +355,7 @@ inline Fault UncountedDishonestClients() {
 /// calibrated for two clients that work with the adversary, the broken one counts the noise of all three.
 inline Fault UncountedParticipant() {
   const auto made = [](Count colluding) {
-    const auto mean = *ShuffleSumMean::Create({.nominal = kFaultClaim,
-                                               .calibration = Calibration::kTight,
-                                               .sampler = Sampler::kExact,
-                                               .transport = Transport::kBits,
-                                               .collusion = {.colluding = colluding},
-                                               .most_clients = 3,
-                                               .loss = 0.05});
+    const auto mean = FaultSum({.colluding = colluding});
     return audit::CollusionTarget("participant", mean, audit::AuditQuery(3), 2);
   };
   return {"uncounted participants", made(2), made(0)};
@@ -351,17 +364,7 @@ inline Fault UncountedParticipant() {
 /// Totals over three silos' sums for regression, two of which subtract their own reports.
 inline Fault UncountedSilo() {
   const auto made = [](Count colluding) {
-    const auto mechanism = *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,
-                                                                    .calibration = Calibration::kTight,
-                                                                    .sampler = Sampler::kExact,
-                                                                    .mechanism = PrefixSumMechanism::kTree,
-                                                                    .steps = 3,
-                                                                    .dimension = 2,
-                                                                    .context_norm = 1,
-                                                                    .reward_bound = 1,
-                                                                    .reward_weight = 1},
-                                                           .silos = 3,
-                                                           .collusion = {.colluding = colluding}});
+    const auto mechanism = FaultSilos(3, {.colluding = colluding});
     return audit::ShuffledRegressionTarget("silo", mechanism, 1, audit::WorstRecords(mechanism.space()));
   };
   return {"uncounted silos", made(2), made(0)};
@@ -372,13 +375,7 @@ inline Fault UncountedSilo() {
 /// each client draws anew, because the cohort is another one.
 inline Fault DrawsMixedTwice() {
   const auto made = [](bool again) {
-    const auto mean = *ShuffleSumMean::Create({.nominal = kFaultClaim,
-                                               .calibration = Calibration::kTight,
-                                               .sampler = Sampler::kExact,
-                                               .transport = Transport::kBits,
-                                               .collusion = {.colluding = 0, .honest_fraction = 1},
-                                               .most_clients = 11,
-                                               .loss = 0.05});
+    const auto mean = FaultSum({.colluding = 0, .honest_fraction = 1});
     const MeanQuery query = audit::AuditQuery(10);
     const std::size_t size = query.bounds.size();
     Target target = audit::MeanTarget("two mixes", mean, query, audit::NoiseShape::kUnknown);
@@ -494,18 +491,7 @@ inline Fault MissingRecordClip() {
 /// calibrated for one honest silo, the broken one for four.
 inline Fault UncountedDishonestSilos() {
   const auto made = [](double honest_fraction) {
-    const auto mechanism =
-        *ShuffledRegressionSum::Create({.sums = {.nominal = kFaultClaim,
-                                                 .calibration = Calibration::kTight,
-                                                 .sampler = Sampler::kExact,
-                                                 .mechanism = PrefixSumMechanism::kTree,
-                                                 .steps = 3,
-                                                 .dimension = 2,
-                                                 .context_norm = 1,
-                                                 .reward_bound = 1,
-                                                 .reward_weight = 1},
-                                        .silos = 4,
-                                        .collusion = {.colluding = 0, .honest_fraction = honest_fraction}});
+    const auto mechanism = FaultSilos(4, {.colluding = 0, .honest_fraction = honest_fraction});
     return audit::ShuffledRegressionTarget("silos", mechanism, 1, audit::WorstRecords(mechanism.space()));
   };
   return {"uncounted dishonest silos", made(0.25), made(1)};

@@ -136,14 +136,22 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   return ledger;
 }
 
-std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims, const Ledger* ledger) {
+std::string VoidReason(const RoleConfig& config, const Federation& federation) {
+  const std::string why = federation.void_reason();
+  return why.empty() && config.insecure_seed ? kInsecureSeedVoids : why;
+}
+
+std::string Delivered(const RoleConfig& config, const Federation& federation, const Ledger* ledger) {
+  const std::vector<Claim>& claims = federation.claims;
   std::vector<std::string> parts;
   for (const Claim& claim : claims) {
     parts.push_back(ToText(claim));
   }
   std::string text = claims.empty() ? "done: no privacy is claimed"
                                     : fmt::format("delivered: {}", absl::StrJoin(parts, "; "));
-  if (config.insecure_seed && !claims.empty()) text += fmt::format("; VOID: {}", kInsecureSeedVoids);
+  const std::string why = VoidReason(config, federation);
+  if (!why.empty() && (!claims.empty() || !federation.void_reason().empty()))
+    text += fmt::format("; VOID: {}", why);
   if (ledger != nullptr) text += fmt::format("; ledger head {} {}", ledger->head().seq, ledger->head().hash);
   return text;
 }

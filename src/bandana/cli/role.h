@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/cli/commands.h"
+#include "bandana/federation/federation.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
 #include "bandana/privacy/claim.h"
@@ -56,9 +57,13 @@ class Events {
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
                                                    const DpGuarantee& budget, Ledger::Durability durability);
 
-/// Returns the line that a role prints at its end: the claims that the run has delivered, and the ledger's
-/// head.
-std::string Delivered(const RoleConfig& config, const std::vector<Claim>& claims, const Ledger* ledger);
+/// Returns why the claims of a run do not hold: because of the federation's own choices, or because its noise
+/// came from a known seed. Empty: they hold.
+std::string VoidReason(const RoleConfig& config, const Federation& federation);
+
+/// Returns the line that a role prints at its end: the claims that the run has delivered, why they are void,
+/// and the ledger's head.
+std::string Delivered(const RoleConfig& config, const Federation& federation, const Ledger* ledger);
 
 /// Prints the result of a role as JSON, if that is wanted, or its error. Returns the exit code.
 int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global);

@@ -96,10 +96,11 @@ lab::Json RoleRun::Summary(const service::AgentReport& report) const {
 lab::Json RoleRun::Done(const lab::Json& done, const Ledger* ledger) const {
   lab::Json all = {{"role", NameOf(kind)}};
   all.update(done);
-  all["void"] = config.insecure_seed ? lab::Json(kInsecureSeedVoids) : lab::Json(nullptr);
+  const std::string why = VoidReason(config, federation());
+  all["void"] = why.empty() ? lab::Json(nullptr) : lab::Json(why);
   events.Write("done", all);
   if (!global.quiet && !global.json) {
-    fmt::print(stderr, "{}\n", Delivered(config, federation().claims, ledger));
+    fmt::print(stderr, "{}\n", Delivered(config, federation(), ledger));
   }
   return all;
 }

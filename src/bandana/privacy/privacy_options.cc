@@ -89,7 +89,8 @@ std::vector<Option> PrivacyOptions() {
           [](const P& p) { return p.is_private() && (!HasNoShuffler(p) || p.noise == NoiseKind::kGaussian); })
       .Integer(
           "records_per_person", &P::records_per_person, 1,
-          "At most how many records one person has. auto: it is not known, and the claim is for one record.")
+          "The largest number of records that one person has. auto: this number is not known, and the claim "
+          "is for one record.")
       .When(IsPrivate)
       .Numbers(
           "budgets", &P::budgets, [](double value) { return value > 0 && std::isfinite(value); },

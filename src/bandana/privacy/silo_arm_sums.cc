@@ -76,8 +76,9 @@ absl::StatusOr<SiloArmSums> SiloArmSums::Create(const ArmSumsParams& params) {
   const double of_paper = calibration::ProductUp(static_cast<double>(params.reporting), params.epsilon);
   const double epsilon = tight ? params.epsilon : calibration::ProductUp(records, of_paper);
   const auto range = static_cast<double>(setting.high - setting.low);
-  const double scale = std::ceil(tight ? calibration::QuotientUp(range * records, epsilon)
-                                       : calibration::QuotientUp(range, of_paper));
+  const double scale =
+      std::ceil(tight ? calibration::QuotientUp(calibration::ProductUp(range, records), epsilon)
+                      : calibration::QuotientUp(range, of_paper));
   if (!(scale < kMostScale)) {
     return InvalidField(Part::kPrivacy, "epsilon", params.epsilon,
                         "a larger one: the noise is beyond the grid");
