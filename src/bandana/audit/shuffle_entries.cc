@@ -116,15 +116,16 @@ absl::StatusOr<Target> ShuffledLaplaceShuffler(const std::string& name, DpGuaran
 
 std::vector<Entry> ShuffleEntries() {
   return {
-      {"shuffle-sum-bits", "sums of shuffled bits: the server sees totals", kSharp, kSumDraws,
+      {"shuffle-sum-bits", "sums of shuffled bits; the server sees totals", kSharp, kSumDraws,
        ShuffleSum(Transport::kBits)},
-      {"shuffle-sum-counts", "the same sent as counts", kSharp, kSumDraws, ShuffleSum(Transport::kCounts)},
-      {"shuffle-sum-half-honest", "the same, and half of the clients add no noise", kSharp, kSumDraws,
+      {"shuffle-sum-counts", "shuffle-sum-bits, but clients send counts instead of bits", kSharp, kSumDraws,
+       ShuffleSum(Transport::kCounts)},
+      {"shuffle-sum-half-honest", "shuffle-sum-bits, but half of the clients add no noise", kSharp, kSumDraws,
        HalfHonest},
       {"shuffled-laplace", "permuted reports with Laplace noise, against the server", kSharp, kLaplaceDraws,
        ShuffledLaplaceServer},
-      {"shuffled-laplace-shuffler", "one of these reports, against the shuffler", kSharp, kLaplaceDraws,
-       ShuffledLaplaceShuffler},
+      {"shuffled-laplace-shuffler", "one report with Laplace noise, against the shuffler", kSharp,
+       kLaplaceDraws, ShuffledLaplaceShuffler},
   };
 }
 
