@@ -204,7 +204,7 @@ TEST(HdpMabTest, NonsenseIsNamed) {
   EXPECT_THAT(told(with([](ArmPlan& p) { p.pulls = -1; })), HasSubstr("-1 pulls"));
   EXPECT_THAT(told(with([](ArmPlan& p) { p.hops = -1; })), HasSubstr("malformed"));
   EXPECT_THAT(told(with([](ArmPlan& p) { p.clock = 1; })), HasSubstr("at slot 1"));
-  EXPECT_THAT(told(with([](ArmPlan& p) { p.upstream.pop_back(); })), HasSubstr("ways"));
+  EXPECT_THAT(told(with([](ArmPlan& p) { p.upstream.pop_back(); })), HasSubstr("next hop"));
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST(ArchiveTest, RefusesWhatIsLeftOver) {
   Everything back;
   const absl::Status status = RestoreState(SaveState(Full()) + "x", back);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(status.message(), HasSubstr("more than there should be"));
+  EXPECT_THAT(status.message(), HasSubstr("more bytes than expected"));
 }
 
 // Any flipped byte is read or refused, with memory in proportion to the input.
@@ -233,7 +233,7 @@ struct Policy {
     a.Same(horizon, "horizon");
     a.Each(parts);
     a(rounds);
-    a.Check(rounds <= horizon, "more rounds than the horizon has");
+    a.Check(rounds <= horizon, "it has more rounds than the horizon");
   }
 };
 
@@ -253,7 +253,7 @@ TEST(ArchiveTest, RefusesOtherParameters) {
 TEST(ArchiveTest, ChecksWhatItReads) {
   const std::string bytes = SaveState(Policy{.horizon = 10, .rounds = 11});
   Policy policy{.horizon = 10};
-  EXPECT_THAT(RestoreState(bytes, policy).message(), HasSubstr("more rounds than the horizon has"));
+  EXPECT_THAT(RestoreState(bytes, policy).message(), HasSubstr("it has more rounds than the horizon"));
 }
 
 }  // namespace

@@ -148,10 +148,10 @@ TEST(EstimateText, SaysNothingUpToAMinute) {
   EXPECT_EQ(Warning(RunEstimate{60, 2, 16, 16}), "");
   EXPECT_EQ(
       Warning(RunEstimate{31 * 3600.0, 2, 2048, 2048}),
-      "about 31 h on 2 threads (measured on a cut of 2048 rounds); after Ctrl-C, --resume continues the "
-      "run");
+      "the run will take about 31 h on 2 threads (measured on a short run of 2048 rounds); after Ctrl-C, "
+      "--resume continues the run");
   EXPECT_THAT(Warning(RunEstimate{125, 1, 16, 64}),
-              HasSubstr("about 2 min on 1 thread (measured on cuts of 16 to 64 rounds)"));
+              HasSubstr("about 2 min on 1 thread (measured on short runs of 16 to 64 rounds)"));
   EXPECT_THAT(Warning(RunEstimate{2e6, 1, 16, 64}), HasSubstr("about 23 days"));
 }
 

@@ -262,7 +262,7 @@ TEST(ArmCodec, RefusesMalformedMessages) {
       ArmPlan{.epoch = 1, .arms = {0, 4}, .upstream = std::vector<NodeId>(kNodes, NodeId{12})}));
   for (const v1::Message& good : {advert, request, tallies, collected, plan}) {
     EXPECT_TRUE(Decode(good, kNodes).ok());
-    EXPECT_THAT(std::string(Decode(good).status().message()), HasSubstr("where there is no network"));
+    EXPECT_THAT(std::string(Decode(good).status().message()), HasSubstr("this run has no network"));
   }
   const auto spoil_sums = [](const std::function<void(v1::ArmSums&)>& spoil) {
     return [=](v1::Message& m) {
@@ -273,39 +273,46 @@ TEST(ArmCodec, RefusesMalformedMessages) {
   const double kNan = std::numeric_limits<double>::quiet_NaN();
   const double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<Case> cases = {
-      {"advert of epoch 0", advert, [](v1::Message& m) { m.mutable_advert()->set_epoch(0); }},
-      {"advert at clock -1", advert, [](v1::Message& m) { m.mutable_advert()->set_clock(-1); }},
-      {"in 1 bytes, where 12 nodes take 2", advert, [](v1::Message& m) { m.mutable_advert()->set_has("x"); }},
-      {"in 3 bytes", advert, [](v1::Message& m) { m.mutable_advert()->set_has("xyz"); }},
-      {"a node beyond 12", advert, [](v1::Message& m) { m.mutable_advert()->set_has("\x01\x10"); }},
-      {"request of epoch -1", request, [](v1::Message& m) { m.mutable_request()->set_epoch(-1); }},
-      {"in 0 bytes", request, [](v1::Message& m) { m.mutable_request()->clear_wants(); }},
-      {"tallies of epoch 0", tallies, [](v1::Message& m) { m.mutable_tallies()->set_epoch(0); }},
-      {"tallies at clock -3", tallies, [](v1::Message& m) { m.mutable_tallies()->set_clock(-3); }},
+      {"advert came with epoch 0", advert, [](v1::Message& m) { m.mutable_advert()->set_epoch(0); }},
+      {"advert came with a negative clock: -1", advert,
+       [](v1::Message& m) { m.mutable_advert()->set_clock(-1); }},
+      {"has 1 bytes, but 12 nodes take 2", advert, [](v1::Message& m) { m.mutable_advert()->set_has("x"); }},
+      {"has 3 bytes", advert, [](v1::Message& m) { m.mutable_advert()->set_has("xyz"); }},
+      {"a node above 12", advert, [](v1::Message& m) { m.mutable_advert()->set_has("\x01\x10"); }},
+      {"request came with epoch -1", request, [](v1::Message& m) { m.mutable_request()->set_epoch(-1); }},
+      {"has 0 bytes", request, [](v1::Message& m) { m.mutable_request()->clear_wants(); }},
+      {"tallies came with epoch 0", tallies, [](v1::Message& m) { m.mutable_tallies()->set_epoch(0); }},
+      {"tallies came with a negative clock: -3", tallies,
+       [](v1::Message& m) { m.mutable_tallies()->set_clock(-3); }},
       {"node 0", tallies, [](v1::Message& m) { m.mutable_tallies()->mutable_tallies(0)->set_origin(0); }},
       {"node 13", tallies, [](v1::Message& m) { m.mutable_tallies()->mutable_tallies(0)->set_origin(13); }},
-      {"collection of epoch 0", collected, [](v1::Message& m) { m.mutable_collected()->set_epoch(0); }},
-      {"in 9 bytes", collected,
+      {"collection came with epoch 0", collected,
+       [](v1::Message& m) { m.mutable_collected()->set_epoch(0); }},
+      {"has 9 bytes", collected,
        [](v1::Message& m) { m.mutable_collected()->set_agents(std::string(9, 'x')); }},
-      {"plan of epoch 0", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_epoch(0); }},
-      {"plan at clock -1", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_clock(-1); }},
-      {"plan of no arm", plan, [](v1::Message& m) { m.mutable_arm_plan()->clear_arms(); }},
-      {"plan of -1 pulls", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_pulls(-1); }},
-      {"plan with -1 hops", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_hops(-1); }},
-      {"0 after 0", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_arms(1, 0); }},
-      {"ways of 13 nodes, not of 12", plan, [](v1::Message& m) { m.mutable_arm_plan()->add_upstream(1); }},
-      {"way to node 13", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_upstream(3, 13); }},
+      {"plan came with epoch 0", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_epoch(0); }},
+      {"plan came with a negative clock: -1", plan,
+       [](v1::Message& m) { m.mutable_arm_plan()->set_clock(-1); }},
+      {"plan has no arms", plan, [](v1::Message& m) { m.mutable_arm_plan()->clear_arms(); }},
+      {"plan has a negative number of pulls: -1", plan,
+       [](v1::Message& m) { m.mutable_arm_plan()->set_pulls(-1); }},
+      {"plan has a negative number of hops: -1", plan,
+       [](v1::Message& m) { m.mutable_arm_plan()->set_hops(-1); }},
+      {"0 comes after 0", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_arms(1, 0); }},
+      {"next hops for 13 nodes, but the network has 12", plan,
+       [](v1::Message& m) { m.mutable_arm_plan()->add_upstream(1); }},
+      {"node 13 as a next hop", plan, [](v1::Message& m) { m.mutable_arm_plan()->set_upstream(3, 13); }},
   };
   const std::pair<const char*, std::function<void(v1::ArmSums&)>> of_sums[] = {
-      {"-1 agents", [](v1::ArmSums& s) { s.set_agents(-1); }},
-      {"-1 pulls", [](v1::ArmSums& s) { s.set_pulls(-1); }},
-      {"-1 terms", [](v1::ArmSums& s) { s.set_noise_terms(-1); }},
-      {"scale -1", [](v1::ArmSums& s) { s.set_noise_scale(-1); }},
-      {"scale nan", [=](v1::ArmSums& s) { s.set_noise_scale(kNan); }},
-      {"scale inf", [=](v1::ArmSums& s) { s.set_noise_scale(kInfinity); }},
-      {"2 sums of 3 arms", [](v1::ArmSums& s) { s.add_arms(9); }},
-      {"3 sums of 2 arms", [](v1::ArmSums& s) { s.add_units(9); }},
-      {"0 after 0", [](v1::ArmSums& s) { s.set_arms(1, 0); }},
+      {"agents: -1", [](v1::ArmSums& s) { s.set_agents(-1); }},
+      {"pulls: -1", [](v1::ArmSums& s) { s.set_pulls(-1); }},
+      {"noise terms: -1", [](v1::ArmSums& s) { s.set_noise_terms(-1); }},
+      {">= 0, not -1", [](v1::ArmSums& s) { s.set_noise_scale(-1); }},
+      {">= 0, not nan", [=](v1::ArmSums& s) { s.set_noise_scale(kNan); }},
+      {">= 0, not inf", [=](v1::ArmSums& s) { s.set_noise_scale(kInfinity); }},
+      {"2 sums for 3 arms", [](v1::ArmSums& s) { s.add_arms(9); }},
+      {"3 sums for 2 arms", [](v1::ArmSums& s) { s.add_units(9); }},
+      {"0 comes after 0", [](v1::ArmSums& s) { s.set_arms(1, 0); }},
       {"arm 2147483648", [](v1::ArmSums& s) { s.set_arms(1, 1U << 31); }},
   };
   for (const auto& [says, spoil] : of_sums) {

@@ -212,7 +212,7 @@ TEST_F(Failures, ConnectingTimesOut) {
   AgentParams params = SmallAgentParams("127.0.0.1:1", 1, kClients);
   params.connect_timeout = absl::Milliseconds(250);
   ExpectError(RunSmallAgent(params, privatizer_), StatusCode::kUnavailable,
-              HasSubstr("no server at 127.0.0.1:1 after 250ms"));
+              HasSubstr("the server at 127.0.0.1:1 did not answer within 250ms"));
 }
 
 TEST_F(Failures, AServerThatWaitsCanBeStopped) {

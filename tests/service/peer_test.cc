@@ -309,11 +309,11 @@ TEST(PeerFailures, APeerThatSendsWhatItShouldNotIsGivenUp) {
   v1::ToPeer out_of_order = RawPeer::Request(1, 1, 7);
   *out_of_order.mutable_packet()->add_messages() = out_of_order.packet().messages(0);
   const std::pair<const char*, v1::ToPeer> cases[] = {
-      {"slot 2 after 0", RawPeer::Packet(2)},
-      {"slot 0 after 0", RawPeer::Packet(0)},
-      {"bulletins and requests of its own", RawPeer::Request(1, 2)},
-      {"bulletins and requests of its own", share},
-      {"group -4", malformed},
+      {"slot 2 after that of slot 0", RawPeer::Packet(2)},
+      {"slot 0 after that of slot 0", RawPeer::Packet(0)},
+      {"its own bulletins and requests", RawPeer::Request(1, 2)},
+      {"its own bulletins and requests", share},
+      {"group: -4", malformed},
       {"out of order", out_of_order},
       {"other than packets", RawPeer::Hello(1, 2)},
       {"other than packets", v1::ToPeer()},
@@ -361,7 +361,7 @@ TEST(PeerFailures, AnotherExperimentIsRefused) {
       peers.at(1).result.get(), absl::StatusCode::kFailedPrecondition,
       AllOf(HasSubstr("neighbour 2 refused this peer"), HasSubstr("'another'"), HasSubstr("'digest'")));
   ExpectError(peers.at(2).result.get(), absl::StatusCode::kUnavailable,
-              HasSubstr("no neighbour 1 after 300ms"));
+              HasSubstr("neighbour 1 did not connect within 300ms"));
   // Peer 3 may have started or not; the run has not.
   ExpectError(peers.at(3).result.get(), absl::StatusCode::kUnavailable,
               AllOf(HasSubstr("neighbour 2 says that the run has not begun"), HasSubstr("UNAVAILABLE")));

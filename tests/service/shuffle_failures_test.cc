@@ -158,8 +158,9 @@ TEST_P(ShuffleFailures, AnAgentThatLeavesTheShufflerAloneEndsTheRun) {
   ASSERT_TRUE(down.Read().has_delivery());
   up.Cancel();
   // The second message comes if the shuffler's mix request arrives after the cancellation.
-  const auto says = AnyOf(AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("40 clients awaited")),
-                          HasSubstr("has no agent at the shuffler"));
+  const auto says =
+      AnyOf(AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("40 of its clients had not answered")),
+            HasSubstr("has no agent at the shuffler"));
   ExpectError(shuffler.Result(), StatusCode::kUnavailable, says);
   ExpectError(service.Result(), StatusCode::kUnavailable, AllOf(HasSubstr("the shuffler"), says));
 }
@@ -322,7 +323,7 @@ TEST_P(ShuffleFailures, AReportIsNotMixedAmongFewerThanItAsksFor) {
   agent.Write(shares);  // sending shares before the mix request is not an error
   server.Go();
   const auto says =
-      HasSubstr("client 11 may only be mixed with 3 reports, and the mix request of epoch 1 has 2");
+      HasSubstr("client 11 requires a mix of at least 3 reports, but the mix request of epoch 1 has 2");
   ExpectError(shuffler.Result(), StatusCode::kFailedPrecondition, says);
   EXPECT_THAT(server.Left(), says);
 }
@@ -382,12 +383,12 @@ TEST_P(ShuffleFailures, ABadRollEndsTheRun) {
   const std::pair<const char*, v1::ToAgent> cases[] = {
       {"client 11 is in a mix request twice", RawServer::MixRequestOf({11, 11})},
       {"client 2001", RawServer::MixRequestOf({2001})},
-      {"a mix request of 2 clients, and its query is to 1",
+      {"a mix request names 2 clients, but its query asks 1",
        mix_request([](v1::Message& m) { m.mutable_mix_request()->mutable_query()->set_clients(1); })},
-      {"not of the cohort",
+      {"not the cohort",
        mix_request([](v1::Message& m) { m.mutable_mix_request()->mutable_query()->set_cohort("x"); })},
-      {"other than a mix request", mix_request([](v1::Message& m) { m.set_from(7); })},
-      {"other than a mix request", RawServer::PlanTo({11})},
+      {"not one of its own mix requests", mix_request([](v1::Message& m) { m.set_from(7); })},
+      {"not one of its own mix requests", RawServer::PlanTo({11})},
       {"malformed", v1::ToAgent()},
   };
   for (const auto& [says, message] : cases) {

@@ -43,13 +43,13 @@ TEST(UserCodecTest, WhatIsMalformedIsRefusedAndNamed) {
   ASSERT_TRUE(DecodeUserMessage(good, 2).ok());
   EXPECT_THAT(error("", 2), HasSubstr("0 bytes"));
   EXPECT_THAT(error(good.substr(0, 20), 2), HasSubstr("20 bytes"));
-  EXPECT_THAT(error(good.substr(0, 16), 2), HasSubstr("1 entries, where 2 are announced"));
-  EXPECT_THAT(error(good + std::string(8, '\0'), 2), HasSubstr("3 entries, where 2 are announced"));
-  EXPECT_THAT(error(good, 3), HasSubstr("2 entries, where the model takes 3"));
-  EXPECT_THAT(error(good, -1), HasSubstr("where the model takes -1"));
+  EXPECT_THAT(error(good.substr(0, 16), 2), HasSubstr("it has 1 entries, but it announces 2"));
+  EXPECT_THAT(error(good + std::string(8, '\0'), 2), HasSubstr("it has 3 entries, but it announces 2"));
+  EXPECT_THAT(error(good, 3), HasSubstr("it has 2 entries, but the model takes 3"));
+  EXPECT_THAT(error(good, -1), HasSubstr("but the model takes -1"));
   std::string huge = good;
   huge[7] = '\x7f';  // 2^62 entries and more
-  EXPECT_THAT(error(huge, 2), HasSubstr("are announced"));
+  EXPECT_THAT(error(huge, 2), HasSubstr("but it announces"));
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     const std::string bytes = ByteString().Add(std::uint64_t{2}).Add(1.0).Add(bad).Take();

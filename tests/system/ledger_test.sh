@@ -58,9 +58,9 @@ says ledger.out "left to this client"
 says ledger.out "charge "
 ledger 0 show server.ledger --client 4294967295 --json
 says ledger.out '"charges": []'
-says ledger.out 'no charge to client 4294967295 in this ledger'
+says ledger.out 'this ledger has no charge to client 4294967295'
 ledger 0 show server.ledger --client 4294967295
-says ledger.out 'no charge to client 4294967295 in this ledger'
+says ledger.out 'this ledger has no charge to client 4294967295'
 ! grep -q 'left to this client' ledger.out || fail "a client that was never charged has an account: $(<ledger.out)"
 
 # The recipe in the documentation finds the same head.

@@ -24,7 +24,7 @@ says "$list" p1-fig2a
 # Runs all exhibits; every claim is judged, whatever the verdict.
 table=$("$BANDANA" reproduce --all --scale smoke --out all --quiet 2>stderr) || fail "--all: exit $? ($(<stderr))"
 [[ ! -s stderr ]] || fail "--quiet wrote: $(<stderr)"
-says "$table" 'so few runs settle no claim'
+says "$table" 'too few runs to settle a claim'
 [[ $table != *unjudged* ]] || fail "claims that cannot be judged: $(grep unjudged <<<"$table")"
 for exhibit in $exhibits; do
   says "$table" "$exhibit  "

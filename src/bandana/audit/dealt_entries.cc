@@ -45,13 +45,16 @@ absl::StatusOr<Target> DealtShuffledLaplace(const std::string& name, DpGuarantee
 std::vector<Entry> DealtEntries() {
   return {
       {"dealt-central-laplace",
-       "one reward a client, in one coordinate: a trusted server's DealtLaplace noise", kPure, kDealtDraws,
+       "one reward per client, in one coordinate, with Laplace noise of a trusted server", kPure, kDealtDraws,
        DealtLaplace<CentralLaplaceMean>(Calibration::kTight, {2, 3, 2})},
-      {"dealt-local-laplace", "the same with a client's own noise: the adversary reads its report", kPure,
+      {"dealt-local-laplace",
+       "one reward per client with the client's own noise; the adversary reads the report", kPure,
        kDealtDraws, DealtLaplace<LocalLaplaceMean>(Calibration::kTight, {1, 1, 1})},
-      {"dealt-shuffle-sum", "the same by sums of shuffled bits: the server sees totals", kSharp,
+      {"dealt-shuffle-sum", "one reward per client in sums of shuffled bits; the server sees totals", kSharp,
        kShuffleDraws, DealtShuffleSum},
-      {"dealt-shuffled-laplace", "the same with a client's own noise, dealt out and mixed by a shuffler",
+      {"dealt-shuffled-laplace",
+       "one reward per client with the client's own noise; a shuffler deals out the rounds and mixes the "
+       "reports",
        kAmplified, kShuffleDraws, DealtShuffledLaplace},
   };
 }

@@ -248,10 +248,10 @@ std::vector<Entry> FedUcbEntries() {
       {"fed-ucb-released",
        "whole runs of an agent of FedUCB that acts on released sums, on an interactive stream", kSharp,
        kFedUcbDraws, InteractiveStream(LocalData::kReleased)},
-      {"fed-ucb-raw", "the same where the agent acts on its own records, too, as P3 prints it", kSharp,
-       kFedUcbDraws, InteractiveStream(LocalData::kRaw),
-       "with local = raw one record changes later actions, and these later records: the claim is for logged "
-       "streams alone"},
+      {"fed-ucb-raw", "fed-ucb-released, but the agent also acts on its own unreleased records, as in P3",
+       kSharp, kFedUcbDraws, InteractiveStream(LocalData::kRaw),
+       "with local = raw one record changes later actions, and these change later records; the claim holds "
+       "only for logged streams"},
   };
 }
 

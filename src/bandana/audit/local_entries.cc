@@ -51,12 +51,12 @@ std::vector<Entry> LocalEntries() {
   constexpr std::int64_t kDraws = 200'000;
   return {
       {"local-gradient-duchi",
-       "a user's gradient, by Duchi et al.: the adversary reads the message",
+       "a user's gradient with the randomizer of Duchi et al.; the adversary reads the message",
        {1, 0},
        kDraws,
        Gradient(L2BallRandomizer::kDuchi, 1)},
       {"local-gradient-privunit",
-       "the same by PrivUnit",
+       "local-gradient-duchi with PrivUnit instead",
        {1, 0},
        kDraws,
        Gradient(L2BallRandomizer::kPrivUnit, 1)},
@@ -73,7 +73,7 @@ std::vector<Entry> LocalEntries() {
       {"local-regression", "a user's statistics for regression in one Gaussian release", kSharp, kDraws,
        Regression(Calibration::kTight, 1)},
       {"local-regression-paper",
-       "the same by P5's formula, held to what it delivers",
+       "local-regression with P5's formula, compared with the guarantee that it delivers",
        {2, 0.1},
        kDraws,
        Regression(Calibration::kPaper, 1)},

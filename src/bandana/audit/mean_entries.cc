@@ -38,22 +38,25 @@ std::vector<Entry> MeanEntries() {
   constexpr Calibration kPaper = Calibration::kPaper;
   return {
       {"none", "averages with no noise: what an audit without a claim looks like", kSharp, kDraws, None},
-      {"central-gaussian", "a trusted server's Gaussian", kSharp, kDraws,
+      {"central-gaussian", "a trusted server's Gaussian noise", kSharp, kDraws,
        Gaussian<CentralGaussianMean>(kTight, 3)},
-      {"central-gaussian-paper", "the same by P1's formula, held to what it delivers", kOfP1, kDraws,
+      {"central-gaussian-paper",
+       "central-gaussian with P1's formula, compared with the guarantee that it delivers", kOfP1, kDraws,
        Gaussian<CentralGaussianMean>(kPaper, 3)},
       {"central-laplace", "a trusted server's Laplace noise", kPure, kDraws,
        Laplace<CentralLaplaceMean>(kTight, 3)},
-      {"central-laplace-paper", "the same by P2's formula, held to what it delivers", kPure, kDraws,
+      {"central-laplace-paper",
+       "central-laplace with P2's formula, compared with the guarantee that it delivers", kPure, kDraws,
        Laplace<CentralLaplaceMean>(kPaper, 3)},
-      {"local-gaussian", "a client's own Gaussian: the adversary reads its report", kSharp, kDraws,
+      {"local-gaussian", "a client's own Gaussian noise; the adversary reads its report", kSharp, kDraws,
        Gaussian<LocalGaussianMean>(kTight, 1)},
-      {"local-gaussian-paper", "the same by P1's formula, held to what it delivers", kOfP1, kDraws,
+      {"local-gaussian-paper",
+       "local-gaussian with P1's formula, compared with the guarantee that it delivers", kOfP1, kDraws,
        Gaussian<LocalGaussianMean>(kPaper, 1)},
-      {"local-laplace", "a client's own Laplace noise: the adversary reads its report", kPure, kDraws,
+      {"local-laplace", "a client's own Laplace noise; the adversary reads its report", kPure, kDraws,
        Laplace<LocalLaplaceMean>(kTight, 1)},
-      {"local-laplace-paper", "the same by P2's formula, held to what it delivers", kPure, kDraws,
-       Laplace<LocalLaplaceMean>(kPaper, 1)},
+      {"local-laplace-paper", "local-laplace with P2's formula, compared with the guarantee that it delivers",
+       kPure, kDraws, Laplace<LocalLaplaceMean>(kPaper, 1)},
   };
 }
 

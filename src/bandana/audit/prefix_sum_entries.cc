@@ -86,7 +86,7 @@ std::vector<Entry> PrefixSumEntries() {
       {"silo-tree", "a silo's prefix sums by the binary tree, all steps together", kSharp, kDraws,
        PrefixSumStream(PrefixSumMechanism::kTree, kTight)},
       {"silo-tree-paper",
-       "the same by P3's formula, held to what it delivers",
+       "silo-tree with P3's formula, compared with the guarantee that it delivers",
        {20, 0.1},
        kDraws,
        PrefixSumStream(PrefixSumMechanism::kTree, Calibration::kPaper)},

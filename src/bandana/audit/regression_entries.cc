@@ -50,7 +50,7 @@ std::vector<Entry> RegressionEntries() {
       {"regression-tree", "a silo's sums for regression by the binary tree, all steps together", kSharp,
        kDraws, WholeStream(PrefixSumMechanism::kTree, kTight, 0.5)},
       {"regression-tree-paper",
-       "the same by P3's formula, held to what it delivers",
+       "regression-tree with P3's formula, compared with the guarantee that it delivers",
        {20, 0.1},
        kDraws,
        WholeStream(PrefixSumMechanism::kTree, Calibration::kPaper, 1)},

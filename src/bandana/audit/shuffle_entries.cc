@@ -63,20 +63,21 @@ std::vector<Entry> ShuffleEntries() {
   const Collusion one;
   const Collusion half{.colluding = 0, .honest_fraction = 0.5};
   return {
-      {"shuffle-sum-bits", "sums of shuffled bits: the server sees totals", kSharp, kSumDraws,
+      {"shuffle-sum-bits", "sums of shuffled bits; the server sees totals", kSharp, kSumDraws,
        ShuffleSum(Transport::kBits, kSumClients, one, 0)},
-      {"shuffle-sum-counts", "the same sent as counts", kSharp, kSumDraws,
+      {"shuffle-sum-counts", "shuffle-sum-bits, but clients send counts instead of bits", kSharp, kSumDraws,
        ShuffleSum(Transport::kCounts, kSumClients, one, 0)},
-      {"shuffle-sum-participant", "the same, and one of two clients subtracts its own report", kSharp,
+      {"shuffle-sum-participant", "shuffle-sum-bits, but one of two clients subtracts its own report", kSharp,
        kSumDraws, ShuffleSum(Transport::kBits, 2, one, 1)},
-      {"shuffle-sum-half-honest", "the same, and half of the clients tell the server their reports", kSharp,
-       kSumDraws, ShuffleSum(Transport::kBits, kSumClients, half, kSumClients / 2)},
+      {"shuffle-sum-half-honest",
+       "shuffle-sum-bits, but half of the clients tell the server their reports", kSharp, kSumDraws,
+       ShuffleSum(Transport::kBits, kSumClients, half, kSumClients / 2)},
       {"shuffled-laplace", "permuted reports with Laplace noise, against the server", kSharp, kLaplaceDraws,
        ShuffledLaplace(0)},
-      {"shuffled-laplace-participant", "the same, and one client removes its own report", kSharp,
+      {"shuffled-laplace-participant", "shuffled-laplace, but one client removes its own report", kSharp,
        kLaplaceDraws, ShuffledLaplace(1)},
-      {"shuffled-laplace-shuffler", "one of these reports, against the shuffler", kSharp, kLaplaceDraws,
-       ShuffledLaplaceShuffler},
+      {"shuffled-laplace-shuffler", "one report with Laplace noise, against the shuffler", kSharp,
+       kLaplaceDraws, ShuffledLaplaceShuffler},
   };
 }
 

@@ -41,11 +41,11 @@ bool WholeMonths(double value) { return value >= 1 && value <= 1200 && value == 
 // The result points into `columns`.
 std::vector<NumberColumn> NumberColumns(const AutoLendingColumns& columns) {
   return {{&columns.fico, &Loan::fico, Positive, "a finite number > 0"},
-          {&columns.one_month, &Loan::one_month, NotNegative, "a finite number >= 0, per cent a year"},
+          {&columns.one_month, &Loan::one_month, NotNegative, "a finite number >= 0, in percent per year"},
           {&columns.term, &Loan::term, WholeMonths, "a whole number of months from 1 to 1200"},
           {&columns.amount, &Loan::amount, Positive, "a finite number > 0"},
           {&columns.competitor_rate, &Loan::competitor_rate, NotNegative,
-           "a finite number >= 0, per cent a year"},
+           "a finite number >= 0, in percent per year"},
           {&columns.monthly_payment, &Loan::monthly_payment, Positive, "a finite number > 0"}};
 }
 
@@ -70,7 +70,7 @@ absl::Status CheckScale(const AutoLendingScale& scale) {
 }
 
 absl::Status CheckLoans(const std::vector<Loan>& loans) {
-  if (loans.empty()) return InvalidOption("loans", "none", "at least one");
+  if (loans.empty()) return InvalidOption("loans", "none", "at least one loan");
   const AutoLendingColumns columns;
   const std::vector<NumberColumn> numbers = NumberColumns(columns);
   for (const Loan& loan : loans) {
@@ -118,7 +118,7 @@ absl::StatusOr<Vector> PriceGrid(const std::vector<double>& logged, const AutoLe
   if (!(std::isfinite(range.low) && std::isfinite(range.high) && range.low <= range.high) ||
       (revenue && !(range.low >= 0 && range.high > 0))) {
     return InvalidOption("price_range", fmt::format("[{}, {}]", range.low, range.high),
-                         revenue ? "0 <= low <= high, high > 0, where the reward is the revenue"
+                         revenue ? "0 <= low <= high and high > 0, because the reward is the revenue"
                                  : "finite numbers, low <= high");
   }
   return Vector(Vector::LinSpaced(options.prices, range.low, range.high));
@@ -148,13 +148,14 @@ absl::Status CheckWithin(const AutoLendingScale& scale, const std::vector<Loan>&
       const Interval& range = scale.ranges[i];
       if (numbers[i] >= range.low && numbers[i] <= range.high) continue;
       return InvalidOption(kNumberNames[i], numbers[i],
-                           fmt::format("[{}, {}], by `scale`", range.low, range.high));
+                           fmt::format("a number in [{}, {}], the range in `scale`", range.low, range.high));
     }
   }
   const double largest = std::max(std::abs(*std::max_element(logged.begin(), logged.end())),
                                   std::abs(*std::min_element(logged.begin(), logged.end())));
   if (const double price = std::max(largest, grid.cwiseAbs().maxCoeff()); !(price <= scale.price)) {
-    return InvalidOption("price", price, fmt::format("at most {}, by `scale`", scale.price));
+    return InvalidOption("price", price,
+                         fmt::format("at most {}, the largest price in `scale`", scale.price));
   }
   if (!(scale.radius >= AutoLendingScale::WorstRadius())) {
     return InvalidOption("scale.radius", scale.radius,
@@ -183,7 +184,7 @@ absl::StatusOr<std::vector<Loan>> ReadAutoLending(const std::string& path,
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
       CsvReader::Open(path, {.key = "file",
-                             .lines = "one application a line under a header",
+                             .lines = "one application per line under a header",
                              .accepted = fmt::format(
                                  "columns {}, {}, {}, {}, {}, {}, {}, {} and any others", columns.fico,
                                  columns.one_month, columns.term, columns.amount, columns.competitor_rate,
@@ -294,7 +295,7 @@ absl::StatusOr<LogisticFit> FitLogistic(const ActionMatrix& features, const std:
     const Matrix information = features.transpose() * weights.asDiagonal() * features;
     const Eigen::LLT<Matrix> factor(information + penalty * Matrix::Identity(size, size));
     if (factor.info() != Eigen::Success)
-      return absl::InternalError("a logistic regression's matrix is singular");
+      return absl::InternalError("the matrix of the logistic regression is singular");
     const Vector direction = -factor.solve(gradient);
     // Twice the expected decrease of the loss, to second order.
     const double decrement = -gradient.dot(direction);
@@ -316,7 +317,7 @@ absl::StatusOr<LogisticFit> FitLogistic(const ActionMatrix& features, const std:
     loss = next;
   }
   return absl::InternalError(
-      fmt::format("no convergence of a logistic regression in {} steps", kMostIterations));
+      fmt::format("the logistic regression did not converge in {} steps", kMostIterations));
 }
 
 absl::StatusOr<AutoLendingProblem> AutoLendingProblem::Create(std::vector<Loan> loans,

@@ -14,8 +14,8 @@ absl::Status CheckNorms(const CsvReader& reader, const double* context, Count ac
   for (Count a = 0; a < actions; ++a) {
     const double norm = Eigen::Map<const Vector>(context + a * dimension, dimension).norm();
     if (!(norm <= kNormSlack)) {
-      return reader.Error(
-          {.message = fmt::format("the norm of action {}", a + 1), .value = fmt::format("{:.6g}", norm)});
+      return reader.Error({.message = fmt::format("action {} has this norm, which is larger than 1", a + 1),
+                           .value = fmt::format("{:.6g}", norm)});
     }
   }
   return absl::OkStatus();
@@ -33,12 +33,11 @@ absl::StatusOr<std::shared_ptr<const SampledContexts>> ReadContexts(const std::s
   }
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
-      CsvReader::Open(
-          path, {.key = "file",
-                 .lines = "one context a line",
-                 .accepted =
-                     "one context a line: actions x dimension finite numbers separated by commas, action by "
-                     "action, each action of norm at most 1"}));
+      CsvReader::Open(path,
+                      {.key = "file",
+                       .lines = "one context per line",
+                       .accepted = "one context per line: actions x dimension finite numbers separated by "
+                                   "commas, action by action; every action has a norm of at most 1"}));
   const Count wanted = actions * dimension;
   std::vector<double> entries;
   while (reader.Next()) {
@@ -48,9 +47,10 @@ absl::StatusOr<std::shared_ptr<const SampledContexts>> ReadContexts(const std::s
       entries.push_back(entry);
     }
     if (const auto count = static_cast<Count>(entries.size() - first); count != wanted) {
-      return reader.Error({.message = fmt::format("a context of {} actions in dimension {} has {}", actions,
-                                                  dimension, wanted),
-                           .value = fmt::format("{} numbers", count)});
+      return reader.Error(
+          {.message = fmt::format("a context of {} actions in dimension {} must have {} numbers", actions,
+                                  dimension, wanted),
+           .value = fmt::format("{} numbers", count)});
     }
     BANDANA_RETURN_IF_ERROR(CheckNorms(reader, entries.data() + first, actions, dimension));
   }

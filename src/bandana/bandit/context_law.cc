@@ -23,7 +23,7 @@ absl::Status CheckSize(Count actions, Count dimension, Count least_dimension) {
   }
   if (!(actions >= 2 && actions <= kMostEntries / dimension)) {
     return InvalidField(Part::kParams, "actions", static_cast<double>(actions),
-                        "a whole number from 2, so that there is a choice in a context, to 2^24 / dimension");
+                        "a whole number from 2 to 2^24 / dimension: a context must offer a choice");
   }
   return absl::OkStatus();
 }
@@ -120,7 +120,7 @@ SampledContexts::SampledContexts(ActionMatrix stacked, Count actions)
 absl::StatusOr<std::shared_ptr<const SampledContexts>> SampledContexts::Create(ActionMatrix stacked,
                                                                                Count actions) {
   BANDANA_CHECK(actions >= 1);
-  if (stacked.size() == 0) return BadContext(0, "there is none");
+  if (stacked.size() == 0) return BadContext(0, "it is missing");
   BANDANA_CHECK(stacked.rows() % actions == 0);
   for (Eigen::Index row = 0; row < stacked.rows(); ++row) {
     const double norm = stacked.row(row).norm();
@@ -190,21 +190,22 @@ absl::StatusOr<std::shared_ptr<const ClusterContexts>> ClusterContexts::Create(P
   };
   BANDANA_RETURN_IF_ERROR(CheckSize(params.actions, params.centres.cols(), 2));
   if (!(params.radius > 0 && params.radius <= 1 && std::isnormal(params.radius))) {
-    return refuse(fmt::format("a radius of {}", params.radius), "a number in (0, 1]");
+    return refuse(fmt::format("the radius is {}", params.radius), "a number in (0, 1]");
   }
   if (params.centres.rows() == 0 ||
       params.weights.size() != static_cast<std::size_t>(params.centres.rows())) {
-    return refuse(fmt::format("{} centres and {} weights", params.centres.rows(), params.weights.size()),
-                  "as many weights as centres, and at least one");
+    return refuse(
+        fmt::format("there are {} centres and {} weights", params.centres.rows(), params.weights.size()),
+        "at least one centre, and one weight per centre");
   }
   double total = 0;
   for (const double weight : params.weights) {
     if (!(weight > 0 && weight <= 1))
-      return refuse(fmt::format("a weight of {}", weight), "a number in (0, 1]");
+      return refuse(fmt::format("a weight is {}", weight), "a number in (0, 1]");
     total += weight;
   }
   if (!(std::abs(total - 1) <= 1e-9))
-    return refuse(fmt::format("weights that sum to {}", total), "a sum of 1");
+    return refuse(fmt::format("the weights add up to {}", total), "weights that add up to 1");
   for (double& weight : params.weights) weight /= total;
   for (Eigen::Index b = 0; b < params.centres.rows(); ++b) {
     const double norm = params.centres.row(b).norm();

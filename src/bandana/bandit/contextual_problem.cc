@@ -122,7 +122,7 @@ absl::StatusOr<ContextualProblem> ContextualProblem::Create(std::shared_ptr<cons
                                                             Vector theta) {
   BANDANA_CHECK(policies != nullptr);
   if (!(theta.size() == policies->thetas().cols() && theta.norm() > 0)) {
-    return absl::InvalidArgumentError("theta is zero, or not of the contexts' dimension");
+    return absl::InvalidArgumentError("theta is zero, or it does not have the dimension of the contexts");
   }
   const double best = policies->BestValue(theta);
   BANDANA_ASSIGN_OR_RETURN(LinearProblem linear,

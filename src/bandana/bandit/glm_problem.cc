@@ -29,7 +29,7 @@ absl::Status CheckSize(const GlmProblemParams& params) {
   }
   if (!(params.arms >= 2 && params.arms <= kMostEntries / params.dimension)) {
     return BadCount("actions", params.arms,
-                    "a whole number from 2, so that there is a choice, to 2^24 / dimension");
+                    "a whole number from 2 to 2^24 / dimension: a user must have a choice");
   }
   return absl::OkStatus();
 }
@@ -38,7 +38,7 @@ absl::Status CheckMargin(const GlmProblemParams& params) {
   if (params.contexts != UserContexts::kMargin) {
     if (params.margin == 0) return absl::OkStatus();
     return InvalidField(Part::kParams, "margin", params.margin,
-                        "nothing unless environment.contexts = \"margin\"");
+                        "a margin only with environment.contexts = \"margin\"");
   }
   if (!(params.margin >= 0.01 && params.margin <= 100)) {
     return InvalidField(Part::kParams, "margin", params.margin, "a number in [0.01, 100]");
@@ -48,7 +48,8 @@ absl::Status CheckMargin(const GlmProblemParams& params) {
                         "single with environment.contexts = \"margin\"");
   }
   if (params.mean.link() != Link::kIdentity) {
-    return InvalidField(Part::kParams, "link", "another", "identity with environment.contexts = \"margin\"");
+    return InvalidField(Part::kParams, "link", "a link other than identity",
+                        "identity with environment.contexts = \"margin\"");
   }
   return absl::OkStatus();
 }
@@ -73,7 +74,7 @@ absl::Status CheckLinearReward(const GlmProblemParams& params) {
   }
   if (params.theta_norm <= 1) return absl::OkStatus();
   return InvalidField(Part::kParams, "theta_norm", params.theta_norm,
-                      "at most 1 with rewards in [-1, 1]: means must be there, too");
+                      "at most 1, because rewards and their means must be in [-1, 1]");
 }
 
 absl::Status CheckReward(const GlmProblemParams& params) {
@@ -86,7 +87,8 @@ absl::Status CheckReward(const GlmProblemParams& params) {
     case Link::kLogistic:
     case Link::kProbit:
       if (params.reward.kind == RewardKind::kBernoulli) return absl::OkStatus();
-      return InvalidField(Part::kParams, "reward", "another law", "bernoulli with this environment.link");
+      return InvalidField(Part::kParams, "reward", "a law other than bernoulli",
+                          "bernoulli with this environment.link");
     case Link::kPoisson:
       break;
   }
@@ -130,13 +132,13 @@ absl::StatusOr<GlmProblem> GlmProblem::Create(const GlmProblemParams& params, Ac
   BANDANA_RETURN_IF_ERROR(Check(params));
   const Count rows = params.parameters == ParameterKind::kMulti ? params.arms : 1;
   if (thetas.rows() != rows || thetas.cols() != params.dimension) {
-    return absl::InvalidArgumentError(fmt::format("thetas are {} x {}, accepted is {} x {}", thetas.rows(),
-                                                  thetas.cols(), rows, params.dimension));
+    return absl::InvalidArgumentError(fmt::format("the thetas are {} x {}, but they must be {} x {}",
+                                                  thetas.rows(), thetas.cols(), rows, params.dimension));
   }
   for (Eigen::Index i = 0; i < rows; ++i) {
     if (const double norm = thetas.row(i).norm(); !(norm <= params.theta_norm * kNormSlack)) {
       return absl::InvalidArgumentError(
-          fmt::format("theta {} has norm {}, accepted is at most {}", i, norm, params.theta_norm));
+          fmt::format("theta {} has norm {}, but at most {} is accepted", i, norm, params.theta_norm));
     }
   }
   if (thetas.isZero(0)) return absl::InvalidArgumentError("every theta is zero");

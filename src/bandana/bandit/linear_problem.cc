@@ -43,10 +43,10 @@ PhiloxSource InstanceBits(std::uint64_t seed, std::uint32_t replicate) {
 }
 
 absl::Status BadActions(const std::string& message) {
-  return InvalidField(Part::kParams,
-                      {.message = message,
-                       .key = "actions",
-                       .accepted = "at least one action, finite, of norm at most 1, not all zero"});
+  return InvalidField(Part::kParams, {.message = message,
+                                      .key = "actions",
+                                      .accepted = "at least one action; every action is finite with a norm "
+                                                  "of at most 1, and not all actions are zero"});
 }
 
 }  // namespace
@@ -69,10 +69,11 @@ absl::StatusOr<LinearProblem> LinearProblem::Create(ActionMatrix actions, Vector
   if (actions.isZero(0)) return BadActions("every action is zero");
   if (theta.size() != actions.cols()) {
     return absl::InvalidArgumentError(
-        fmt::format("theta has {} entries, actions have {}", theta.size(), actions.cols()));
+        fmt::format("theta has {} entries, but the actions have {}", theta.size(), actions.cols()));
   }
   if (!(theta.norm() <= kNormSlack)) {
-    return absl::InvalidArgumentError(fmt::format("theta has norm {}, accepted is at most 1", theta.norm()));
+    return absl::InvalidArgumentError(
+        fmt::format("theta has norm {}, but at most 1 is accepted", theta.norm()));
   }
   return LinearProblem(std::move(actions), std::move(theta));
 }
@@ -81,7 +82,7 @@ absl::StatusOr<LinearProblem> LinearProblem::Create(ActionMatrix actions, Vector
   BANDANA_ASSIGN_OR_RETURN(LinearProblem problem, Create(std::move(actions), std::move(theta)));
   if (!(problem.optimum_ <= optimum + kMeanSlack)) {
     return absl::InvalidArgumentError(
-        fmt::format("an optimum of {}, where an action has mean {}", optimum, problem.optimum_));
+        fmt::format("the optimum is {}, but an action has the larger mean {}", optimum, problem.optimum_));
   }
   problem.optimum_ = std::max(problem.optimum_, optimum);
   return problem;
@@ -107,7 +108,8 @@ absl::StatusOr<LinearProblem> LinearProblem::Draw(const LinearProblemParams& par
   if (!(params.actions >= 1 && params.actions <= most_actions)) {
     return InvalidField(
         Part::kParams, "actions", fmt::format("{}", params.actions),
-        fmt::format("a whole number from 1 to {}: there are 2^29 / dimension at most", most_actions));
+        fmt::format("a whole number from 1 to {}: at most 2^29 / dimension actions are possible",
+                    most_actions));
   }
   BANDANA_RETURN_IF_ERROR(CheckThetaNorm(params.theta_norm));
   PhiloxSource bits = InstanceBits(seed, replicate);
@@ -142,8 +144,8 @@ absl::StatusOr<ActionMatrix> ReadActions(const std::string& path) {
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
       CsvReader::Open(path, {.key = "file",
-                             .lines = "one action a line",
-                             .accepted = "finite numbers separated by commas, as many on every line"}));
+                             .lines = "one action per line",
+                             .accepted = "finite numbers separated by commas, equally many on every line"}));
   std::vector<double> entries;
   std::size_t dimension = 0;
   while (reader.Next()) {
@@ -154,8 +156,8 @@ absl::StatusOr<ActionMatrix> ReadActions(const std::string& path) {
     }
     if (dimension == 0) dimension = count;
     if (count != dimension) {
-      return reader.Error(
-          {.message = fmt::format("{} numbers, where the first action has {}", count, dimension)});
+      return reader.Error({.message = fmt::format("this action has {} numbers, but the first action has {}",
+                                                  count, dimension)});
     }
   }
   BANDANA_RETURN_IF_ERROR(reader.status());

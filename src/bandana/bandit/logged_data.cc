@@ -37,7 +37,7 @@ absl::Status CheckFinite(const std::string& key, std::span<const double> values)
 
 absl::Status CheckSize(const std::string& key, std::size_t size, Count wanted) {
   if (static_cast<Count>(size) == wanted) return absl::OkStatus();
-  return InvalidOption(key, fmt::format("{} entries", size), fmt::format("{}, one a round", wanted));
+  return InvalidOption(key, fmt::format("{} entries", size), fmt::format("{}, one per round", wanted));
 }
 
 // Returns i if the name is PREFIXi, with i in decimal without leading zeros.
@@ -84,7 +84,7 @@ absl::Status CheckNoOthers(const CsvReader& reader, const CsvHeader& header,
                            const std::set<std::string>& known, const std::vector<std::string>& ignored) {
   for (const std::string& name : header.names()) {
     if (known.contains(name) || std::find(ignored.begin(), ignored.end(), name) != ignored.end()) continue;
-    return reader.Error({.message = "a column that is neither known nor to be ignored (`ignore`)",
+    return reader.Error({.message = "this column is unknown; to ignore it, add its name to `ignore`",
                          .value = name.empty() ? "a column without a name" : name});
   }
   return absl::OkStatus();
@@ -117,9 +117,10 @@ absl::StatusOr<ActionMatrix> ReadActionContexts(const std::string& path, Count a
                                                 const std::vector<std::string>& ignored) {
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
-      CsvReader::Open(path, {.key = "action_context",
-                             .lines = "one action a line under a header",
-                             .accepted = "action_context_0, ... (or x0, ...) and maybe action"}));
+      CsvReader::Open(path,
+                      {.key = "action_context",
+                       .lines = "one action per line under a header",
+                       .accepted = "columns action_context_0, ... (or x0, ...) and optionally action"}));
   BANDANA_ASSIGN_OR_RETURN(const CsvHeader header, CsvHeader::Read(reader));
   std::set<std::string> known = {"action"};
   BANDANA_ASSIGN_OR_RETURN(const std::vector<std::size_t> features,
@@ -132,7 +133,8 @@ absl::StatusOr<ActionMatrix> ReadActionContexts(const std::string& path, Count a
     BANDANA_RETURN_IF_ERROR(header.CheckWidth(reader));
     const auto row = static_cast<Count>(order.size());
     if (row == (actions == 0 ? kMostActions : actions)) {
-      return reader.Error({.message = fmt::format("a row more than there are actions, {}", row)});
+      return reader.Error(
+          {.message = fmt::format("the file has more rows than there are actions ({})", row)});
     }
     order.push_back(static_cast<ArmId>(row));
     if (action_place.has_value()) {
@@ -144,9 +146,9 @@ absl::StatusOr<ActionMatrix> ReadActionContexts(const std::string& path, Count a
   BANDANA_RETURN_IF_ERROR(reader.status());
   const auto rows = static_cast<Count>(order.size());
   if (rows == 0 || (actions != 0 && rows != actions)) {
-    return reader.FileError({.message = "not as many rows as actions",
+    return reader.FileError({.message = "the number of rows is not the number of actions",
                              .value = fmt::format("{} rows", rows),
-                             .accepted = actions == 0 ? "at least one" : fmt::format("{}", actions)});
+                             .accepted = actions == 0 ? "at least one row" : fmt::format("{}", actions)});
   }
   std::vector<bool> seen(order.size());
   ActionMatrix table(rows, static_cast<Eigen::Index>(features.size()));
@@ -216,7 +218,7 @@ absl::StatusOr<LoggedData> LoggedData::Create(Params params) {
   BANDANA_RETURN_IF_ERROR(CheckSize("pscore", params.pscores.size(), rounds));
   if (static_cast<Count>(params.contexts.size()) != rounds * params.dimension) {
     return InvalidOption("context", fmt::format("{} entries", params.contexts.size()),
-                         fmt::format("{}, {} a round", rounds * params.dimension, params.dimension));
+                         fmt::format("{}, {} per round", rounds * params.dimension, params.dimension));
   }
   BANDANA_RETURN_IF_ERROR(CheckFinite("context", params.contexts));
   BANDANA_RETURN_IF_ERROR(CheckFinite("reward", params.rewards));
@@ -231,7 +233,7 @@ absl::StatusOr<LoggedData> LoggedData::Create(Params params) {
   const ActionMatrix& table = params.action_contexts;
   if (table.rows() != 0 && table.rows() != params.num_actions) {
     return InvalidOption("action_context", fmt::format("{} rows", table.rows()),
-                         fmt::format("{}, one an action", params.num_actions));
+                         fmt::format("{}, one per action", params.num_actions));
   }
   BANDANA_RETURN_IF_ERROR(
       CheckFinite("action_context", {table.data(), static_cast<std::size_t>(table.size())}));
@@ -251,9 +253,9 @@ absl::StatusOr<LoggedData> ReadLoggedData(const std::string& path, const LoggedD
   BANDANA_ASSIGN_OR_RETURN(
       CsvReader reader,
       CsvReader::Open(path, {.key = "file",
-                             .lines = "one round a line under a header",
+                             .lines = "one round per line under a header",
                              .accepted = "columns context_0, ... (or x0, ...), action, reward, pscore and "
-                                         "maybe position; one round a line"}));
+                                         "optionally position; one round per line"}));
   BANDANA_ASSIGN_OR_RETURN(const CsvHeader header, CsvHeader::Read(reader));
   BANDANA_ASSIGN_OR_RETURN(const LogColumns columns, FindColumns(reader, header, options.ignored));
   log.dimension = static_cast<Count>(columns.context.size());
@@ -265,7 +267,7 @@ absl::StatusOr<LoggedData> ReadLoggedData(const std::string& path, const LoggedD
     BANDANA_ASSIGN_OR_RETURN(const double reward, reader.Number(columns.reward, "reward"));
     BANDANA_ASSIGN_OR_RETURN(const double pscore, reader.Number(columns.pscore, "pscore"));
     if (!(pscore > 0 && pscore <= 1)) {
-      return reader.Error({.message = "not a probability that an action can have had",
+      return reader.Error({.message = "this cannot be the probability of an action that was played",
                            .key = "pscore",
                            .value = std::string(reader.fields()[columns.pscore]),
                            .accepted = kAcceptedScore});
@@ -274,7 +276,7 @@ absl::StatusOr<LoggedData> ReadLoggedData(const std::string& path, const LoggedD
       const std::string_view here = reader.fields()[*columns.position];
       if (log.actions.empty()) position = here;
       if (here != position) {
-        return reader.Error({.message = "a log of several positions",
+        return reader.Error({.message = "the log has several positions, but only one is accepted",
                              .key = "position",
                              .value = std::string(here),
                              .accepted = fmt::format("{}, as in the first round", position)});

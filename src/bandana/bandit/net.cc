@@ -150,11 +150,11 @@ std::optional<double> LeastRadius(ActionSet set, int dimension, double most) {
 }
 
 absl::Status NoNet(ActionSet set, Count dimension) {
-  return InvalidField(Part::kParams,
-                      {.message = fmt::format("no net of the {} in so many dimensions fits", NameOf(set)),
-                       .key = "dimension",
-                       .value = fmt::format("{}", dimension),
-                       .accepted = "a dimension in which a net has at most 2^29 numbers"});
+  return InvalidField(Part::kParams, {.message = fmt::format(
+                                          "every net of the {} in this dimension is too large", NameOf(set)),
+                                      .key = "dimension",
+                                      .value = fmt::format("{}", dimension),
+                                      .accepted = "a dimension in which a net has at most 2^29 numbers"});
 }
 
 /// Returns a radius with three digits that the limit allows, slightly above the smallest.
@@ -180,9 +180,9 @@ absl::StatusOr<Plan> CheckedPlan(const NetParams& params) {
   if (!least.has_value()) return NoNet(params.set, params.dimension);
   return InvalidField(
       Part::kParams,
-      {.message = fmt::format("a net of the {} of dimension {} would have about {:.2g} "
-                              "actions; there is room for {:.0f}",
-                              NameOf(params.set), dimension, plan.most, most),
+      {.message = fmt::format(
+           "a net of the {} of dimension {} would have about {:.2g} actions, but at most {:.0f} are possible",
+           NameOf(params.set), dimension, plan.most, most),
        .key = "net_radius",
        .value = fmt::format("{:g}", params.radius),
        .accepted = fmt::format("for instance {:.4g}", Readable(params.set, dimension, most, *least))});

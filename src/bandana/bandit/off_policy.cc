@@ -32,14 +32,16 @@ absl::Status CheckOptions(const LoggedData& log, const OffPolicyOptions& options
     return InvalidOption("weight_bound", *options.weight_bound, "a finite number >= 1");
   }
   if (log.rounds() < fewest) {
-    return InvalidOption("log", fmt::format("{} rounds", log.rounds()), fmt::format("{} at least", fewest));
+    return InvalidOption("log", fmt::format("{} rounds", log.rounds()),
+                         fmt::format("at least {} rounds", fewest));
   }
   for (Count t = 0; t < log.rounds(); ++t) {
     if (log.reward(t) >= low && log.reward(t) <= high) continue;
-    return InvalidInput({.message = fmt::format("round {} is outside the interval of rewards", t),
-                         .key = "reward",
-                         .value = fmt::format("{}", log.reward(t)),
-                         .accepted = fmt::format("[{}, {}], by off_policy.rewards", low, high)});
+    return InvalidInput(
+        {.message = fmt::format("the reward of round {} is outside the interval of rewards", t),
+         .key = "reward",
+         .value = fmt::format("{}", log.reward(t)),
+         .accepted = fmt::format("a number in [{}, {}], the interval off_policy.rewards", low, high)});
   }
   return absl::OkStatus();
 }
@@ -50,10 +52,10 @@ absl::Status CheckProbabilities(const Vector& probabilities, Count round) {
     return absl::OkStatus();
   }
   return InvalidInput(
-      {.message = fmt::format("in round {} the policy's probabilities are none", round),
+      {.message = fmt::format("in round {} the policy does not return a probability distribution", round),
        .key = "policy",
        .value = fmt::format("smallest {}, sum {}", probabilities.minCoeff(), probabilities.sum()),
-       .accepted = "numbers >= 0 of sum 1"});
+       .accepted = "numbers >= 0 that add up to 1"});
 }
 
 // Calls use(round, pi(. | x), weight) for each round of the log. `use` may fail.
@@ -70,7 +72,7 @@ absl::StatusOr<ValueEstimate> ForRounds(const LoggedData& log, const StochasticP
     const double weight = probabilities[log.action(t)] / log.pscore(t);
     if (options.weight_bound.has_value() && !(weight <= *options.weight_bound * (1 + kProbabilitySlack))) {
       return InvalidOption("weight_bound", *options.weight_bound,
-                           fmt::format("at least {}, the weight of round {}", weight, t));
+                           fmt::format("at least {}, which is the weight of round {}", weight, t));
     }
     sum += weight;
     squares += weight * weight;
@@ -139,10 +141,11 @@ absl::StatusOr<double> ModelValue(const RewardEstimate& model, const ContextView
   const double value = model(context, action);
   if (value >= rewards.low && value <= rewards.high) return value;
   return InvalidInput(
-      {.message = fmt::format("the reward model of action {} in round {}", action, round),
+      {.message = fmt::format("the reward model returns this value for action {} in round {}", action, round),
        .key = "model",
        .value = fmt::format("{}", value),
-       .accepted = fmt::format("[{}, {}], by off_policy.rewards", rewards.low, rewards.high)});
+       .accepted =
+           fmt::format("a number in [{}, {}], the interval off_policy.rewards", rewards.low, rewards.high)});
 }
 
 enum class ModelUse { kDirect, kDoublyRobust };
@@ -277,7 +280,7 @@ absl::StatusOr<ValueEstimate> SelfNormalised(const LoggedData& log, const Stocha
   if (!(sum > 0)) {
     return InvalidInput({.message = "no round of the log has an action that the policy plays",
                          .key = "policy",
-                         .accepted = "a policy that the log overlaps"});
+                         .accepted = "a policy that plays some of the actions in the log"});
   }
   // Against rounding.
   estimate.value = std::clamp(sum_weighted / sum, options.rewards.low, options.rewards.high);

@@ -98,7 +98,7 @@ absl::StatusOr<ActiveRows> CheckedRows(const ActionMatrix& actions, std::span<co
     }
     greatest = std::max(greatest, entry);
   }
-  if (!(greatest > 1e-300)) return BadDesign("every action is zero, or too short to tell from it (1e-300)");
+  if (!(greatest > 1e-300)) return BadDesign("every action is zero, or has no entry above 1e-300");
   rows.scale = std::ldexp(1.0, -std::min(std::ilogb(greatest), 1000));
   return rows;
 }
@@ -569,7 +569,7 @@ absl::StatusOr<Design> NearOptimalDesign(const ActionMatrix& actions, std::span<
   if (!(best.g <= goal)) attempt(FrankWolfe(leverages, UniformOn(start.pivots()), goal));
   if (!(best.g <= goal)) attempt(Exchange(leverages, start.pivots(), goal));
   if (!(best.g <= 2 * rank))
-    return absl::InternalError(absl::StrCat("design lost to rounding: g = ", best.g));
+    return absl::InternalError(absl::StrCat("rounding errors have made the design useless: g = ", best.g));
   return Assemble(rows, start.basis(), std::move(best));
 }
 

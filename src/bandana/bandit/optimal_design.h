@@ -32,7 +32,7 @@ struct Design {
   template <class Archive>
   void State(Archive& a) {
     a(support, weights, basis, g, steps);
-    a.Check(support.size() == weights.size(), "a design without its weights");
+    a.Check(support.size() == weights.size(), "its design does not have one weight per action");
   }
 };
 

@@ -5,7 +5,7 @@
 namespace bandana {
 
 absl::Status SlotWorld::AnswerGroup(NodeId, Count, Epoch, ArmId, std::vector<RewardSum>&) {
-  return absl::UnimplementedError("this world answers clients one by one");
+  return absl::UnimplementedError("this world can answer clients only one by one");
 }
 
 void RoundWorld::Fill(NodeId, Count, DecisionBlock<float>&) { BANDANA_CHECK(single_precision()); }

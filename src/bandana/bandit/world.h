@@ -151,7 +151,7 @@ class UserWorld : public World, public UserView {
   /// Returns by how much the arm's mean is below the best of this user. NaN: nobody knows.
   virtual double Gap(ArmId) const { return std::numeric_limits<double>::quiet_NaN(); }
 
-  /// Returns the same world in law for learners that look at scores alone, where it is cheaper; or nothing.
+  /// Returns a cheaper world with the same law, for learners that look only at scores. Null: there is none.
   virtual std::unique_ptr<UserWorld> ScoresOnly() const { return nullptr; }
 
   /// Returns the arm that the learner's public model holds for the best.

@@ -64,8 +64,7 @@ absl::StatusOr<Json> ReadJson(const std::string& file) {
     const auto line = 1 + static_cast<int>(std::count(text.begin(), end, '\n'));
     return InvalidInput({.message = "not JSON", .file = file, .line = line, .accepted = "a list of events"});
   } catch (const Json::exception&) {  // a number that is too large for a double
-    return InvalidInput(
-        {.message = "a number that is too large", .file = file, .accepted = "finite numbers"});
+    return InvalidInput({.message = "a number is too large", .file = file, .accepted = "finite numbers"});
   }
 }
 
@@ -197,7 +196,8 @@ std::string Text(const Request& request, const AccountReport& report) {
                     proof.guarantee ? RoundedUp(proof.guarantee->delta, 5) : "-",
                     used ? "used" : proof.why_not});
   }
-  return text + Table(rows) + fmt::format("\nFor a list that was fixed beforehand. Proofs: {}\n", kProofNote);
+  return text + Table(rows) +
+         fmt::format("\nThe guarantee holds for a list that was fixed beforehand. Proofs: {}\n", kProofNote);
 }
 
 Json ToJson(const Request& request, const AccountReport& report) {

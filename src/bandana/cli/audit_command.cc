@@ -32,8 +32,8 @@ int ListTargets(const Global& global) {
                     {"known_to_fail",
                      entry.known_to_fail.empty() ? lab::Json(nullptr) : lab::Json(entry.known_to_fail)}});
     if (!global.json) {
-      fmt::print("{}\n    {}\n    at {} unless asked otherwise, {} draws\n", entry.name, entry.summary,
-                 Pair(entry.nominal), entry.draws);
+      fmt::print("{}\n    {}\n    default: {}, {} draws\n", entry.name, entry.summary, Pair(entry.nominal),
+                 entry.draws);
       if (!entry.known_to_fail.empty()) fmt::print("    known to fail: {}\n", entry.known_to_fail);
     }
   }
@@ -45,7 +45,7 @@ absl::StatusOr<std::vector<const Entry*>> Asked(const AuditArguments& arguments)
   std::vector<const Entry*> asked;
   if (arguments.all) {
     if (!arguments.target.empty() || !arguments.model.empty()) {
-      return InvalidInput({.message = "given together with a target or a model",
+      return InvalidInput({.message = "cannot be combined with a target or a model",
                            .key = "--all",
                            .accepted = "a target, or --all"});
     }
@@ -166,8 +166,8 @@ int AuditCommand(const AuditArguments& arguments, const Global& global) {
     fmt::print("{}", lab::Dump(json));
   } else {
     fmt::print(
-        "{}\n{} of {} refuted. Were every claim true, one would be refuted with probability at most "
-        "{:.2g}.\n",
+        "{}\n{} of {} refuted. If all claims are true, the probability that any of them is refuted is at "
+        "most {:.2g}.\n",
         Results(*findings), refuted, findings->size(), 1 - arguments.confidence);
     for (const Finding& finding : *findings) {
       if (const std::string why = WhyItFails(finding); !why.empty()) {

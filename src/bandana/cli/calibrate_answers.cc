@@ -154,7 +154,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateLaplace(const TypedFlags& flags, Cali
     return InvalidInput({.message = fmt::format("the sensitivity would be {:.3g} units", units),
                          .key = "--unit",
                          .value = fmt::format("{}", unit),
-                         .accepted = "a coarser grid: up to 2^52 units"});
+                         .accepted = "a coarser grid, with at most 2^52 units"});
   }
   const auto discrete = TightDiscreteLaplace(epsilon, static_cast<std::uint64_t>(units));
   if (!discrete.ok()) return NamedAsFlag(discrete.status(), {{"sensitivity", "unit"}});

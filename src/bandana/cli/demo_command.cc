@@ -40,7 +40,7 @@ absl::StatusOr<std::string> MakeFolder(const std::string& wanted) {
     return InvalidInput({.message = error ? error.message() : "exists already",
                          .file = folder,
                          .key = "--out",
-                         .accepted = "a new folder that can be made"});
+                         .accepted = "a new folder that can be created"});
   }
   return folder;
 }
@@ -165,7 +165,7 @@ class Demo {
     for (std::string line; server.ReadLine(line, all_is_well) && !Interrupted();) {
       const lab::Json event = lab::Json::parse(line, nullptr, false);
       if (!event.is_object())
-        return absl::InternalError("the server wrote something that is no event: " + line);
+        return absl::InternalError("the server wrote a line that is not an event: " + line);
       BANDANA_RETURN_IF_ERROR(OnEvent(event, agents));
     }
     if (Interrupted()) {
@@ -269,7 +269,7 @@ class Demo {
     for (std::size_t i = 0; same && i < simulated.phases.size(); ++i) {
       same = lab::ToJson(simulated.phases[i]) == lab::ToJson(watched_.phases[i]);
     }
-    if (!same) return absl::InternalError("the simulator made other decisions with the same seed");
+    if (!same) return absl::InternalError("the simulator made different decisions with the same seed");
     replayed_ = true;
     return absl::OkStatus();
   }

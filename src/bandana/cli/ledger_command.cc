@@ -73,8 +73,8 @@ std::vector<std::string> Notes(const LedgerState& state) {
   std::vector<std::string> notes;
   if (state.torn_bytes > 0) {
     notes.push_back(
-        fmt::format("the last {} bytes are an incomplete line: it is being written now, or its writer ended "
-                    "before it was complete. Nothing of its release has left, and the next start drops it",
+        fmt::format("the last {} bytes are an incomplete line. It is being written now, or its writer "
+                    "stopped too early. Its release was not sent, and the next start removes the line",
                     state.torn_bytes));
   }
   if (state.written_head && state.written_head->seq < state.head.seq) {
@@ -108,7 +108,7 @@ int Show(const LedgerArguments& arguments, const Global& global) {
   const bool never_charged = client && of_client.empty();
   std::vector<std::string> notes = Notes(*state);
   if (never_charged) {
-    notes.insert(notes.begin(), fmt::format("no charge to client {} in this ledger", client->value));
+    notes.insert(notes.begin(), fmt::format("this ledger has no charge to client {}", client->value));
   }
   if (global.json) {
     lab::Json json = HeaderJson(state->header);
@@ -191,7 +191,8 @@ int VerifyLedger(const LedgerArguments& arguments, const Global& global) {
   fmt::print("{}: verified: {} releases, {} clients, within budget\nhead {} {}\n", arguments.file,
              state->accounts.releases(), state->accounts.units(), state->head.seq, state->head.hash);
   if (state->noted_seq) {
-    fmt::print("the noted head is that of charge {}: nothing up to there was altered\n", *state->noted_seq);
+    fmt::print("the noted head belongs to charge {}: nothing up to this charge was altered\n",
+               *state->noted_seq);
   }
   for (const std::string& note : Notes(*state)) fmt::print("note: {}\n", note);
   return 0;

@@ -33,7 +33,7 @@ constexpr int kAskEveryMs = 100;
 absl::StatusOr<ChildProcess> ChildProcess::Start(const std::vector<std::string>& arguments, Output output) {
   std::array<int, 2> ends = {-1, -1};
   if (output == Output::kPipe && pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return absl::UnavailableError(fmt::format("no pipe: {}", std::strerror(errno)));
+    return absl::UnavailableError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -60,7 +60,8 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const std::vector<std::string>&
   if (ends[1] >= 0) close(ends[1]);
   if (error != 0) {
     if (ends[0] >= 0) close(ends[0]);
-    return absl::UnavailableError(fmt::format("{} does not start: {}", arguments[0], std::strerror(error)));
+    return absl::UnavailableError(
+        fmt::format("{} cannot be started: {}", arguments[0], std::strerror(error)));
   }
   return ChildProcess(pid, ends[0]);
 }

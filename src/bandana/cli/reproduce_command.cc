@@ -23,9 +23,9 @@ absl::StatusOr<std::vector<const lab::Exhibit*>> Asked(const ReproduceArguments&
   std::vector<const lab::Exhibit*> exhibits;
   if (arguments.all == !arguments.exhibits.empty()) {
     return InvalidInput(
-        {.message = arguments.all ? "--all cannot be combined with names" : "nothing to reproduce",
+        {.message = arguments.all ? "--all cannot be combined with names" : "no exhibit is named",
          .key = "exhibit",
-         .accepted = "names of exhibits, or --all: bandana reproduce --list"});
+         .accepted = "names of exhibits, which bandana reproduce --list prints, or --all"});
   }
   if (arguments.all) {
     for (const lab::Exhibit& exhibit : lab::Exhibits()) exhibits.push_back(&exhibit);
@@ -139,10 +139,11 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
   if (global.json) {
     fmt::print("{}", lab::Dump(json));
   } else {
-    fmt::print("{} of {} claims came out as expected{}\n", claims - unexpected, claims,
-               settles
-                   ? "."
-                   : "; so few runs settle no claim, and scale smoke fails only if an exhibit cannot run.");
+    fmt::print(
+        "{} of {} claims came out as expected{}\n", claims - unexpected, claims,
+        settles
+            ? "."
+            : "; scale smoke has too few runs to settle a claim, and fails only if an exhibit cannot run.");
   }
   return settles && unexpected > 0 ? 1 : 0;
 }

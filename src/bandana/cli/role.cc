@@ -30,10 +30,11 @@ std::string RoleConfig::Digest() const { return spec.sha256 + (insecure_seed ? "
 absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
   BANDANA_ASSIGN_OR_RETURN(lab::Spec spec, lab::LoadSpec(arguments.config, arguments.set));
   if (spec.points.size() != 1) {
-    return InvalidInput({.message = fmt::format("{} points: a deployment runs one", spec.points.size()),
-                         .file = spec.file,
-                         .key = "sweep",
-                         .accepted = "a spec without sweep and variants"});
+    return InvalidInput(
+        {.message = fmt::format("the spec has {} points, but a deployment runs only one", spec.points.size()),
+         .file = spec.file,
+         .key = "sweep",
+         .accepted = "a spec without sweep and variants"});
   }
   RoleConfig config{.settings = spec.points.front().settings};
   if (config.settings.Has("privacy.sampler")) {
@@ -86,7 +87,7 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   };
   if (has_epsilon != has_delta) {
     return missing(has_epsilon ? "service.deployment_delta" : "service.deployment_epsilon",
-                   "missing: deployment_epsilon and deployment_delta are one budget");
+                   "missing: deployment_epsilon and deployment_delta must be given together");
   }
   if (!service.Has("service.ledger")) {
     if (has_epsilon) return missing("service.ledger", "missing: a deployment's budget needs a ledger");
@@ -129,8 +130,8 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   }
   if (ledger->torn_bytes() > 0) {
     fmt::print(stderr,
-               "bandana: {}: dropped the last {} bytes, an incomplete charge: its writer ended before it was "
-               "complete, and nothing of its release had left\n",
+               "bandana: {}: the last {} bytes were removed, because they are an incomplete charge. Its "
+               "writer stopped too early, and its release was not sent\n",
                path, ledger->torn_bytes());
   }
   return ledger;

@@ -37,7 +37,7 @@ absl::Status CheckRoundRole(const RoleRun& run) {
   if (!roles.lock_step) return absl::OkStatus();
   return run.Refuse(
       "algorithm.sync", run.config.settings.Text("algorithm.sync"),
-      "a public schedule: no guarantee survives synchronisation times that depend on unreleased data");
+      "a public schedule: if the times of syncs depend on unreleased data, there is no guarantee");
 }
 
 absl::StatusOr<lab::Json> ServeRounds(const RoleRun& run) {
@@ -79,7 +79,7 @@ lab::Json TellLost(const RoleRun& run, const std::vector<service::LostNeighbour>
   for (const service::LostNeighbour& each : lost) {
     told.push_back({{"node", each.node.value}, {"round", each.round}, {"why", each.why}});
     if (run.global.quiet) continue;
-    fmt::print(stderr, "lost neighbour {} in round {}: {}\n", each.node.value, each.round, each.why);
+    fmt::print(stderr, "neighbour {} was lost in round {}: {}\n", each.node.value, each.round, each.why);
   }
   return told;
 }

@@ -104,7 +104,7 @@ std::string Repairs(const lab::Json& summary) {
   for (const lab::Json& point : summary["points"]) {
     const lab::Json& metrics = point["metrics"];
     if (!metrics.contains("repairs") || metrics["repairs"]["mean"] == 0) continue;
-    text += fmt::format("{}: V was not positive definite and was repaired, {:.3g} times per run\n",
+    text += fmt::format("{}: the matrix V was not positive definite and was repaired {:.3g} times per run\n",
                         point["label"].get<std::string>(), metrics["repairs"]["mean"].get<double>());
   }
   return text;

@@ -111,7 +111,7 @@ absl::Status CheckShuffler(const RoleRun& run) {
   }
   for (const char* key : {"service.ledger", "service.deployment_epsilon", "service.deployment_delta"}) {
     if (!run.config.spec.service.Has(key)) continue;
-    return InvalidInput({.message = "a shuffler keeps no ledger: reports are charged at their clients",
+    return InvalidInput({.message = "a shuffler keeps no ledger: agents charge the reports of their clients",
                          .file = run.config.spec.file,
                          .key = key,
                          .accepted = "in the configuration of an agent or a server"});

@@ -97,7 +97,7 @@ lab::Json TellLost(const std::vector<service::LostNeighbour>& lost, const Global
     if (global.quiet) continue;
     const std::string who =
         each.node == kServerNode ? "the server" : fmt::format("neighbour {}", each.node.value);
-    fmt::print(stderr, "lost {} in tick {}: {}\n", who, each.round, each.why);
+    fmt::print(stderr, "{} was lost in tick {}: {}\n", who, each.round, each.why);
   }
   return told;
 }

@@ -10,11 +10,11 @@ void StateWriter::Text(const std::string& text) {
 void StateReader::Check(bool holds, std::string_view otherwise) {
   if (holds || !status_.ok()) return;
   status_ = absl::DataLossError(
-      fmt::format("a saved state that is damaged, at byte {} of {}: {}", at_, bytes_.size(), otherwise));
+      fmt::format("the saved state is damaged at byte {} of {}: {}", at_, bytes_.size(), otherwise));
 }
 
 absl::Status StateReader::Finish() {
-  Check(at_ == bytes_.size(), "more than there should be");
+  Check(at_ == bytes_.size(), "it has more bytes than expected");
   return status_;
 }
 
@@ -31,7 +31,7 @@ void StateReader::Text(std::string& text) {
   text.clear();
   std::uint64_t size = 0;
   Word(size, 8);
-  Check(Fits(size, 1), fmt::format("a text of {}", size));
+  Check(Fits(size, 1), fmt::format("it announces a text of {} bytes, which is longer than the rest", size));
   if (!status_.ok()) return;
   text = bytes_.substr(at_, static_cast<std::size_t>(size));
   at_ += text.size();
@@ -41,8 +41,8 @@ void StateReader::Differs(std::string_view name, std::string_view saved, std::st
   if (!status_.ok()) return;
   status_ = absl::FailedPreconditionError(
       saved.empty() && here.empty()
-          ? fmt::format("a saved state of another {}", name)
-          : fmt::format("a saved state of another {}: {}, not {}", name, saved, here));
+          ? fmt::format("the saved state has another {}", name)
+          : fmt::format("the saved state has another {}: {}, not {}", name, saved, here));
 }
 
 }  // namespace bandana

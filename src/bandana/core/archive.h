@@ -31,7 +31,7 @@
 ///   void State(Archive& a) {
 ///     a.Same(horizon_, "horizon");  // a parameter: it is written, and reading fails if it differs
 ///     a(rounds_, gram_, history_);  // what has changed since the object was made
-///     a.Check(rounds_ <= horizon_, "more rounds than the horizon has");  // no value that is read is trusted
+///     a.Check(rounds_ <= horizon_, "it has more rounds than the horizon");  // do not trust what is read
 ///   }
 ///   std::string Save() const override { return SaveState(*this); }
 ///   absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
@@ -102,7 +102,7 @@ class BasicArchive {
   void OneSized(T& value) {
     const auto size = SizeOf(value);
     One(value);
-    self().Check(SizeOf(value) == size, "something of another size");
+    self().Check(SizeOf(value) == size, "a list or matrix has the wrong size");
   }
   template <class T>
   static auto SizeOf(const T& value) {
@@ -129,7 +129,7 @@ class BasicArchive {
     if constexpr (std::same_as<T, bool>) {
       auto byte = static_cast<std::uint8_t>(value ? 1 : 0);
       One(byte);
-      self().Check(byte <= 1, "neither true nor false");
+      self().Check(byte <= 1, "a flag is neither true nor false");
       value = byte == 1;
     } else if constexpr (std::is_enum_v<T>) {
       auto number = static_cast<std::underlying_type_t<T>>(value);
@@ -160,7 +160,8 @@ class BasicArchive {
     std::string message(status.message());
     One(code);
     One(message);
-    self().Check(code >= 0 && code <= 16 && (code != 0 || message.empty()), "an error that there is not");
+    self().Check(code >= 0 && code <= 16 && (code != 0 || message.empty()),
+                 "a saved error has an invalid code or text");
     if constexpr (Self::kReads) status = absl::Status(static_cast<absl::StatusCode>(code), message);
   }
 
@@ -238,7 +239,7 @@ class BasicArchive {
       const bool shape = (R == Eigen::Dynamic || rows == static_cast<std::uint64_t>(R)) &&
                          (C == Eigen::Dynamic || columns == static_cast<std::uint64_t>(C));
       self().Check(shape && rows >> 31 == 0 && columns >> 31 == 0 && self().Fits(rows * columns, sizeof(T)),
-                   fmt::format("a matrix of {} x {}", rows, columns));
+                   fmt::format("it announces a matrix of {} x {}, which does not fit", rows, columns));
       if (!self().ok()) return;
       matrix.resize(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
     }
@@ -255,7 +256,8 @@ class BasicArchive {
     One(size);
     if constexpr (Self::kReads) {
       constexpr std::size_t least = std::is_arithmetic_v<T> ? sizeof(T) : 1;
-      self().Check(self().Fits(size, least), fmt::format("a list of {}", size));
+      self().Check(self().Fits(size, least),
+                   fmt::format("it announces a list of {} entries, which is longer than the rest", size));
       list.clear();
       if (!self().ok()) return;
       if constexpr (std::is_arithmetic_v<T>) list.reserve(static_cast<std::size_t>(size));
@@ -288,7 +290,7 @@ class BasicArchive {
       container.clear();
       if (!self().ok()) return;
       for (std::size_t i = 1; i < entries.size(); ++i) {
-        self().Check(key(entries[i - 1]) < key(entries[i]), "keys that are not in order");
+        self().Check(key(entries[i - 1]) < key(entries[i]), "the keys of a set or map are not in order");
       }
       if (!self().ok()) return;
       for (Entry& entry : entries) container.insert(std::move(entry));

@@ -42,7 +42,7 @@ absl::StatusOr<CsvReader> CsvReader::Open(const std::string& path, CsvFormat for
     return InvalidField(Part::kParams, {.message = "cannot be opened",
                                         .key = format.key,
                                         .value = path,
-                                        .accepted = fmt::format("a readable file, {}", format.lines)});
+                                        .accepted = fmt::format("a readable file with {}", format.lines)});
   }
   return CsvReader(path, std::move(format), std::move(in));
 }
@@ -57,7 +57,7 @@ bool CsvReader::Next() {
     if (text.find('"') == std::string_view::npos) {
       Split(text);
     } else if (!SplitQuoted(text)) {
-      status_ = Error({.message = "a quoted field does not end as it should", .value = std::string(text)});
+      status_ = Error({.message = "a field is not quoted correctly", .value = std::string(text)});
       return false;
     }
     return true;
@@ -152,14 +152,15 @@ std::optional<std::size_t> CsvHeader::Find(const std::string& name) const {
 absl::StatusOr<std::size_t> CsvHeader::Require(const CsvReader& reader, const std::string& name) const {
   if (const auto place = Find(name)) return *place;
   return reader.Error(
-      {.message = fmt::format("the header has no such column, but {}", fmt::join(names_, ", ")),
+      {.message = fmt::format("the header does not have this column; it has {}", fmt::join(names_, ", ")),
        .key = name});
 }
 
 absl::Status CsvHeader::CheckWidth(const CsvReader& reader) const {
   if (reader.fields().size() == names_.size()) return absl::OkStatus();
-  return reader.Error({.message = fmt::format("the header has {} columns", names_.size()),
-                       .value = fmt::format("{} fields", reader.fields().size())});
+  return reader.Error(
+      {.message = fmt::format("the header has {0} columns, so each line must have {0} fields", names_.size()),
+       .value = fmt::format("{} fields", reader.fields().size())});
 }
 
 }  // namespace bandana

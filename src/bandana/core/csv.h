@@ -22,7 +22,7 @@ std::optional<double> ParseNumber(std::string_view text);
 /// Texts for error messages about a file.
 struct CsvFormat {
   std::string key;       ///< the parameter that names the file
-  std::string lines;     ///< the content of a line in brief: "one action a line"
+  std::string lines;     ///< the content of a line in brief: "one action per line"
   std::string accepted;  ///< the content of a line in full
 };
 

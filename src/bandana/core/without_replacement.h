@@ -34,9 +34,9 @@ class WithoutReplacement {
   void State(Archive& a) {
     a.Same(size_, "population");
     a(drawn_, displaced_);
-    a.Check(drawn_ <= size_, "more drawn than there are");
+    a.Check(drawn_ <= size_, "more values were drawn than the population has");
     for (const auto& [place, value] : displaced_) {
-      a.Check(place >= drawn_ && place < size_ && value < size_, "a draw of what is not there");
+      a.Check(place >= drawn_ && place < size_ && value < size_, "a value is outside the population");
     }
   }
 

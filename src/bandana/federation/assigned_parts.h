@@ -48,10 +48,12 @@ class AssignedParts {
   void State(Archive& a) {
     a(first_, ends_, place_of_, answered_);
     a.Check(std::is_sorted(ends_.begin(), ends_.end()) && (ends_.empty() || ends_.front() >= 0),
-            "parts that end before they begin");
+            "the ends of its parts are not in order");
     const Count places = ends_.empty() ? 0 : ends_.back();
-    a.Check(place_of_.empty() || static_cast<Count>(place_of_.size()) == places, "places of other clients");
-    for (const std::uint32_t place : place_of_) a.Check(place < places, "a place that there is not");
+    a.Check(place_of_.empty() || static_cast<Count>(place_of_.size()) == places,
+            "it has the wrong number of places");
+    for (const std::uint32_t place : place_of_)
+      a.Check(place < places, "a client has a place that does not exist");
   }
 
  private:

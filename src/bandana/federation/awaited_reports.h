@@ -31,8 +31,8 @@ class AwaitedReports {
     const Epoch epoch = mix_request->epoch;
     if (done_.contains(epoch)) return std::nullopt;
     if (mix_request->query.cohort != CohortOf(mix_request->clients)) {
-      return absl::InvalidArgumentError(
-          fmt::format("the mix request of epoch {} is not of the cohort that its query names", epoch));
+      return absl::InvalidArgumentError(fmt::format(
+          "the clients of the mix request of epoch {} are not the cohort that its query names", epoch));
     }
     Batch& batch = batches_[epoch];
     if (batch.mix_request == nullptr) {
@@ -86,9 +86,9 @@ class AwaitedReports {
                         client.value, batch.mix_request->epoch));
       }
       if (report.quorum() <= static_cast<Count>(batch.reports.size())) continue;
-      return absl::FailedPreconditionError(
-          fmt::format("client {} may only be mixed with {} reports, and the mix request of epoch {} has {}",
-                      client.value, report.quorum(), batch.mix_request->epoch, batch.reports.size()));
+      return absl::FailedPreconditionError(fmt::format(
+          "client {} requires a mix of at least {} reports, but the mix request of epoch {} has {}",
+          client.value, report.quorum(), batch.mix_request->epoch, batch.reports.size()));
     }
     return absl::OkStatus();
   }

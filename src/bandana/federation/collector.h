@@ -28,8 +28,7 @@ class Collector {
   absl::Status Ask(Context& context, std::shared_ptr<const Plan> plan, std::vector<NodeId> clients) {
     absl::flat_hash_set<NodeId> awaited(clients.begin(), clients.end());
     if (static_cast<Count>(awaited.size()) != plan->query.clients || awaited.size() != clients.size()) {
-      return absl::InvalidArgumentError(
-          "a plan goes to as many clients as its query asks, each of them once");
+      return absl::InvalidArgumentError("a plan must go to as many different clients as its query asks for");
     }
     if (ShufflePrivatizer<P> && !context.links().shuffler.has_value()) return NoShuffler();
     if constexpr (ShufflePrivatizer<P>) {
@@ -79,13 +78,13 @@ class Collector {
     if constexpr (ShufflePrivatizer<P>) {
       const auto* mixed = std::get_if<Mixed>(&message.body);
       if (mixed == nullptr || message.from != context.links().shuffler) {
-        return absl::InvalidArgumentError("this server takes what its shuffler has mixed, and nothing else");
+        return absl::InvalidArgumentError("this server accepts only mixed reports from its shuffler");
       }
       if (mixed->epoch != plan_->epoch) return std::nullopt;
       BANDANA_RETURN_IF_ERROR(privatizer_.AddMixed(plan_->query, mixed->reports, sum_));
     } else {
       const auto* share = std::get_if<Share>(&message.body);
-      if (share == nullptr) return absl::InvalidArgumentError("this server takes shares alone");
+      if (share == nullptr) return absl::InvalidArgumentError("this server accepts only shares");
       if (share->epoch != plan_->epoch || !IsNew(message.origin, share->report)) return std::nullopt;
       BANDANA_RETURN_IF_ERROR(privatizer_.Add(plan_->query, share->report, sum_));
       if (sum_.reports() < plan_->query.clients) return std::nullopt;
@@ -104,7 +103,7 @@ class Collector {
 
  private:
   static absl::Status NoShuffler() {
-    return absl::FailedPreconditionError("the shuffle model needs a shuffler, and the network has none");
+    return absl::FailedPreconditionError("the shuffle model needs a shuffler, but the network has none");
   }
 
   // Returns whether `origin` was asked this question and has not answered it yet.

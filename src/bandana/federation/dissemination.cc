@@ -99,7 +99,8 @@ void Dissemination::Begin(Epoch epoch, ReleasedArms own) {
 absl::Status Dissemination::OnMessage(const Message& message) {
   const auto malformed = [&](const NodeSet& set) { return set.nodes() != have_.nodes(); };
   const auto error = [] {
-    return absl::InvalidArgumentError("malformed message: a set of other nodes than the run's");
+    return absl::InvalidArgumentError(
+        "malformed message: it has a set of other nodes than those of this run");
   };
   if (const auto* advert = std::get_if<Advert>(&message.body)) {
     if (malformed(*advert->has)) return error();
@@ -114,11 +115,11 @@ absl::Status Dissemination::OnMessage(const Message& message) {
     return absl::OkStatus();
   }
   const auto* data = std::get_if<Tallies>(&message.body);
-  if (data == nullptr) return absl::InvalidArgumentError("a peer takes adverts, requests and tallies alone");
+  if (data == nullptr) return absl::InvalidArgumentError("a peer accepts only adverts, requests and tallies");
   for (const Tally& tally : data->tallies) {
     if (!clock_->graph().Contains(tally.origin) || tally.sums == nullptr) {
       return absl::InvalidArgumentError(
-          fmt::format("malformed message: a tally of node {}", tally.origin.value));
+          fmt::format("malformed message: it has an invalid tally of node {}", tally.origin.value));
     }
   }
   if (data->epoch == epoch_) Take(message, *data);

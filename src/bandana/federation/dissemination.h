@@ -80,10 +80,10 @@ class Dissemination {
 
   template <class Archive>
   void State(Archive& a) {
-    a.Same(self_.value, "peer");
+    a.Same(self_.value, "peer number");
     a(epoch_, latest_clock_, have_, news_, offers_, requests_, asked_, sent_);
     a.Sized(sums_, source_);
-    a.Check([&] { return Fits(); }, "a peer of another graph");
+    a.Check([&] { return Fits(); }, "it does not match the graph of this run");
   }
 
  private:

@@ -29,22 +29,23 @@ class EdgeCheck {
 
   absl::Status Add(const Edge& edge) {
     for (const NodeId node : {edge.a, edge.b}) {
-      if (node.value < 1 || node.value > nodes_) return Bad(edge, fmt::format("no node {}", node.value));
+      if (node.value < 1 || node.value > nodes_)
+        return Bad(edge, fmt::format("there is no node {}", node.value));
     }
-    if (edge.a == edge.b) return Bad(edge, "a self loop");
+    if (edge.a == edge.b) return Bad(edge, "this edge is a self loop");
     if (!seen_.insert({std::min(edge.a, edge.b), std::max(edge.a, edge.b)}).second) {
-      return Bad(edge, "an edge that is there already");
+      return Bad(edge, "this edge was given already");
     }
     return absl::OkStatus();
   }
 
  private:
   absl::Status Bad(const Edge& edge, std::string what) const {
-    return InvalidInput(
-        {.message = std::move(what),
-         .key = kKey,
-         .value = fmt::format("{} {}", edge.a.value, edge.b.value),
-         .accepted = fmt::format("edges between two different nodes of 1 to {}, each once", nodes_)});
+    return InvalidInput({.message = std::move(what),
+                         .key = kKey,
+                         .value = fmt::format("{} {}", edge.a.value, edge.b.value),
+                         .accepted = fmt::format(
+                             "an edge between two different nodes from 1 to {}, given only once", nodes_)});
   }
 
   Count nodes_;
@@ -60,10 +61,11 @@ absl::StatusOr<Edge> EdgeOf(const std::string& text) {
       absl::SimpleAtoi(words[1], &edge.b.value)) {
     return edge;
   }
-  return InvalidInput({.message = "not an edge",
-                       .key = kKey,
-                       .value = text,
-                       .accepted = "two node numbers a line, separated by blanks, and # comments"});
+  return InvalidInput(
+      {.message = "not an edge",
+       .key = kKey,
+       .value = text,
+       .accepted = "two node numbers per line, separated by blanks; a comment starts with #"});
 }
 
 }  // namespace
@@ -168,7 +170,7 @@ absl::Status CheckConnected(const Graph& graph) {
   const auto cut_off = std::find(distances.begin(), distances.end(), Graph::kUnreachable);
   if (cut_off == distances.end()) return absl::OkStatus();
   return InvalidInput(
-      {.message = "not connected",
+      {.message = "the graph is not connected",
        .key = kKey,
        .value = fmt::format("no path from node 1 to node {}", cut_off - distances.begin() + 1),
        .accepted = "a graph in which all agents can reach each other"});
@@ -251,7 +253,7 @@ absl::StatusOr<Graph> ReadGraph(const std::string& path, Count nodes) {
     return InvalidInput({.message = "cannot be opened",
                          .key = kKey,
                          .value = path,
-                         .accepted = "a readable file, one edge a line"});
+                         .accepted = "a readable file with one edge per line"});
   }
   EdgeCheck check(nodes);
   std::vector<Edge> edges;
@@ -266,8 +268,10 @@ absl::StatusOr<Graph> ReadGraph(const std::string& path, Count nodes) {
     edges.push_back(*edge);
   }
   if (in.bad()) {
-    return InvalidInput(
-        {.message = "cannot be read", .key = kKey, .value = path, .accepted = "a file, one edge a line"});
+    return InvalidInput({.message = "cannot be read",
+                         .key = kKey,
+                         .value = path,
+                         .accepted = "a file with one edge per line"});
   }
   return Graph::Create(nodes, edges);
 }

@@ -175,8 +175,9 @@ absl::StatusOr<Graph> GridGraph(Count nodes) {
 absl::StatusOr<Graph> RegularGraph(Count nodes, Count degree, CoinGen& coin) {
   BANDANA_RETURN_IF_ERROR(CheckNodes(nodes, 1, kMostPaired));
   if (!(degree >= 0 && degree < nodes && nodes * degree % 2 == 0)) {
-    return BadDegree(degree, fmt::format("a whole number from 0 to {} whose product with {} agents is even",
-                                         nodes - 1, nodes));
+    return BadDegree(degree,
+                     fmt::format("a whole number from 0 to {}; its product with the {} agents must be even",
+                                 nodes - 1, nodes));
   }
   const bool sparse = 2 * degree < nodes;
   std::optional<std::vector<Pair>> start;

@@ -111,7 +111,7 @@ struct Tally {
   template <class Archive>
   void State(Archive& a) {
     a(origin, sums);
-    a.Check(sums != nullptr, "a tally of nothing");
+    a.Check(sums != nullptr, "a tally has no sums");
   }
 };
 
@@ -132,7 +132,7 @@ struct Collected {
   template <class Archive>
   void State(Archive& a) {
     a(epoch, agents, sums);
-    a.Check(sums != nullptr, "a sum of nothing");
+    a.Check(sums != nullptr, "a collected sum is missing");
   }
 };
 

@@ -65,7 +65,7 @@ absl::StatusOr<Graph> MakeShape(const Params& params, GraphShape shape, Count no
     case GraphShape::kFile:
       return ReadGraph(params.file, nodes);
   }
-  return absl::InternalError("a graph without a shape");
+  return absl::InternalError("the topology has an unknown value");
 }
 
 std::string NameOf(GraphShape shape) {
@@ -125,8 +125,9 @@ absl::StatusOr<Graph> MakeComponentGraph(const ComponentParams& params, Count ag
   const GraphShape shape = params.component_topology;
   if (shape == GraphShape::kFile) {
     if (!params.components.empty()) {
-      return InvalidField(Part::kParams, "components", ToText(params.components),
-                          "auto with component_topology = \"file\": the graph has its own");
+      return InvalidField(
+          Part::kParams, "components", ToText(params.components),
+          "auto with component_topology = \"file\": the graph in the file has its own components");
     }
     return ReadGraph(params.file, agents);
   }
@@ -144,7 +145,7 @@ absl::StatusOr<Graph> MakeComponentGraph(const ComponentParams& params, Count ag
     if (!component.connected()) {
       return InvalidField(
           Part::kParams, "component_topology", NameOf(shape),
-          fmt::format("one that connects the {} agents of a component, or another seed", size));
+          fmt::format("a topology that connects the {} agents of a component, or another seed", size));
     }
     components.push_back(std::move(component));
     sum += size;

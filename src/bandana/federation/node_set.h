@@ -65,8 +65,9 @@ class NodeSet {
   void State(Archive& a) {
     a(nodes_, words_);
     a.Check(nodes_ >= 0 && words_.size() == (static_cast<std::uint64_t>(nodes_) + 63) / 64,
-            "a set of other nodes");
-    a.Check([&] { return nodes_ % 64 == 0 || words_.back() >> (nodes_ % 64) == 0; }, "a set of other nodes");
+            "a set of nodes does not have the right size");
+    a.Check([&] { return nodes_ % 64 == 0 || words_.back() >> (nodes_ % 64) == 0; },
+            "a set of nodes does not have the right size");
   }
 
  private:

@@ -48,8 +48,9 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
 
 absl::Status Other(const std::string& path, std::string_view what, std::string_view saved,
                    std::string_view here) {
-  return FileError(absl::StatusCode::kFailedPrecondition, path,
-                   fmt::format("saved by a policy with {} = \"{}\", not \"{}\"", what, saved, here));
+  return FileError(
+      absl::StatusCode::kFailedPrecondition, path,
+      fmt::format("the file was saved by a policy with {} = \"{}\", not \"{}\"", what, saved, here));
 }
 
 absl::Status CheckIdentity(const std::string& path, const Contents& saved, const PolicyIdentity& identity) {
@@ -91,12 +92,12 @@ absl::StatusOr<std::string> ReadPolicy(const std::string& path, const PolicyIden
     return InvalidInput({.message = "not a saved policy", .file = path});
   }
   const auto damaged = [&](std::string_view how) {
-    return FileError(absl::StatusCode::kDataLoss, path, fmt::format("damaged: {}", how));
+    return FileError(absl::StatusCode::kDataLoss, path, fmt::format("the file is damaged: {}", how));
   };
   if (rest.size() < kMagic.size() + kDigestSize) return damaged("it ends too early");
   const std::string_view digest = rest.substr(rest.size() - kDigestSize);
   rest.remove_suffix(kDigestSize);
-  if (Sha256(rest) != digest) return damaged("its digest is another one");
+  if (Sha256(rest) != digest) return damaged("its digest does not match its contents");
   rest.remove_prefix(kMagic.size());
   Contents contents;
   if (const absl::Status status = RestoreState(rest, contents); !status.ok()) {

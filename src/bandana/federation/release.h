@@ -63,7 +63,7 @@ class Release {
     Count clients = 0;
     for (const auto& each : Access::Open(input)) clients += each.count;
     if (!(first != kServerNode && clients <= (Count{1} << 32) - first.value)) {
-      return absl::InvalidArgumentError("a group of clients without an id each");
+      return absl::InvalidArgumentError("the clients of a group must all have valid ids");
     }
     return FromPart(context, privatizer, epoch, query, {part, first, clients},
                     [&](NoiseGen& noise) { return privatizer.RandomizeGroup(query, part, input, noise); });

@@ -8,7 +8,7 @@ namespace bandana {
 /// Anything that takes part in a federation.
 class Role : public Savable {
  public:
-  /// Adds what the role knows about the run, of released or public things alone.
+  /// Adds what the role knows about the run. All of it must be released or public.
   virtual void Describe(Observations&) const {}
 };
 

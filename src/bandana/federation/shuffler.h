@@ -28,19 +28,19 @@ class Shuffler final : public Node {
   absl::Status OnMessage(Context& context, const Message& message) override {
     if (const auto* mix_request = std::get_if<std::shared_ptr<const MixRequest>>(&message.body)) {
       if (message.from != context.links().upstream) {
-        return absl::PermissionDeniedError("a mix request of somebody other than the server");
+        return absl::PermissionDeniedError("the mix request is not from the server");
       }
       return Mix(context, awaited_reports_.Call(*mix_request));
     }
     if (const auto* deal = std::get_if<Deal>(&message.body)) {
       if (message.from != context.links().upstream) {
-        return absl::PermissionDeniedError("a deal of somebody other than the server");
+        return absl::PermissionDeniedError("the deal is not from the server");
       }
       return DealOut(context, *deal);
     }
     const auto* share = std::get_if<Share>(&message.body);
     if (share == nullptr)
-      return absl::InvalidArgumentError("a shuffler takes mix requests, deals and shares alone");
+      return absl::InvalidArgumentError("a shuffler accepts only mix requests, deals and shares");
     if (dealt_ != nullptr && dealt_->epoch == share->epoch) {
       return TakePart(context, message.origin, share->report);
     }
@@ -61,8 +61,8 @@ class Shuffler final : public Node {
   absl::Status DealOut(Context& context, const Deal& deal) {
     if (dealt_ != nullptr || deal.plan->epoch <= last_deal_) return absl::OkStatus();  // a repeat
     if (deal.plan->query.cohort != CohortOf(deal.first, deal.plan->query.clients)) {
-      return absl::InvalidArgumentError(
-          fmt::format("the deal of epoch {} is not to the cohort that its query names", deal.plan->epoch));
+      return absl::InvalidArgumentError(fmt::format(
+          "the clients of the deal of epoch {} are not the cohort that its query names", deal.plan->epoch));
     }
     dealt_ = deal.plan;
     last_deal_ = deal.plan->epoch;

@@ -25,7 +25,7 @@ class SiloShuffler final : public Node {
 
   absl::Status OnMessage(Context& context, const Message& message) override {
     const auto* share = std::get_if<Share>(&message.body);
-    if (share == nullptr) return absl::InvalidArgumentError("a shuffler of silos takes shares alone");
+    if (share == nullptr) return absl::InvalidArgumentError("a shuffler of silos accepts only shares");
     const bool stranger = message.origin < first_ || message.origin.value - first_.value >= silos_;
     if (stranger || share->epoch <= done_) return absl::OkStatus();  // not a silo, or a repeat
     auto& reports = waiting_[share->epoch];

@@ -31,7 +31,7 @@ class SinkKeeper {
     for (const auto* set : {&unheard_, &silent_sinks_, &missed_})
       fits = fits && set->nodes() == graph_->nodes();
     for (const NodeSet& set : apart_) fits = fits && set.nodes() == graph_->nodes();
-    a.Check(fits, "sinks of another graph");
+    a.Check(fits, "its sinks do not match the graph of this run");
     if constexpr (Archive::kReads) {
       if (a.ok()) FindWays();
     }

@@ -143,12 +143,13 @@ TimeReplicate ByTheClock(const std::atomic<bool>& stop) {
 
 std::string Warning(const RunEstimate& estimate) {
   if (!(estimate.seconds > kWorthSaying)) return "";
-  const std::string cuts = estimate.shortest == estimate.longest
-                               ? fmt::format("a cut of {} rounds", estimate.longest)
-                               : fmt::format("cuts of {} to {} rounds", estimate.shortest, estimate.longest);
-  return fmt::format("about {} on {} thread{} (measured on {}); after Ctrl-C, --resume continues the run",
-                     RoughDuration(estimate.seconds), estimate.threads, estimate.threads == 1 ? "" : "s",
-                     cuts);
+  const std::string cuts =
+      estimate.shortest == estimate.longest
+          ? fmt::format("a short run of {} rounds", estimate.longest)
+          : fmt::format("short runs of {} to {} rounds", estimate.shortest, estimate.longest);
+  return fmt::format(
+      "the run will take about {} on {} thread{} (measured on {}); after Ctrl-C, --resume continues the run",
+      RoughDuration(estimate.seconds), estimate.threads, estimate.threads == 1 ? "" : "s", cuts);
 }
 
 }  // namespace bandana::lab

@@ -126,7 +126,7 @@ absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, con
     const Findings findings(summary);
     for (const PaperClaim& claim : exhibit.claims) reproduction.verdicts.push_back(Judge(claim, findings));
     Json added = {{"verdicts", ToJson(reproduction.verdicts)}};
-    if (scale == Scale::kSmoke) added["verdicts_note"] = "Scale smoke: so few runs settle no claim.";
+    if (scale == Scale::kSmoke) added["verdicts_note"] = "Scale smoke has too few runs to settle a claim.";
     return added;
   };
   BANDANA_ASSIGN_OR_RETURN(reproduction.summary, RunExperiment(spec, with_verdicts, stop));

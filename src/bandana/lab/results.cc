@@ -98,7 +98,8 @@ absl::StatusOr<ResultsFile> ResultsFile::Create(const std::string& folder, const
     return FolderError(folder, "exists already", "a new folder, or --resume to continue in this one");
   }
   fs::create_directories(folder, error);
-  if (error) return FolderError(folder, "cannot be made: " + error.message(), "a folder that can be written");
+  if (error)
+    return FolderError(folder, "cannot be created: " + error.message(), "a folder that can be written");
   BANDANA_RETURN_IF_ERROR(WriteFile(folder + "/" + kSpec, spec.toml));
   ResultsFile file(folder + "/" + kResults, spec);
   BANDANA_RETURN_IF_ERROR(file.Rewrite());
@@ -109,7 +110,7 @@ absl::StatusOr<ResultsFile> ResultsFile::Resume(const std::string& folder, const
   const std::string spec_path = folder + "/" + kSpec;
   std::error_code error;
   if (!fs::exists(spec_path, error)) {
-    return FolderError(folder, "nothing to resume: it holds no spec.toml",
+    return FolderError(folder, "nothing to resume: the folder has no spec.toml",
                        "the folder of an interrupted run");
   }
   if (ReadAll(spec_path) != spec.toml) {
@@ -130,7 +131,8 @@ absl::Status ResultsFile::Append(const std::vector<Checkpoint>& checkpoints) {
   }
   out_ << Rows(replicate) << std::flush;
   if (!out_)
-    return FolderError(path_, "cannot be written", "room on the disk and a folder that can be written");
+    return FolderError(path_, "cannot be written",
+                       "free space on the disk, and a folder that can be written");
   values_[done_ / static_cast<std::size_t>(spec_->replicates())].push_back(std::move(replicate));
   ++done_;
   return absl::OkStatus();
@@ -154,7 +156,7 @@ absl::Status ResultsFile::ReadRows() {
   std::error_code error;
   if (!fs::exists(path_, error)) return absl::OkStatus();  // stopped before the first row
   if (!std::getline(in, line) || line + "\n" != Header(metrics_)) {
-    return FolderError(path_, "is no results.csv of this version",
+    return FolderError(path_, "is not a results.csv of this version",
                        "an unchanged results.csv, or another folder");
   }
   const auto replicates = static_cast<std::size_t>(spec_->replicates());
@@ -179,10 +181,10 @@ absl::Status ResultsFile::ReadRows() {
     }
     // Writing the values that were read must give the same text; otherwise the file was altered.
     if (replicate.size() != times_[point].size() || Rows(replicate) != text) {
-      return FolderError(
-          path_,
-          fmt::format("was altered: replicate {} of point {} is not as written", done_ % replicates, point),
-          "an unchanged results.csv, or another folder");
+      return FolderError(path_,
+                         fmt::format("was altered: replicate {} of point {} differs from what was written",
+                                     done_ % replicates, point),
+                         "an unchanged results.csv, or another folder");
     }
     values_[point].push_back(std::move(replicate));
     ++done_;
@@ -218,7 +220,7 @@ absl::Status WriteFile(const std::string& path, std::string_view content) {
   std::error_code error;
   if (out) fs::rename(temporary, path, error);
   if (!out || error)
-    return FolderError(path, "cannot be written", "a folder that can be written, with room left");
+    return FolderError(path, "cannot be written", "a folder that can be written, and free space on the disk");
   return absl::OkStatus();
 }
 

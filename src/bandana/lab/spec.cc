@@ -181,7 +181,7 @@ class Reader {
     }
     spec.name = std::get<std::string>(base_["name"].value);
     if (HasControlCharacter(spec.name)) {
-      return InvalidInput({.message = "a control character",
+      return InvalidInput({.message = "contains a control character",
                            .file = file_,
                            .line = base_["name"].line,
                            .key = "name",

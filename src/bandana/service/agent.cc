@@ -138,7 +138,7 @@ class AgentRun {
     BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(delivery.message()));
     const absl::StatusOr<const Plan*> plan = PlanOf(message);
     if (!plan.ok() || message.from != kServerNode) {
-      return absl::InvalidArgumentError("the server sent something other than a plan of its own");
+      return absl::InvalidArgumentError("the server sent a message that is not one of its own plans");
     }
     question_ = Release::QuestionOf((*plan)->query);
     if (const auto* task = std::get_if<Task>(&message.body)) question_ += fmt::format(" part {}", task->part);
@@ -146,7 +146,8 @@ class AgentRun {
       if (params_.stop.stop_requested() || reports_to_.over())
         return absl::OkStatus();  // the next read gives the reason
       if (to < params_.first_client.value || to - params_.first_client.value >= params_.clients) {
-        return absl::InvalidArgumentError(fmt::format("the server asked client {}, who is not here", to));
+        return absl::InvalidArgumentError(
+            fmt::format("the server asked client {}, but this agent does not hold that client", to));
       }
       BANDANA_RETURN_IF_ERROR(HandlePlan(NodeId{to}, **plan, message));
       if (batch_.shares().messages_size() >= kBatchMessages || batch_bytes_ >= kSealedBytes) {
@@ -178,7 +179,7 @@ class AgentRun {
   void Send(NodeId from, NodeId to, Payload payload) {
     const auto* share = std::get_if<Share>(&payload);
     if (to != topology_.LinksOf(from).upstream || share == nullptr) {
-      sent_ = absl::InternalError("a client can send shares to the server, or to its shuffler, alone");
+      sent_ = absl::InternalError("a client can send only shares, and only to the server or its shuffler");
       return;
     }
     const auto [it, is_new] = answers_.try_emplace({from, share->epoch});

@@ -27,7 +27,7 @@ std::string EncodeSet(const NodeSet& set) {
 
 absl::StatusOr<NodeSet> DecodeSet(const std::string& bytes, Count nodes) {
   if (bytes.size() != BytesFor(nodes)) {
-    return Malformed(fmt::format("a set of nodes in {} bytes, where {} nodes take {}", bytes.size(), nodes,
+    return Malformed(fmt::format("a set of nodes has {} bytes, but {} nodes take {}", bytes.size(), nodes,
                                  BytesFor(nodes)));
   }
   NodeSet set(nodes);
@@ -35,7 +35,7 @@ absl::StatusOr<NodeSet> DecodeSet(const std::string& bytes, Count nodes) {
     set.words()[i / 8] |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * (i % 8));
   }
   if (nodes % 64 != 0 && set.words().back() >> (nodes % 64) != 0) {
-    return Malformed(fmt::format("a set with a node beyond {}", nodes));
+    return Malformed(fmt::format("a set has a node above {}", nodes));
   }
   return set;
 }
@@ -46,10 +46,11 @@ absl::StatusOr<std::vector<ArmId>> DecodeArms(const Arms& in) {
   arms.reserve(static_cast<std::size_t>(in.size()));
   for (const std::uint32_t arm : in) {
     if (arm > static_cast<std::uint32_t>(std::numeric_limits<ArmId>::max())) {
-      return Malformed(fmt::format("arm {}", arm));
+      return Malformed(fmt::format("arm {} is too large", arm));
     }
     if (!arms.empty() && static_cast<ArmId>(arm) <= arms.back()) {
-      return Malformed(fmt::format("arms that do not ascend: {} after {}", arm, arms.back()));
+      return Malformed(
+          fmt::format("the arms are not in increasing order: {} comes after {}", arm, arms.back()));
     }
     arms.push_back(static_cast<ArmId>(arm));
   }
@@ -66,14 +67,18 @@ void EncodeArmSums(const ArmSums& sums, v1::ArmSums& out) {
 }
 
 absl::StatusOr<ReleasedArms> DecodeArmSums(const v1::ArmSums& in) {
-  if (in.agents() < 0) return Malformed(fmt::format("sums of {} agents", in.agents()));
-  if (in.pulls() < 0) return Malformed(fmt::format("sums of {} pulls", in.pulls()));
-  if (in.noise_terms() < 0) return Malformed(fmt::format("sums with {} terms of noise", in.noise_terms()));
+  if (in.agents() < 0)
+    return Malformed(fmt::format("the sums have a negative number of agents: {}", in.agents()));
+  if (in.pulls() < 0)
+    return Malformed(fmt::format("the sums have a negative number of pulls: {}", in.pulls()));
+  if (in.noise_terms() < 0)
+    return Malformed(fmt::format("the sums have a negative number of noise terms: {}", in.noise_terms()));
   if (!(in.noise_scale() >= 0 && std::isfinite(in.noise_scale()))) {
-    return Malformed(fmt::format("sums with noise of scale {}", in.noise_scale()));
+    return Malformed(
+        fmt::format("the noise scale of the sums must be a finite number >= 0, not {}", in.noise_scale()));
   }
   if (in.arms_size() != in.units_size()) {
-    return Malformed(fmt::format("{} sums of {} arms", in.units_size(), in.arms_size()));
+    return Malformed(fmt::format("there are {} sums for {} arms", in.units_size(), in.arms_size()));
   }
   ArmSums sums{.agents = in.agents(),
                .pulls = in.pulls(),
@@ -85,9 +90,9 @@ absl::StatusOr<ReleasedArms> DecodeArmSums(const v1::ArmSums& in) {
 }
 
 absl::Status CheckHead(const char* what, Count nodes, Epoch epoch, Count clock = 0) {
-  if (nodes < 1) return Malformed(fmt::format("{}, where there is no network", what));
-  if (epoch < 1) return Malformed(fmt::format("{} of epoch {}", what, epoch));
-  if (clock < 0) return Malformed(fmt::format("{} at clock {}", what, clock));
+  if (nodes < 1) return Malformed(fmt::format("{} came, but this run has no network", what));
+  if (epoch < 1) return Malformed(fmt::format("{} came with epoch {}, but epochs start at 1", what, epoch));
+  if (clock < 0) return Malformed(fmt::format("{} came with a negative clock: {}", what, clock));
   return absl::OkStatus();
 }
 
@@ -132,7 +137,8 @@ absl::StatusOr<Tallies> DecodeBody(const v1::Tallies& in, Count nodes) {
   tallies.tallies.reserve(static_cast<std::size_t>(in.tallies_size()));
   for (const v1::Tally& tally : in.tallies()) {
     if (tally.origin() < 1 || tally.origin() > nodes) {
-      return Malformed(fmt::format("a tally of node {}, not of 1 to {}", tally.origin(), nodes));
+      return Malformed(
+          fmt::format("a tally is of node {}, but nodes are from 1 to {}", tally.origin(), nodes));
     }
     BANDANA_ASSIGN_OR_RETURN(ReleasedArms sums, DecodeArmSums(tally.sums()));
     tallies.tallies.push_back({NodeId{tally.origin()}, std::move(sums)});
@@ -164,11 +170,12 @@ void EncodeBody(const ArmPlan& plan, v1::ArmPlan& out) {
 
 absl::StatusOr<std::shared_ptr<const ArmPlan>> DecodeBody(const v1::ArmPlan& in, Count nodes) {
   BANDANA_RETURN_IF_ERROR(CheckHead("a plan", nodes, in.epoch(), in.clock()));
-  if (in.arms().empty()) return Malformed("a plan of no arm");
-  if (in.pulls() < 0) return Malformed(fmt::format("a plan of {} pulls", in.pulls()));
-  if (in.hops() < 0) return Malformed(fmt::format("a plan with {} hops", in.hops()));
+  if (in.arms().empty()) return Malformed("a plan has no arms");
+  if (in.pulls() < 0) return Malformed(fmt::format("a plan has a negative number of pulls: {}", in.pulls()));
+  if (in.hops() < 0) return Malformed(fmt::format("a plan has a negative number of hops: {}", in.hops()));
   if (in.upstream_size() != nodes) {
-    return Malformed(fmt::format("a plan with ways of {} nodes, not of {}", in.upstream_size(), nodes));
+    return Malformed(fmt::format("a plan names next hops for {} nodes, but the network has {}",
+                                 in.upstream_size(), nodes));
   }
   auto plan = std::make_shared<ArmPlan>();
   plan->epoch = in.epoch();
@@ -178,7 +185,9 @@ absl::StatusOr<std::shared_ptr<const ArmPlan>> DecodeBody(const v1::ArmPlan& in,
   plan->hops = in.hops();
   plan->upstream.reserve(static_cast<std::size_t>(nodes));
   for (const std::uint32_t node : in.upstream()) {
-    if (node > nodes) return Malformed(fmt::format("a way to node {} of {}", node, nodes));
+    if (node > nodes)
+      return Malformed(
+          fmt::format("a plan names node {} as a next hop, but the network has {} nodes", node, nodes));
     plan->upstream.push_back(NodeId{node});
   }
   return plan;

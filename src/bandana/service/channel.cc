@@ -26,11 +26,11 @@ absl::Status WaitForConnection(grpc::Channel& channel, const Destination& to) {
   constexpr absl::Duration kSlice = absl::Milliseconds(100);  // how soon a stop is noticed
   while (!channel.WaitForConnected(absl::ToChronoTime(std::min(deadline, absl::Now() + kSlice)))) {
     if (to.stop.stop_requested()) {
-      return absl::CancelledError(fmt::format("the {} was stopped while it connected", to.self));
+      return absl::CancelledError(fmt::format("the {} was stopped while it was connecting", to.self));
     }
     if (absl::Now() >= deadline) {
-      return absl::UnavailableError(
-          fmt::format("no {} at {} after {}", to.host, to.address, absl::FormatDuration(to.connect_timeout)));
+      return absl::UnavailableError(fmt::format("the {} at {} did not answer within {}", to.host, to.address,
+                                                absl::FormatDuration(to.connect_timeout)));
     }
   }
   return absl::OkStatus();
@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> OpenServer(const std::string& list
   builder.RegisterService(&service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
-    return absl::UnavailableError(fmt::format("cannot listen on {}: is the port taken?", listen));
+    return absl::UnavailableError(fmt::format("cannot listen on {}: the port may be in use", listen));
   }
   where.port = port;
   address = where.ToString();

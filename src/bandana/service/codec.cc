@@ -109,7 +109,8 @@ void EncodeBody(const SyncRequest& request, v1::SyncRequest& out) {
 }
 
 absl::StatusOr<MeanQuery> DecodeQuery(const v1::MeanQuery& in) {
-  if (in.clients() < 1) return Malformed(fmt::format("a question to {} clients", in.clients()));
+  if (in.clients() < 1)
+    return Malformed(fmt::format("a query must ask at least one client, not {}", in.clients()));
   MeanQuery query{.clients = in.clients(), .cohort = in.cohort()};
   query.bounds.reserve(static_cast<std::size_t>(in.bounds_size()));
   for (const v1::Interval& bound : in.bounds()) query.bounds.push_back({bound.low(), bound.high()});
@@ -120,13 +121,13 @@ absl::StatusOr<MeanQuery> DecodeQuery(const v1::MeanQuery& in) {
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
-  if (in.epoch() < 1) return Malformed(fmt::format("a plan of epoch {}", in.epoch()));
+  if (in.epoch() < 1) return Malformed(fmt::format("a plan has epoch {}, but epochs start at 1", in.epoch()));
   auto plan = std::make_shared<Plan>();
   plan->epoch = in.epoch();
   plan->pulls.reserve(static_cast<std::size_t>(in.pulls_size()));
   for (const v1::Pull& pull : in.pulls()) {
     if (pull.arm() > static_cast<std::uint32_t>(std::numeric_limits<ArmId>::max())) {
-      return Malformed(fmt::format("arm {}", pull.arm()));
+      return Malformed(fmt::format("arm {} is too large", pull.arm()));
     }
     plan->pulls.push_back({static_cast<ArmId>(pull.arm()), pull.count()});
   }
@@ -136,12 +137,14 @@ absl::StatusOr<std::shared_ptr<const Plan>> DecodeBody(const v1::Plan& in) {
 }
 
 absl::StatusOr<Share> DecodeBody(NodeId origin, const v1::Share& in) {
-  if (in.epoch() < 1) return Malformed(fmt::format("a share of epoch {}", in.epoch()));
-  if (in.hops() < 0) return Malformed(fmt::format("a share with {} hops", in.hops()));
-  if (in.report().empty()) return Malformed("a share of nothing");
-  if (in.quorum() < 0) return Malformed(fmt::format("a share with a quorum of {}", in.quorum()));
-  if (in.bits() < 0) return Malformed(fmt::format("a share of {} bits", in.bits()));
-  if (in.has_part() && in.part() < 0) return Malformed(fmt::format("a share of part {}", in.part()));
+  if (in.epoch() < 1)
+    return Malformed(fmt::format("a share has epoch {}, but epochs start at 1", in.epoch()));
+  if (in.hops() < 0) return Malformed(fmt::format("a share has a negative number of hops: {}", in.hops()));
+  if (in.report().empty()) return Malformed("a share has no report");
+  if (in.quorum() < 0) return Malformed(fmt::format("a share has a negative quorum: {}", in.quorum()));
+  if (in.bits() < 0) return Malformed(fmt::format("a share has a negative number of bits: {}", in.bits()));
+  if (in.has_part() && in.part() < 0)
+    return Malformed(fmt::format("a share has a negative part: {}", in.part()));
   return Share{in.epoch(), in.hops(),
                Wire::FromUnits(origin, {in.report().begin(), in.report().end()}, in.bits(), in.quorum(),
                                in.question(), in.has_part() ? in.part() : Report::kWhole)};
@@ -153,14 +156,15 @@ absl::StatusOr<Task> DecodeBody(const v1::Task& in) {
 }
 
 absl::StatusOr<std::shared_ptr<const MixRequest>> DecodeBody(const v1::MixRequest& in) {
-  if (in.epoch() < 1) return Malformed(fmt::format("a mix request of epoch {}", in.epoch()));
+  if (in.epoch() < 1)
+    return Malformed(fmt::format("a mix request has epoch {}, but epochs start at 1", in.epoch()));
   auto mix_request = std::make_shared<MixRequest>();
   mix_request->epoch = in.epoch();
   BANDANA_ASSIGN_OR_RETURN(mix_request->query, DecodeQuery(in.query()));
-  if (mix_request->query.bounds.empty()) return Malformed("a mix request of nothing");
+  if (mix_request->query.bounds.empty()) return Malformed("a mix request has no coordinates");
   BANDANA_RETURN_IF_ERROR(ValidateQuery(mix_request->query));
   if (in.clients_size() != mix_request->query.clients) {
-    return Malformed(fmt::format("a mix request of {} clients, and its query is to {}", in.clients_size(),
+    return Malformed(fmt::format("a mix request names {} clients, but its query asks {}", in.clients_size(),
                                  mix_request->query.clients));
   }
   absl::flat_hash_set<NodeId> named;
@@ -168,7 +172,7 @@ absl::StatusOr<std::shared_ptr<const MixRequest>> DecodeBody(const v1::MixReques
   for (const std::uint32_t client : in.clients()) {
     const NodeId id{client};
     if (id == kServerNode || id == kShufflerNode)
-      return Malformed("a mix request of somebody who is no client");
+      return Malformed("a mix request names a node that is not a client");
     if (!named.insert(id).second)
       return Malformed(fmt::format("client {} is in a mix request twice", client));
     mix_request->clients.push_back(id);
@@ -177,13 +181,14 @@ absl::StatusOr<std::shared_ptr<const MixRequest>> DecodeBody(const v1::MixReques
 }
 
 absl::StatusOr<Mixed> DecodeBody(const v1::Mixed& in) {
-  if (in.epoch() < 1) return Malformed(fmt::format("a mix of epoch {}", in.epoch()));
-  if (in.reports().empty()) return Malformed("a mix of nothing");
+  if (in.epoch() < 1) return Malformed(fmt::format("a mix has epoch {}, but epochs start at 1", in.epoch()));
+  if (in.reports().empty()) return Malformed("a mix has no reports");
   Mixed mixed{in.epoch(), {}};
   mixed.reports.reserve(static_cast<std::size_t>(in.reports_size()));
   for (const v1::MixedReport& report : in.reports()) {
-    if (report.units().empty()) return Malformed("a mixed report of nothing");
-    if (report.bits() < 0) return Malformed(fmt::format("a mixed report of {} bits", report.bits()));
+    if (report.units().empty()) return Malformed("a mixed report has no numbers");
+    if (report.bits() < 0)
+      return Malformed(fmt::format("a mixed report has a negative number of bits: {}", report.bits()));
     mixed.reports.push_back(
         Wire::FromUnits({}, {report.units().begin(), report.units().end()}, report.bits()));
   }
@@ -193,17 +198,20 @@ absl::StatusOr<Mixed> DecodeBody(const v1::Mixed& in) {
 absl::StatusOr<ReleasedSums> DecodeSums(const v1::RegressionSums& in) {
   const Eigen::Index d = in.moments_size();
   if (d < 1 || d > kMostSumsDimension || in.gram_size() != d * (d + 1) / 2) {
-    return Malformed(fmt::format("sums of {} and {} numbers", in.gram_size(), d));
+    return Malformed(
+        fmt::format("the sums have {} entries of a Gram matrix and {} moments, which do not fit together",
+                    in.gram_size(), d));
   }
   const auto finite = [](double x) { return std::isfinite(x); };
   if (!std::all_of(in.gram().begin(), in.gram().end(), finite) ||
       !std::all_of(in.moments().begin(), in.moments().end(), finite)) {
-    return Malformed("sums that are not finite");
+    return Malformed("the sums are not finite");
   }
   for (const double noise : {in.gram_noise(), in.moment_noise()}) {
-    if (!(noise >= 0 && std::isfinite(noise))) return Malformed(fmt::format("noise of {}", noise));
+    if (!(noise >= 0 && std::isfinite(noise)))
+      return Malformed(fmt::format("the noise of the sums must be a finite number >= 0, not {}", noise));
   }
-  if (in.step() < 0) return Malformed(fmt::format("sums of {} steps", in.step()));
+  if (in.step() < 0) return Malformed(fmt::format("the sums have a negative number of steps: {}", in.step()));
   RegressionSums sums{.step = in.step(),
                       .gram = Matrix(d, d),
                       .moments = Vector(d),
@@ -218,8 +226,10 @@ absl::StatusOr<ReleasedSums> DecodeSums(const v1::RegressionSums& in) {
 }
 
 absl::StatusOr<Model> DecodeBody(const v1::Model& in) {
-  if (in.epoch() < 1) return Malformed(fmt::format("a model of epoch {}", in.epoch()));
-  if (in.until() < 1) return Malformed(fmt::format("a model until round {}", in.until()));
+  if (in.epoch() < 1)
+    return Malformed(fmt::format("a model has epoch {}, but epochs start at 1", in.epoch()));
+  if (in.until() < 1)
+    return Malformed(fmt::format("a model is for rounds until {}, but rounds start at 1", in.until()));
   Model model{.epoch = in.epoch(), .until = in.until(), .answers = in.answers(), .sums = nullptr};
   if (in.has_sums()) {
     BANDANA_ASSIGN_OR_RETURN(model.sums, DecodeSums(in.sums()));
@@ -228,9 +238,11 @@ absl::StatusOr<Model> DecodeBody(const v1::Model& in) {
 }
 
 absl::Status CheckFlood(const char* what, std::uint32_t origin, int group, int hops_left) {
-  if (NodeId{origin} == kShufflerNode) return Malformed(fmt::format("a {} of a shuffler", what));
-  if (group < 0) return Malformed(fmt::format("a {} to group {}", what, group));
-  if (hops_left < 0) return Malformed(fmt::format("a {} with {} hops left", what, hops_left));
+  if (NodeId{origin} == kShufflerNode)
+    return Malformed(fmt::format("a {} must not come from a shuffler", what));
+  if (group < 0) return Malformed(fmt::format("a {} is for a negative group: {}", what, group));
+  if (hops_left < 0)
+    return Malformed(fmt::format("a {} has a negative number of hops left: {}", what, hops_left));
   return absl::OkStatus();
 }
 
@@ -242,7 +254,8 @@ absl::StatusOr<Bulletin> DecodeBody(const v1::Bulletin& in) {
 
 absl::StatusOr<SyncRequest> DecodeBody(const v1::SyncRequest& in) {
   BANDANA_RETURN_IF_ERROR(CheckFlood("request", in.origin(), in.group(), in.hops_left()));
-  if (in.round() < 1) return Malformed(fmt::format("a request of round {}", in.round()));
+  if (in.round() < 1)
+    return Malformed(fmt::format("a request is for round {}, but rounds start at 1", in.round()));
   return SyncRequest{NodeId{in.origin()}, in.group(), in.hops_left(), in.round()};
 }
 
@@ -284,7 +297,7 @@ void Encode(const Message& message, v1::Message& out) {
 }
 
 absl::StatusOr<Message> Decode(const v1::Message& in, Count nodes) {
-  if (in.slot() < 0) return Malformed(fmt::format("slot {}", in.slot()));
+  if (in.slot() < 0) return Malformed(fmt::format("the slot is negative: {}", in.slot()));
   Message message{NodeId{in.from()}, NodeId{in.origin()}, in.slot(), in.seq(), {}};
   switch (in.body_case()) {
     case v1::Message::kPlan: {
@@ -342,23 +355,26 @@ absl::StatusOr<Message> Decode(const v1::Message& in, Count nodes) {
     }
     case v1::Message::kSealedShare:
     case v1::Message::kSealedBits:
-      return Malformed("sealed bits, where numbers are sent");
+      return Malformed("it has sealed bits, but numbers are expected");
     case v1::Message::BODY_NOT_SET:
       break;
   }
-  return Malformed("a body that this version does not know");
+  return Malformed("this version does not know this kind of message");
 }
 
 absl::Status CheckSealed(const v1::SealedShare& in) {
-  if (in.epoch() < 1) return Malformed(fmt::format("a share of epoch {}", in.epoch()));
-  if (in.quorum() < 0) return Malformed(fmt::format("a share with a quorum of {}", in.quorum()));
+  if (in.epoch() < 1)
+    return Malformed(fmt::format("a share has epoch {}, but epochs start at 1", in.epoch()));
+  if (in.quorum() < 0) return Malformed(fmt::format("a share has a negative quorum: {}", in.quorum()));
   if (in.key_fingerprint().size() != kKeyFingerprintBytes) {
-    return Malformed(fmt::format("a key's fingerprint of {} bytes", in.key_fingerprint().size()));
+    return Malformed(
+        fmt::format("the fingerprint of the key has a wrong length: {} bytes", in.key_fingerprint().size()));
   }
-  if (in.coordinates().empty()) return Malformed("a share of nothing");
+  if (in.coordinates().empty()) return Malformed("a share has no report");
   for (const std::string& bits : in.coordinates()) {
     if (bits.empty() || bits.size() % kSealedBitBytes != 0) {
-      return Malformed(fmt::format("{} bytes of sealed bits, of {} each", bits.size(), kSealedBitBytes));
+      return Malformed(
+          fmt::format("the sealed bits have {} bytes, but each bit takes {}", bits.size(), kSealedBitBytes));
     }
   }
   return absl::OkStatus();

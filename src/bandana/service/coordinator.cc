@@ -23,8 +23,8 @@ absl::Status CheckShare(const AgentLink& link, const Message& message) {
   }
   if (message.from != message.origin || !link.Owns(message.origin)) {
     return absl::PermissionDeniedError(
-        fmt::format("{} sent a share of client {} from {}, which are not its own", link.name(),
-                    message.origin.value, message.from.value));
+        fmt::format("{} sent a share of client {} from node {}, but it may send only for its own clients",
+                    link.name(), message.origin.value, message.from.value));
   }
   return absl::OkStatus();
 }
@@ -89,9 +89,9 @@ void Coordinator::WaitForEnd(std::unique_lock<std::mutex>& lock) {
     if (params_.stop.stop_requested()) {
       EndRun(Stopped());
     } else if (Clock::now() >= last_answer_ + ToChrono(params_.answer_timeout)) {
-      EndRun(absl::UnavailableError(fmt::format("no answer for {} in epoch {}: {} clients are awaited",
-                                                absl::FormatDuration(params_.answer_timeout), epoch_,
-                                                awaited_)));
+      EndRun(absl::UnavailableError(
+          fmt::format("there was no answer for {} in epoch {}: {} clients have not answered",
+                      absl::FormatDuration(params_.answer_timeout), epoch_, awaited_)));
     }
   }
 }
@@ -138,12 +138,12 @@ absl::Status Coordinator::Take(AgentLink& link, v1::FromAgent& message) {
     if (message.leave().reason() == absl::StatusCodeToString(absl::StatusCode::kResourceExhausted)) {
       const std::lock_guard lock(mutex_);
       EndRun(absl::ResourceExhaustedError(
-          fmt::format("a budget is spent at {}; its own report says whose", link.name())));
+          fmt::format("a budget is spent at {}; its own report says which one", link.name())));
     }
     return absl::AbortedError(
         link.is_shuffler()
-            ? fmt::format("it cannot go on: {}", message.leave().reason())
-            : fmt::format("it cannot go on ({}); its own report says why", message.leave().reason()));
+            ? fmt::format("it cannot continue: {}", message.leave().reason())
+            : fmt::format("it cannot continue ({}); its own report says why", message.leave().reason()));
   }
   if (message.has_played()) return TakePlayed(link, message);
   if (!message.has_shares())
@@ -153,7 +153,8 @@ absl::Status Coordinator::Take(AgentLink& link, v1::FromAgent& message) {
 
 absl::Status Coordinator::TakeShares(AgentLink& link, const v1::FromAgent& message) {
   if (params_.route.shuffled) {
-    return absl::PermissionDeniedError(link.name() + " sent shares past the shuffler");
+    return absl::PermissionDeniedError(link.name() +
+                                       " sent shares directly to the server, past the shuffler");
   }
   std::vector<Message> shares;
   shares.reserve(static_cast<std::size_t>(message.shares().messages_size()));
@@ -180,7 +181,8 @@ absl::Status Coordinator::TakePlayed(AgentLink& link, const v1::FromAgent& messa
   const std::lock_guard lock(mutex_);
   if (state_ == State::kOver) return absl::OkStatus();
   if (state_ == State::kJoining || !last_rounds_) {
-    return absl::FailedPreconditionError(link.name() + " has played to the end, and it is not there");
+    return absl::FailedPreconditionError(
+        link.name() + " says that it has played its last round, but the last rounds have not begun");
   }
   report_.bytes_in += message.ByteSizeLong();
   for (const std::uint32_t client : message.played().clients()) {
@@ -206,8 +208,9 @@ absl::Status Coordinator::TakeMixed(const v1::FromAgent& message) {
     const std::lock_guard lock(mutex_);
     if (!mixed.ok() && state_ == State::kJoining) return mixed.status();
     if (!mixed.ok()) {  // nobody can tell whose fault it is, so all are told
-      EndRun(absl::UnavailableError(fmt::format("from {} came in epoch {} {}", shuffler_->name(), epoch_,
-                                                std::string(mixed.status().message()))));
+      EndRun(
+          absl::UnavailableError(fmt::format("{} sent something invalid in epoch {}: {}", shuffler_->name(),
+                                             epoch_, std::string(mixed.status().message()))));
     }
     last_answer_ = Clock::now();
     if (params_.stop.stop_requested()) EndRun(Stopped());
@@ -240,8 +243,9 @@ void Coordinator::Lose(AgentLink& link, const std::string& why) {
         absl::UnavailableError(fmt::format("{} was lost in epoch {}: {}", link.name(), epoch_, why)));
   }
   if (link.awaited.empty()) return;  // the run continues until somebody asks for its clients
-  EndRun(absl::UnavailableError(fmt::format("{} was lost in epoch {} with {} clients awaited: {}",
-                                            link.name(), epoch_, link.awaited.size(), why)));
+  EndRun(absl::UnavailableError(
+      fmt::format("{} was lost in epoch {}, and {} of its clients had not answered: {}", link.name(), epoch_,
+                  link.awaited.size(), why)));
 }
 
 void Coordinator::Deliver(AgentLink& link, const Message& message) {
@@ -275,7 +279,7 @@ void Coordinator::AfterRoleCall(const absl::Status& status) {
   if (absl::Status sent = Flush(); !sent.ok()) return EndRun(std::move(sent));
   if (last_rounds_ && awaited_ > 0) return;
   if (server_.finished()) return EndRun(absl::OkStatus());
-  if (awaited_ == 0) EndRun(absl::InternalError("the server has not finished and waits for nobody"));
+  if (awaited_ == 0) EndRun(absl::InternalError("the server has not finished, but it waits for no client"));
 }
 
 // Sends one message per agent if many of its clients get the same payload.
@@ -289,13 +293,13 @@ absl::Status Coordinator::Flush() {
     }
     if (std::holds_alternative<Deal>(outgoing.payload)) {
       return absl::UnimplementedError(
-          "rounds that a shuffler deals out run in the simulator alone so far: privacy.model = central or "
-          "local, or algorithm.name = dp-dpe, can be served");
+          "the service cannot run rounds that a shuffler deals out; only the simulator can. Use "
+          "privacy.model = central or local, or algorithm.name = dp-dpe");
     }
     const auto* task = std::get_if<Task>(&outgoing.payload);
     const auto* whole = std::get_if<std::shared_ptr<const Plan>>(&outgoing.payload);
     if (task == nullptr && whole == nullptr) {
-      return absl::InternalError("a server can send plans, tasks, models and mix requests alone");
+      return absl::InternalError("a server can send only plans, tasks, models and mix requests");
     }
     const std::shared_ptr<const Plan>& plan = task == nullptr ? *whole : task->plan;
     const int part = task == nullptr ? Report::kWhole : task->part;
@@ -324,10 +328,10 @@ absl::Status Coordinator::Flush() {
 // Returns the agent that serves the client. Fails if it is lost.
 absl::StatusOr<AgentLink*> Coordinator::LinkTo(NodeId client) {
   AgentLink* link = roster_.Find(client);
-  if (link == nullptr) return absl::InternalError(fmt::format("there is no client {}", client.value));
+  if (link == nullptr) return absl::InternalError(fmt::format("client {} does not exist", client.value));
   if (link->lost.has_value()) {
     return absl::UnavailableError(
-        fmt::format("{} is wanted in epoch {} but was lost: {}", link->name(), epoch_, *link->lost));
+        fmt::format("{} is needed in epoch {}, but it was lost: {}", link->name(), epoch_, *link->lost));
   }
   return link;
 }
@@ -339,7 +343,7 @@ absl::Status Coordinator::FlushModels() {
     if (model == nullptr) continue;
     if (params_.route.shuffled) {
       return absl::UnimplementedError(
-          "agents that play round by round report through a shuffler in the simulator alone so far");
+          "the service cannot run agents that play round by round with a shuffler; only the simulator can");
     }
     epoch_ = model->epoch;
     last_rounds_ = !model->answers;
@@ -359,7 +363,8 @@ absl::Status Coordinator::FlushModels() {
 }
 
 absl::Status Coordinator::FlushMixRequest(const std::shared_ptr<const MixRequest>& mix_request) {
-  if (shuffler_ == nullptr) return absl::InternalError("a mix request, and there is no shuffler");
+  if (shuffler_ == nullptr)
+    return absl::InternalError("the server sent a mix request, but there is no shuffler");
   BANDANA_RETURN_IF_ERROR(inbox_.Expect(mix_request));
   v1::ToAgent message;
   message.mutable_delivery()->add_to(kShufflerNode.value);

@@ -31,17 +31,17 @@ absl::Status CheckHello(const v1::FromAgent& first, const std::string& spec_dige
   const v1::Hello& hello = first.hello();
   const char* peer = hello.role() == v1::ROLE_SHUFFLER ? "shuffler" : "agent";
   if (hello.protocol_version() != kProtocolVersion) {
-    return absl::FailedPreconditionError(fmt::format("this {} speaks version {} of the protocol, the {} {}",
-                                                     peer, hello.protocol_version(), host, kProtocolVersion));
+    return absl::FailedPreconditionError(
+        fmt::format("this {} uses version {} of the protocol, but the {} uses version {}", peer,
+                    hello.protocol_version(), host, kProtocolVersion));
   }
   if (hello.spec_digest() != spec_digest) {
     return absl::FailedPreconditionError(
-        fmt::format("this {}'s spec has the digest '{}', the {}'s '{}': both must run the same spec", peer,
-                    hello.spec_digest(), host, spec_digest));
+        fmt::format("this {}'s spec has the digest '{}', but the {}'s has '{}': both must run the same spec",
+                    peer, hello.spec_digest(), host, spec_digest));
   }
   if (!v1::Role_IsValid(hello.role())) {
-    return absl::InvalidArgumentError(
-        fmt::format("role {}, which there is not", static_cast<int>(hello.role())));
+    return absl::InvalidArgumentError(fmt::format("role {} does not exist", static_cast<int>(hello.role())));
   }
   return absl::OkStatus();
 }
@@ -49,8 +49,8 @@ absl::Status CheckHello(const v1::FromAgent& first, const std::string& spec_dige
 absl::StatusOr<std::shared_ptr<AgentLink>> LinkOfAgent(const v1::Hello& hello, const std::string& peer) {
   const std::uint64_t most = 0xffffffff - std::uint64_t{hello.first_client()};
   if (hello.client_count() < 1 || hello.client_count() > most) {
-    return absl::InvalidArgumentError(
-        fmt::format("an agent of {} clients from client {}", hello.client_count(), hello.first_client()));
+    return absl::InvalidArgumentError(fmt::format("an agent cannot hold {} clients that start with client {}",
+                                                  hello.client_count(), hello.first_client()));
   }
   const auto last = static_cast<std::uint32_t>(hello.first_client() + hello.client_count() - 1);
   auto link = std::make_shared<AgentLink>();

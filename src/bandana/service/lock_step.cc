@@ -98,7 +98,8 @@ void LockStep::End(Count rounds) {
 
 void LockStep::Send(NodeId to, Payload payload) {
   if (!params_.neighbours.contains(to) || !protocol_.carries(payload)) {
-    sent_ = absl::InternalError(fmt::format("a node can send {} to its neighbours alone", protocol_.kinds));
+    sent_ = absl::InternalError(
+        fmt::format("a node can send only {}, and only to its neighbours", protocol_.kinds));
     return;
   }
   ++report_.messages_out;

@@ -31,27 +31,27 @@ absl::Status MixedInbox::Expect(std::shared_ptr<const MixRequest> mix_request) {
 
 absl::StatusOr<std::optional<Mixed>> MixedInbox::Take(const v1::Message& message) {
   if (message.from() != kShufflerNode.value || message.origin() != kShufflerNode.value) {
-    return absl::PermissionDeniedError("the shuffler speaks for itself alone");
+    return absl::PermissionDeniedError("the shuffler may send messages only in its own name");
   }
   const std::lock_guard lock(mutex_);
   const Epoch epoch = message.has_sealed_bits() ? message.sealed_bits().epoch() : message.mixed().epoch();
   if (mix_request_ == nullptr || mix_request_->epoch != epoch) {
-    return absl::InvalidArgumentError(fmt::format("a mix of epoch {}, for which nobody asked", epoch));
+    return absl::InvalidArgumentError(fmt::format("nobody asked for a mix of epoch {}", epoch));
   }
   if (!route_.sealed()) return TakePart(message);
   if (message.has_sealed_bits()) return TakeBits(message.sealed_bits());
-  return absl::InvalidArgumentError("a mix in the clear, and this run's bits are sealed");
+  return absl::InvalidArgumentError("the mix is not sealed, but the bits of this run must be sealed");
 }
 
 absl::StatusOr<std::optional<Mixed>> MixedInbox::TakePart(const v1::Message& message) {
   absl::StatusOr<Message> part = Decode(message);
   if (!part.ok()) return part.status();
   auto* reports = std::get_if<Mixed>(&part->body);
-  if (reports == nullptr) return absl::InvalidArgumentError("something other than a mix");
+  if (reports == nullptr) return absl::InvalidArgumentError("the message is not a mix");
   mixed_.reports.insert(mixed_.reports.end(), std::make_move_iterator(reports->reports.begin()),
                         std::make_move_iterator(reports->reports.end()));
   if (mixed_.reports.size() > mix_request_->clients.size()) {
-    return absl::InvalidArgumentError(fmt::format("a mix of more than {} reports in epoch {}",
+    return absl::InvalidArgumentError(fmt::format("the mix has more than {} reports in epoch {}",
                                                   mix_request_->clients.size(), mix_request_->epoch));
   }
   if (message.mixed().more()) return std::nullopt;
@@ -62,12 +62,13 @@ absl::StatusOr<std::optional<Mixed>> MixedInbox::TakePart(const v1::Message& mes
 absl::StatusOr<std::optional<Mixed>> MixedInbox::TakeBits(const v1::SealedBits& sealed) {
   if (sealed.coordinate() >= ones_.size()) {
     return absl::InvalidArgumentError(
-        fmt::format("sealed bits of coordinate {}, of {}", sealed.coordinate(), ones_.size()));
+        fmt::format("the message has sealed bits of coordinate {}, but there are only {} coordinates",
+                    sealed.coordinate(), ones_.size()));
   }
   Count& opened = opened_[sealed.coordinate()];
   opened += static_cast<Count>(sealed.bits().size() / kSealedBitBytes);
   if (sealed.bits().empty() || opened > bits_a_coordinate_) {
-    return absl::InvalidArgumentError(fmt::format("not {} sealed bits of coordinate {} in epoch {}",
+    return absl::InvalidArgumentError(fmt::format("there must be {} sealed bits of coordinate {} in epoch {}",
                                                   bits_a_coordinate_, sealed.coordinate(), sealed.epoch()));
   }
   BANDANA_ASSIGN_OR_RETURN(const Count ones,

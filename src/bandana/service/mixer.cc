@@ -28,7 +28,7 @@ absl::Status RoleMixer::TakeMixRequest(const Message& mix_request) {
 absl::Status RoleMixer::CheckShare(const v1::Message& share) const {
   BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(share));
   if (std::holds_alternative<Share>(message.body)) return absl::OkStatus();
-  return absl::InvalidArgumentError("something other than a share");
+  return absl::InvalidArgumentError("the message is not a share");
 }
 
 absl::Status RoleMixer::TakeShare(v1::Message& share) {
@@ -56,7 +56,8 @@ absl::Status BitMixer::TakeMixRequest(const Message& mix_request) {
 
 absl::Status BitMixer::CheckShare(const v1::Message& share) const {
   if (share.has_sealed_share()) return CheckSealed(share.sealed_share());
-  return absl::InvalidArgumentError("something other than a sealed share, and this run's bits are sealed");
+  return absl::InvalidArgumentError(
+      "the message is not a sealed share, but the bits of this run must be sealed");
 }
 
 absl::Status BitMixer::TakeShare(v1::Message& share) {
@@ -100,8 +101,8 @@ absl::Status BitMixer::Check(const AwaitedReports<SealedReport>::Complete& compl
     }
     if (report.key_fingerprint != key) {
       return absl::FailedPreconditionError(fmt::format(
-          "the bits of epoch {} are sealed to different keys, by which a server could tell them apart: "
-          "{} has another one than {}",
+          "the bits of epoch {} are sealed to different keys, so that a server could tell them apart: the "
+          "keys of {} and {} differ",
           complete.mix_request->epoch, name_of_(client), name_of_(complete.reports.begin()->first)));
     }
   }

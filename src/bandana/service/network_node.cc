@@ -53,7 +53,7 @@ class NetworkRun : public LockStep {
     player_.OnSilence(context());
     BANDANA_RETURN_IF_ERROR(PlayOut().status());
     return player_.finished() ? absl::OkStatus()
-                              : absl::InternalError("a node waits for something that never comes");
+                              : absl::InternalError("a node waits for a message that never comes");
   }
 
   // Plays until the role pulls nothing more. Returns whether it pulled anything.

@@ -29,13 +29,13 @@ std::string NameOf(NodeId neighbour) {
 absl::Status CheckHello(const v1::PeerHello& hello, const PeerParams& params) {
   if (hello.protocol_version() != kProtocolVersion) {
     return absl::FailedPreconditionError(
-        fmt::format("this peer speaks version {} of the protocol, its neighbour {}", hello.protocol_version(),
-                    kProtocolVersion));
+        fmt::format("this peer uses version {} of the protocol, but its neighbour uses version {}",
+                    hello.protocol_version(), kProtocolVersion));
   }
   if (hello.spec_digest() != params.spec_digest) {
-    return absl::FailedPreconditionError(
-        fmt::format("this peer's spec has the digest '{}', its neighbour's '{}': both must run the same spec",
-                    hello.spec_digest(), params.spec_digest));
+    return absl::FailedPreconditionError(fmt::format(
+        "this peer's spec has the digest '{}', but its neighbour's has '{}': both must run the same spec",
+        hello.spec_digest(), params.spec_digest));
   }
   if (NodeId{hello.to()} != params.self) {
     return absl::FailedPreconditionError(
@@ -110,7 +110,7 @@ absl::Status PeerLinks::Join() {
       if (!link->joined) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", NameOf(id));
     }
     Fail(absl::UnavailableError(
-        fmt::format("no {} after {}", missing, absl::FormatDuration(params_.connect_timeout))));
+        fmt::format("{} did not connect within {}", missing, absl::FormatDuration(params_.connect_timeout))));
     return failure_;
   }
   begun_ = status.ok();
@@ -175,7 +175,7 @@ absl::StatusOr<PeerLinks::Link*> PeerLinks::Admit(const v1::ToPeer& first, std::
         fmt::format("peer {} has no edge from peer {}", params_.self.value, from.value));
   }
   Link& link = *found->second;
-  if (link.joined) return absl::AlreadyExistsError(fmt::format("peer {} is here already", from.value));
+  if (link.joined) return absl::AlreadyExistsError(fmt::format("peer {} has joined already", from.value));
   v1::ToPeer welcome;
   welcome.mutable_welcome()->set_protocol_version(kProtocolVersion);
   link.outbox.Push(std::move(welcome));
@@ -232,7 +232,7 @@ absl::Status PeerLinks::Take(Link& link, const v1::ToPeer& message) {
                                            NameOf(link.id), message.leave().reason())));
   }
   return absl::AbortedError(
-      fmt::format("it cannot go on ({}); its own report says why", message.leave().reason()));
+      fmt::format("it cannot continue ({}); its own report says why", message.leave().reason()));
 }
 
 absl::Status PeerLinks::TakePacket(Link& link, const v1::Packet& packet) {
@@ -242,14 +242,14 @@ absl::Status PeerLinks::TakePacket(Link& link, const v1::Packet& packet) {
     BANDANA_ASSIGN_OR_RETURN(Message message, Decode(encoded, params_.nodes));
     if (message.from != link.id || message.slot != packet.slot() || !protocol_.carries(message.body)) {
       return absl::InvalidArgumentError(
-          fmt::format("it sent something other than {} of its own", protocol_.kinds));
+          fmt::format("it sent something other than its own {}", protocol_.kinds));
     }
     messages.push_back(std::move(message));
   }
   const std::lock_guard lock(mutex_);
   if (packet.slot() != link.complete + 1 || packet.slot() > protocol_.last || link.finished) {
     return absl::InvalidArgumentError(
-        fmt::format("it sent a packet of slot {} after {}", packet.slot(), link.complete));
+        fmt::format("it sent the packet of slot {} after that of slot {}", packet.slot(), link.complete));
   }
   for (Message& message : messages) {
     if (link.last_seq.has_value() && message.seq <= *link.last_seq) {

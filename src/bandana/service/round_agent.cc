@@ -74,11 +74,12 @@ class RoundAgentRun {
     BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(delivery.message()));
     const auto* model = std::get_if<Model>(&message.body);
     if (model == nullptr || message.from != kServerNode) {
-      return absl::InvalidArgumentError("the server sent something other than a model of its own");
+      return absl::InvalidArgumentError("the server sent a message that is not one of its own models");
     }
     for (const std::uint32_t to : delivery.to()) {
       if (to < params_.first_client.value || to - params_.first_client.value >= params_.clients) {
-        return absl::InvalidArgumentError(fmt::format("the server told client {}, who is not here", to));
+        return absl::InvalidArgumentError(fmt::format(
+            "the server sent a model to client {}, but this agent does not hold that client", to));
       }
       BANDANA_RETURN_IF_ERROR(HandleModel(NodeId{to}, *model, message));
       if (over()) return absl::OkStatus();  // the next read gives the reason
@@ -101,7 +102,7 @@ class RoundAgentRun {
         BANDANA_RETURN_IF_ERROR(PlayRound(client, *seat));
       }
       if (seat->round != model.until) {
-        return absl::InternalError(fmt::format("client {} plays until round {}, and the server said {}",
+        return absl::InternalError(fmt::format("client {} plays until round {}, but the server said round {}",
                                                client.value, seat->round, model.until));
       }
     }
@@ -137,12 +138,12 @@ class RoundAgentRun {
   void Send(NodeId from, NodeId to, Payload payload) {
     if (std::holds_alternative<SyncRequest>(payload)) {
       sent_ = absl::UnimplementedError(
-          "agents that ask for a synchronisation by themselves run in the simulator alone so far");
+          "the service cannot run agents that ask for a sync themselves; only the simulator can");
       return;
     }
     const auto* share = std::get_if<Share>(&payload);
     if (to != kServerNode || share == nullptr) {
-      sent_ = absl::InternalError("a client can send shares to the server alone");
+      sent_ = absl::InternalError("a client can send only shares, and only to the server");
       return;
     }
     const Epoch epoch = share->epoch;
@@ -178,7 +179,7 @@ absl::StatusOr<AgentReport> RunRoundAgent(const AgentParams& params, const MakeR
   BANDANA_RETURN_IF_ERROR(ValidateAgent(params));
   if (params.route.shuffled) {
     return absl::UnimplementedError(
-        "agents that play round by round report through a shuffler in the simulator alone so far");
+        "the service cannot run agents that play round by round with a shuffler; only the simulator can");
   }
   BANDANA_ASSIGN_OR_RETURN(OneRound one_round, OneRound::Create(world));
   BANDANA_ASSIGN_OR_RETURN(

@@ -12,14 +12,14 @@ absl::StatusOr<Count> CheckSealable(const MeanQuery& query, Count bits_per_coord
   }
   return InvalidField(
       Part::kPrivacy,
-      {.message = fmt::format(
-           "{} clients would have to seal {} bits for each of {} coordinates, one by one; at "
-           "most {} a coordinate and {} a report are",
-           query.clients, bits_per_coordinate, coordinates, kMostBitsACoordinate, kMostBitsAReport),
+      {.message = fmt::format("each of {} clients would have to seal {} bits for each of {} coordinates, but "
+                              "at most {} bits per coordinate and {} bits per report are accepted",
+                              query.clients, bits_per_coordinate, coordinates, kMostBitsACoordinate,
+                              kMostBitsAReport),
        .key = "transport",
        .value = "bits",
        .accepted =
-           "counts, or with bits: privacy.calibration = tight, more clients a phase or a larger epsilon"});
+           "counts, or with bits: privacy.calibration = tight, more clients per phase or a larger epsilon"});
 }
 
 Route RouteOf(const SlotRoles& roles) {

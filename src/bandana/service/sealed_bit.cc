@@ -158,8 +158,8 @@ BitSealer::~BitSealer() = default;
 
 absl::StatusOr<BitSealer> BitSealer::Create(std::string_view public_key) {
   if (public_key.size() != kSealingKeyBytes) {
-    return absl::InvalidArgumentError(
-        fmt::format("a sealing key of {} bytes, not {}", public_key.size(), kSealingKeyBytes));
+    return absl::InvalidArgumentError(fmt::format("the sealing key has {} bytes, but it must have {}",
+                                                  public_key.size(), kSealingKeyBytes));
   }
   auto engine = std::make_unique<Engine>();
   engine->server_bytes = public_key;
@@ -168,7 +168,7 @@ absl::StatusOr<BitSealer> BitSealer::Create(std::string_view public_key) {
   Secret shared;
   const Key trial = MakeKey(engine->keygen.get());
   if (!Agree(DeriveContext(trial.get()).get(), engine->server.get(), shared)) {
-    return absl::InvalidArgumentError("a sealing key to which nothing can be sealed");
+    return absl::InvalidArgumentError("the sealing key is invalid: nothing can be sealed with it");
   }
   return BitSealer(std::move(engine));
 }

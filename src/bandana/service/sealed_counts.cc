@@ -50,7 +50,7 @@ absl::Status CountSealer::Seal(Epoch epoch, std::span<const std::int64_t> counts
   CoinGen coin(entropy);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!(counts[i] >= 0 && counts[i] <= bits)) {
-      return absl::InternalError(fmt::format("a count that is not from 0 to {}", bits));
+      return absl::InternalError(fmt::format("a count is not from 0 to {}", bits));
     }
     char* coordinate = plain.data() + i * width;
     std::fill_n(coordinate, static_cast<std::size_t>(counts[i]), 1);
@@ -78,7 +78,8 @@ CountOpener::CountOpener() {
 absl::StatusOr<Count> CountOpener::Ones(Epoch epoch, std::uint32_t coordinate, std::string_view bits) {
   if (bits.size() % kSealedBitBytes != 0) {
     return absl::InvalidArgumentError(
-        fmt::format("malformed message: {} bytes of sealed bits, of {} each", bits.size(), kSealedBitBytes));
+        fmt::format("malformed message: the sealed bits have {} bytes, but each bit takes {}", bits.size(),
+                    kSealedBitBytes));
   }
   std::vector<absl::StatusOr<Count>> ones(openers_.size(), Count{0});
   InParallel(bits.size() / kSealedBitBytes, openers_.size(),

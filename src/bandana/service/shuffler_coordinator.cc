@@ -85,12 +85,12 @@ absl::Status ShufflerCoordinator::TakeDelivery(const v1::Delivery& delivery) {
   BANDANA_ASSIGN_OR_RETURN(const Message message, Decode(delivery.message()));
   const auto* mix_request = std::get_if<std::shared_ptr<const MixRequest>>(&message.body);
   if (mix_request == nullptr || message.from != kServerNode) {
-    return absl::InvalidArgumentError("the server sent something other than a mix request of its own");
+    return absl::InvalidArgumentError("the server sent a message that is not one of its own mix requests");
   }
   for (const NodeId client : (*mix_request)->clients) {
     if (client.value > params_.clients) {
-      return absl::InvalidArgumentError(
-          fmt::format("the server calls client {}, of {}", client.value, params_.clients));
+      return absl::InvalidArgumentError(fmt::format(
+          "the server asks for client {}, but there are only {} clients", client.value, params_.clients));
     }
     if (roster_.Find(client) != nullptr) continue;
     Fail(absl::UnavailableError(fmt::format("client {} has no agent at the shuffler", client.value)),
@@ -108,7 +108,7 @@ absl::StatusOr<std::shared_ptr<AgentLink>> ShufflerCoordinator::Admit(const v1::
                                                                       const std::string& peer) {
   BANDANA_RETURN_IF_ERROR(CheckHello(first, params_.spec_digest, "shuffler"));
   if (first.hello().role() != v1::ROLE_AGENT) {
-    return absl::InvalidArgumentError("a shuffler takes agents alone");
+    return absl::InvalidArgumentError("a shuffler accepts only agents");
   }
   BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<AgentLink> link, LinkOfAgent(first.hello(), peer));
   const std::lock_guard lock(mutex_);
@@ -124,11 +124,13 @@ absl::StatusOr<std::shared_ptr<AgentLink>> ShufflerCoordinator::Admit(const v1::
 
 absl::Status ShufflerCoordinator::Take(AgentLink& link, v1::FromAgent& message) {
   const auto check = [&]() -> absl::Status {
-    if (!message.has_shares()) return absl::InvalidArgumentError("something other than shares");
+    if (!message.has_shares()) return absl::InvalidArgumentError("the message has no shares");
     for (const v1::Message& share : message.shares().messages()) {
       if (share.from() != share.origin() || !link.Owns(NodeId{share.origin()})) {
         return absl::PermissionDeniedError(
-            fmt::format("a share of client {} from {}, which are not its own", share.origin(), share.from()));
+            fmt::format("the message has a share of client {} from node {}, but an agent may send only for "
+                        "its own clients",
+                        share.origin(), share.from()));
       }
       BANDANA_RETURN_IF_ERROR(mixer_->CheckShare(share));
     }
@@ -139,7 +141,8 @@ absl::Status ShufflerCoordinator::Take(AgentLink& link, v1::FromAgent& message) 
   if (over_) return absl::OkStatus();
   report_.bytes_in += message.ByteSizeLong();
   if (!checked.ok()) {
-    const std::string what = fmt::format("{} sent {}", link.name(), std::string(checked.message()));
+    const std::string what =
+        fmt::format("{} sent something invalid: {}", link.name(), std::string(checked.message()));
     Fail(absl::AbortedError(what), {});
     return absl::Status(checked.code(), what);
   }
@@ -161,9 +164,10 @@ void ShufflerCoordinator::Lose(AgentLink& link, const std::string& why) {
   for (const auto& [epoch, clients] : answered_) {
     const bool spoke = std::any_of(clients.begin(), clients.end(), [&](NodeId c) { return link.Owns(c); });
     if (!spoke) continue;  // otherwise its shares would count for an agent that replaces it
-    return Fail(absl::UnavailableError(fmt::format(
-                    "{} was lost before the first mix request, and had sent shares: {}", link.name(), why)),
-                kServersTurn);
+    return Fail(
+        absl::UnavailableError(fmt::format(
+            "{} was lost before the first mix request, after it had sent shares: {}", link.name(), why)),
+        kServersTurn);
   }
   roster_.Remove(link);
 }
@@ -185,8 +189,8 @@ void ShufflerCoordinator::FailIfMissing(const AgentLink& link) {
   if (!link.lost.has_value()) return;
   const Count missing = Missing(link);
   if (missing == 0) return;
-  Fail(absl::UnavailableError(
-           fmt::format("{} was lost with {} clients awaited: {}", link.name(), missing, *link.lost)),
+  Fail(absl::UnavailableError(fmt::format("{} was lost, and {} of its clients had not answered: {}",
+                                          link.name(), missing, *link.lost)),
        kServersTurn);
 }
 

@@ -35,14 +35,14 @@ std::string EncodeUserMessage(const LocalMessage& message) {
 
 absl::StatusOr<LocalMessage> DecodeUserMessage(std::string_view bytes, Count entries) {
   if (bytes.size() < kWord || bytes.size() % kWord != 0) {
-    return Malformed(fmt::format("{} bytes, which are no whole numbers", bytes.size()));
+    return Malformed(fmt::format("it has {} bytes, which is not a whole number of entries", bytes.size()));
   }
   const std::size_t size = bytes.size() / kWord - 1;
   if (WordAt(bytes, 0) != size) {
-    return Malformed(fmt::format("{} entries, where {} are announced", size, WordAt(bytes, 0)));
+    return Malformed(fmt::format("it has {} entries, but it announces {}", size, WordAt(bytes, 0)));
   }
   if (std::cmp_not_equal(size, entries)) {
-    return Malformed(fmt::format("{} entries, where the model takes {}", size, entries));
+    return Malformed(fmt::format("it has {} entries, but the model takes {}", size, entries));
   }
   std::vector<double> numbers(size);
   for (std::size_t i = 0; i < size; ++i) {

@@ -62,7 +62,7 @@ class Network {
         seat->player->OnSilence(seat->context);
         BANDANA_RETURN_IF_ERROR(Play(*seat));
         if (!seat->player->finished())
-          return absl::InternalError("a node waits for something that never comes");
+          return absl::InternalError("a node waits for a message that never comes");
       }
     }
     return Finish();

@@ -47,7 +47,7 @@ absl::StatusOr<Outcome> Simulate(const Federation& federation, World& world, con
     case TimeModel::kUser:
       return RunIn<UserWorld>(world, federation.time(), run(sim::SimulateUsers));
   }
-  return absl::InternalError("a federation without a time model");
+  return absl::InternalError("the federation has an unknown time model");
 }
 
 }  // namespace bandana

@@ -71,7 +71,7 @@ class GroupRun {
     seats_.front()->agent->Describe(run_.observations);
     return controller_->finished()
                ? absl::OkStatus()
-               : absl::InternalError("the run ended with the controller waiting for reports");
+               : absl::InternalError("the run ended while the controller still waited for reports");
   }
 
  private:
@@ -232,14 +232,15 @@ absl::Status Check(const Federation& federation, const RoundRoles& roles, const 
   if (facts.dimension < 1) return refuse("dimension", facts.dimension, "a whole number >= 1");
   if (facts.people != federation.topology.clients()) {
     return refuse("agents", facts.people,
-                  "those for whom the federation was made: " + std::to_string(federation.topology.clients()));
+                  "the number of agents in the federation: " + std::to_string(federation.topology.clients()));
   }
   if (world.single_precision() && !roles.agent_float) {
-    return InvalidField(Part::kFacts, "precision", "float", "double: the algorithm has no other agents");
+    return InvalidField(Part::kFacts, "precision", "float",
+                        "double: the algorithm has no agents that use float");
   }
   for (const Failure& failure : options.failures) {
     if (failure.kind == Failure::Kind::kAgent && !roles.controller) continue;
-    return absl::UnimplementedError("in rounds only peers can be lost");
+    return absl::UnimplementedError("only peers can be lost in an algorithm that plays in rounds");
   }
   return absl::OkStatus();
 }

@@ -45,7 +45,7 @@ class SlotRun {
           BANDANA_RETURN_IF_ERROR(server_.OnMessage(context, message));
         } else if (to == kShufflerNode) {
           if (shuffler_ == nullptr) {
-            return absl::InternalError("a message for a shuffler, and the federation has none");
+            return absl::InternalError("a message is for a shuffler, but the federation has none");
           }
           BANDANA_RETURN_IF_ERROR(shuffler_->OnMessage(shuffler_context, message));
         } else {
@@ -54,8 +54,9 @@ class SlotRun {
       }
     }
     recorder_.Finish();
-    return server_.finished() ? absl::OkStatus()
-                              : absl::InternalError("the run ended with the server waiting for reports");
+    return server_.finished()
+               ? absl::OkStatus()
+               : absl::InternalError("the run ended while the server still waited for reports");
   }
 
  private:

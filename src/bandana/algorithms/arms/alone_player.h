@@ -21,7 +21,7 @@ class AlonePlayer final : public NetworkPlayer {
       : policy_(std::move(policy)), horizon_(horizon), left_(horizon), leak_(leak) {}
 
   absl::Status OnMessage(Context&, const Message&) override {
-    return absl::InvalidArgumentError("an agent by itself takes no messages");
+    return absl::InvalidArgumentError("an agent that learns alone accepts no messages");
   }
   std::span<const Pull> Act(Context&) override {
     if (left_ == 0) return {};
@@ -47,7 +47,7 @@ class AlonePlayer final : public NetworkPlayer {
     a.Same(horizon_, "horizon");
     a(policy_, left_, pull_);
     a.Check(left_ >= 0 && left_ <= horizon_ && pull_.count >= 0 && pull_.count <= horizon_,
-            "more pulls than the horizon has");
+            "it has more pulls than the horizon allows");
   }
 
  private:

@@ -58,7 +58,7 @@ class ArmAgent {
     a.Same(horizon_, "horizon");
     a.Same(privatizer_->noise_scale(), "noise");
     a(clock_, waited_, waits_, pulls_, recorded_, *stream_, history_, released_);
-    a.Check([&] { return Fits(); }, "more pulls than the horizon has");
+    a.Check([&] { return Fits(); }, "it has more pulls than the horizon allows");
   }
 
  private:

@@ -55,7 +55,7 @@ class DdpMabPeer final : public NetworkPlayer {
     a.Same(schedule_->params().arms, "number of arms");
     a(agent_, spreading_, active_, best_, round_, pulled_, slots_, tick_, prepared_, over_, failed_,
       history_);
-    a.Check([&] { return Fits(); }, "a peer of other arms");
+    a.Check([&] { return Fits(); }, "it does not match the arms of this run");
   }
 
  private:

@@ -46,10 +46,10 @@ void HdpMabServer::Describe(Observations& observations) const {
 absl::Status HdpMabServer::OnMessage(Context&, const Message& message) {
   const auto* collected = std::get_if<Collected>(&message.body);
   if (collected == nullptr)
-    return absl::InvalidArgumentError("this server takes what sinks have collected, and nothing else");
+    return absl::InvalidArgumentError("this server accepts only sums that sinks have collected");
   if (collected->sums == nullptr || collected->agents.nodes() != agents() ||
       collected->agents.size() != collected->sums->value().agents) {
-    return absl::InvalidArgumentError("malformed message: a sum without its agents");
+    return absl::InvalidArgumentError("malformed message: the sum does not match the list of its agents");
   }
   if (plan_ == nullptr || collected->epoch != plan_->epoch) return absl::OkStatus();
   NodeSet again = collected->agents;
@@ -57,7 +57,7 @@ absl::Status HdpMabServer::OnMessage(Context&, const Message& message) {
   if (!again.empty()) return absl::OkStatus();  // a repeat
   if (collected->sums->value().arms != active_) {
     return absl::InvalidArgumentError(
-        fmt::format("malformed message: sums of {} arms, where {} are in question",
+        fmt::format("malformed message: it has sums of {} arms, but they are not the {} active arms",
                     collected->sums->value().arms.size(), active_.size()));
   }
   heard_.Add(collected->agents);
@@ -144,16 +144,16 @@ bool HdpMabAgent::Fits() const {
 
 absl::Status HdpMabAgent::OnMessage(Context&, const Message& message) {
   if (const auto* plan = std::get_if<std::shared_ptr<const ArmPlan>>(&message.body)) {
-    if (message.from != kServerNode) return absl::PermissionDeniedError("not from the server");
+    if (message.from != kServerNode) return absl::PermissionDeniedError("the plan is not from the server");
     return TakePlan(*plan);
   }
   const auto* data = std::get_if<Tallies>(&message.body);
-  if (data == nullptr) return absl::InvalidArgumentError("an agent takes plans and tallies alone");
+  if (data == nullptr) return absl::InvalidArgumentError("an agent accepts only plans and tallies");
   if (plan_ == nullptr || data->epoch != plan_->epoch || hop_ < 0) return absl::OkStatus();
   for (const Tally& tally : data->tallies) {
     if (tally.origin.value < 1 || tally.origin.value > agents_ || tally.sums == nullptr) {
       return absl::InvalidArgumentError(
-          fmt::format("malformed message: a tally of node {}", tally.origin.value));
+          fmt::format("malformed message: it has an invalid tally of node {}", tally.origin.value));
     }
     if (Fits(tally.sums->value())) held_.push_back(tally);
   }
@@ -173,16 +173,18 @@ absl::Status HdpMabAgent::TakePlan(const std::shared_ptr<const ArmPlan>& plan) {
   };
   if (plan->arms.empty() || plan->arms.front() < 0 || plan->arms.back() >= arms_ ||
       std::adjacent_find(plan->arms.begin(), plan->arms.end(), std::greater_equal<>()) != plan->arms.end()) {
-    return malformed("arms that there are not");
+    return malformed("the plan must name arms of this run, in increasing order");
   }
   if (static_cast<Count>(plan->upstream.size()) != agents_)
-    return malformed("ways for others than the run's agents");
+    return malformed("the plan must name one next hop for each agent of this run");
   const Count begins = std::max(plan->clock, agent_.clock());
   const auto active = static_cast<Count>(plan->arms.size());
   if (plan->pulls < 0 || plan->hops < 0 || plan->pulls > (agent_.left() + agent_.clock() - begins) / active) {
-    return malformed(fmt::format("{} pulls of {} arms at slot {}", plan->pulls, active, begins));
+    return malformed(
+        fmt::format("the plan asks for {} pulls of each of {} arms at slot {}, which is not possible",
+                    plan->pulls, active, begins));
   }
-  if (agent_.pending() > 0) return malformed("a plan while another one is carried out");
+  if (agent_.pending() > 0) return malformed("the plan arrived while another one is still carried out");
   plan_ = plan;
   upstream_ = plan->upstream[self_.value - 1];
   held_.clear();

@@ -68,7 +68,7 @@ class HdpMabServer final : public NetworkPlayer {
     a.Same(params_.participants, "number of participants");
     a(active_, best_, round_, clock_, pulled_, ticks_left_, over_, sinks_, plan_, collected_, heard_,
       history_);
-    a.Check([&] { return Fits(); }, "a server of other agents or arms");
+    a.Check([&] { return Fits(); }, "it does not match the agents or arms of this run");
   }
 
   const std::vector<ArmRound>& history() const { return history_; }
@@ -119,11 +119,11 @@ class HdpMabAgent final : public NetworkPlayer {
   absl::Status Restore(std::string_view saved) override;
   template <class Archive>
   void State(Archive& a) {
-    a.Same(self_.value, "agent");
+    a.Same(self_.value, "agent number");
     a.Same(agents_, "number of agents");
     a.Same(arms_, "number of arms");
     a(agent_, plan_, upstream_, hop_, prepared_, held_);
-    a.Check([&] { return Fits(); }, "an agent of others or of other arms");
+    a.Check([&] { return Fits(); }, "it does not match the agents or arms of this run");
   }
 
  private:

@@ -49,12 +49,12 @@ class SuccessiveElimination {
   void State(Archive& a) {
     a.Same(params_.arms, "number of arms");
     a.Same(params_.horizon, "horizon");
-    a.Same(params_.block, "block");
+    a.Same(params_.block, "block length");
     a(active_, sums_, next_, pulled_, sweeps_);
     const auto is_arm = [&](ArmId arm) { return arm >= 0 && arm < params_.arms; };
     a.Check(std::all_of(active_.begin(), active_.end(), is_arm) && sums_.size() == active_.size() &&
                 next_ < active_.size() && pulled_ >= 0 && pulled_ < params_.block,
-            "other arms than there are");
+            "its arms or counters are not valid for this run");
   }
 
  private:

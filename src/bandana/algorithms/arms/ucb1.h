@@ -36,7 +36,8 @@ class Ucb1 {
   void State(Archive& a) {
     a(time_, untried_);
     a.Sized(pulls_, sums_, means_, widths_);
-    a.Check(untried_ == std::count(pulls_.begin(), pulls_.end(), 0), "other arms than were tried");
+    a.Check(untried_ == std::count(pulls_.begin(), pulls_.end(), 0),
+            "its number of untried arms does not match its pulls");
   }
 
  private:

@@ -75,7 +75,7 @@ class PhaseRegression {
   void State(Archive& a) {
     a(basis_, geometry_);
     a.Check(basis_.rows() == actions_.cols() && basis_.cols() == geometry_.support.cols(),
-            "a design of another space");
+            "its design does not have the dimension of the actions");
   }
 
  private:

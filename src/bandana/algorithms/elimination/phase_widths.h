@@ -32,7 +32,7 @@ struct PhaseGeometry {
     const auto square = [&](const Matrix& matrix) { return matrix.rows() == rank && matrix.cols() == rank; };
     a.Check(support.rows() == rows && weights.rows() == rows && weights.cols() == rank &&
                 square(gram_inverse) && square(root_inverse),
-            "a design of another shape");
+            "the sizes of its design matrices do not match");
   }
 };
 

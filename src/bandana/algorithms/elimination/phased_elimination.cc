@@ -46,14 +46,14 @@ absl::Status CheckLink(const EliminationRules& rules) {
   if (rules.link == Link::kIdentity) return absl::OkStatus();
   if (rules.link == Link::kPoisson) {
     return InvalidField(Part::kFacts, "mean", "poisson",
-                        "identity, logistic or probit: there is no width for counts");
+                        "identity, logistic or probit: we have no confidence width for counts");
   }
   if (rules.width != Width::kExact) {
     return InvalidField(Part::kParams, "width", "paper",
-                        "exact with this environment.link: no paper has a width");
+                        "exact with this environment.link: no paper has a confidence width for it");
   }
   if (rules.clip.reward.kind != RewardKind::kBernoulli) {
-    return InvalidField(Part::kFacts, {.message = "rewards of a logistic or probit mean are 1 or 0",
+    return InvalidField(Part::kFacts, {.message = "with a logistic or probit link, rewards are 1 or 0",
                                        .key = "reward",
                                        .accepted = "bernoulli with this environment.link"});
   }
@@ -74,7 +74,7 @@ absl::Status CheckReport(const EliminationRules& rules) {
     return InvalidField(Part::kParams, "report", "estimate", "averages with this environment.link");
   }
   if (rules.clients == nullptr) {
-    return InvalidField(Part::kParams, "report", "estimate", "averages where every round has a new client");
+    return InvalidField(Part::kParams, "report", "estimate", "averages if every round has a new client");
   }
   return absl::OkStatus();
 }

@@ -108,7 +108,7 @@ class EliminationPolicy {
   template <class Archive>
   void State(Archive& a) {
     a.Same(rules_.horizon, "horizon");
-    a.Same(rules_.level, "level");
+    a.Same(rules_.level, "confidence level");
     a.Same(rules_.population, "population");
     a.Same(static_cast<std::int64_t>(actions_->rows()), "number of actions");
     a.Same(static_cast<std::int64_t>(actions_->cols()), "dimension");
@@ -121,7 +121,7 @@ class EliminationPolicy {
       if (knows && rules_.clients == nullptr) known_->errors.sampling = Sampling::kDeal;
     }
     if (knows) a(known_->regression, known_->estimate, known_->errors);
-    a.Check([&] { return Fits(); }, "a policy of other actions");
+    a.Check([&] { return Fits(); }, "it does not match the actions of this run");
   }
 
  private:
@@ -195,10 +195,11 @@ class EliminationServer final : public Node {
     a.Same(collector_.privatizer().guarantee().epsilon, "epsilon");
     a(policy_, collector_, unasked_, dealt_to_, plan_, finished_);
     a.Check(dealt_to_ <= static_cast<std::uint64_t>(policy_.rules().population),
-            "more clients than there are");
-    a.Check([&] { return plan_ == nullptr || policy_.MayHaveMade(*plan_); }, "a plan of another policy");
+            "it gave rounds to more clients than the population has");
+    a.Check([&] { return plan_ == nullptr || policy_.MayHaveMade(*plan_); },
+            "its plan does not match its policy");
     a.Check(collector_.plan() == nullptr || (plan_ != nullptr && collector_.plan()->epoch == plan_->epoch),
-            "an answer to another plan");
+            "it waits for answers to another plan");
   }
   const EliminationPolicy& policy() const { return policy_; }
 
@@ -227,7 +228,7 @@ class EliminationServer final : public Node {
     if (static_cast<std::uint64_t>(wanted) <= left) return absl::OkStatus();
     return InvalidField(
         Part::kFacts,
-        {.message = fmt::format("the population runs out in phase {}: {} clients are left, {} are wanted",
+        {.message = fmt::format("the population runs out in phase {}: {} clients are left, but {} are needed",
                                 plan_->epoch, left, wanted),
          .key = "people",
          .value = fmt::format("{}", policy_.rules().population),
@@ -269,14 +270,14 @@ class EliminationClient final : public Player {
     const auto* task = std::get_if<Task>(&message.body);
     const auto* whole = std::get_if<std::shared_ptr<const Plan>>(&message.body);
     if (task == nullptr && whole == nullptr) {
-      return absl::InvalidArgumentError("an elimination's client takes plans and tasks alone");
+      return absl::InvalidArgumentError("a client accepts only plans and tasks");
     }
     const std::shared_ptr<const Plan>& plan = task == nullptr ? *whole : task->plan;
     if (plan_ != nullptr && plan_->epoch == plan->epoch) return absl::OkStatus();  // a repeat
     if (plan_ != nullptr) {
-      return absl::FailedPreconditionError(
-          fmt::format("a client takes part once: it was in phase {} and is asked again in phase {}",
-                      plan_->epoch, plan->epoch));
+      return absl::FailedPreconditionError(fmt::format(
+          "a client can take part only once: it took part in phase {} and is asked again in phase {}",
+          plan_->epoch, plan->epoch));
     }
     plan_ = plan;
     if (task == nullptr) return absl::OkStatus();
@@ -305,7 +306,7 @@ class EliminationClient final : public Player {
     a(plan_, part_, once_, reported_);
     a.Check(part_ == Report::kWhole ||
                 (plan_ != nullptr && part_ >= 0 && static_cast<std::size_t>(part_) < plan_->pulls.size()),
-            "a part that there is not");
+            "its part of the plan does not exist");
   }
 
  private:
@@ -316,7 +317,7 @@ class EliminationClient final : public Player {
     if constexpr (DealingPrivatizer<P>) {
       return Release::PartFromClient(context, *privatizer_, plan_->epoch, plan_->query, part_, rewards);
     }
-    return absl::InvalidArgumentError("this mechanism answers whole queries alone");
+    return absl::InvalidArgumentError("this mechanism answers only whole queries");
   }
 
   const P* privatizer_;

@@ -56,7 +56,7 @@ absl::StatusOr<EliminationRules> PrivateEliminationRules(const PrivateEliminatio
   constexpr Count kLeast = 8;  // one batch
   if (!(world.horizon >= kLeast)) {
     return InvalidField(Part::kFacts, "horizon", static_cast<double>(world.horizon),
-                        "a whole number >= 8: batches are floor(ln T) - 1");
+                        "a whole number >= 8: the number of batches is floor(ln T) - 1");
   }
   const double growth = BatchGrowth(world.horizon);
   return EliminationRules{.horizon = world.horizon,

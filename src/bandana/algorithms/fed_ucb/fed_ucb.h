@@ -36,7 +36,7 @@
 ///
 /// Departures. Agents synchronise when a public schedule says so, and act on released sums alone
 /// (LocalData::kReleased). The printed algorithm does neither, and loses its guarantee (docs/papers/p3.md).
-/// Under kRaw the claim holds for logged streams alone. There is one shift for the sum (Shift::kGroup).
+/// Under kRaw the claim holds only for logged streams. There is one shift for the sum (Shift::kGroup).
 /// Local statistics are reset in the branch that synchronises.
 namespace bandana {
 
@@ -46,7 +46,7 @@ inline absl::Status CheckSums(const ReleasedSums& sums, Eigen::Index dimension) 
                     sums->value().gram.cols() == dimension && sums->value().moments.size() == dimension;
   return fits ? absl::OkStatus()
               : absl::InvalidArgumentError(
-                    fmt::format("malformed message: sums of another dimension than {}", dimension));
+                    fmt::format("malformed message: the sums do not have dimension {}", dimension));
 }
 
 /// The controller adds up what agents release and sends the sums back to them.
@@ -75,15 +75,14 @@ class FedUcbController final : public Node {
     if constexpr (ShufflePrivatizer<P>) {
       const auto* mixed = std::get_if<Mixed>(&message.body);
       if (mixed == nullptr || message.from != context.links().shuffler) {
-        return absl::InvalidArgumentError(
-            "this controller takes what its shuffler has mixed, and nothing else");
+        return absl::InvalidArgumentError("this controller accepts only mixed reports from its shuffler");
       }
       if (mixed->epoch != epoch_) return absl::OkStatus();
       BANDANA_RETURN_IF_ERROR(privatizer_->AddMixed(query, mixed->reports, sum_));
     } else {
       const auto* share = std::get_if<Share>(&message.body);
       if (share == nullptr)
-        return absl::InvalidArgumentError("this controller takes shares and requests alone");
+        return absl::InvalidArgumentError("this controller accepts only shares and sync requests");
       if (share->epoch != epoch_ || !IsAgent(message.origin) || !answered_.insert(message.origin).second) {
         return absl::OkStatus();  // a repeat
       }
@@ -112,7 +111,7 @@ class FedUcbController final : public Node {
     a.Same(first_.value, "first silo");
     a.Same(privatizer_->noise(), "noise");
     a(estimator_, epoch_, last_, until_, until_asked_, over_, sums_, sum_, answered_);
-    a.Check(epoch_ >= 1 && estimator_.step() == epoch_ - 1, "sums of other synchronisations");
+    a.Check(epoch_ >= 1 && estimator_.step() == epoch_ - 1, "its sums do not match the number of its syncs");
   }
   void Describe(Observations& observations) const override {
     observations.numbers["syncs"] += static_cast<double>(synchronisations());
@@ -151,7 +150,8 @@ class FedUcbController final : public Node {
   // The paper's trigger: whoever asks first in a round makes all agents synchronise after it.
   absl::Status TakeRequest(Context& context, const SyncRequest& request) {
     if (!schedule_.triggered()) {
-      return absl::InvalidArgumentError("a request to synchronise, and the schedule is public");
+      return absl::InvalidArgumentError(
+          "an agent asked for a sync, but the schedule of syncs is fixed and public");
     }
     const bool late = request.round <= until_asked_ || request.round >= schedule_.params().horizon;
     if (late || epoch_ > schedule_.releases()) return absl::OkStatus();
@@ -204,17 +204,18 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
   }
 
   absl::Status OnMessage(Context& context, const Message& message) override {
-    if (message.from != kServerNode) return absl::PermissionDeniedError("not from the controller");
+    if (message.from != kServerNode)
+      return absl::PermissionDeniedError("the message is not from the controller");
     if (const auto* request = std::get_if<SyncRequest>(&message.body)) {
       return request->round == round_ ? Share(context) : absl::OkStatus();
     }
     const auto* model = std::get_if<Model>(&message.body);
-    if (model == nullptr) return absl::InvalidArgumentError("an agent takes models and requests alone");
+    if (model == nullptr) return absl::InvalidArgumentError("an agent accepts only models and sync requests");
     if (model->epoch <= epoch_) return absl::OkStatus();  // a repeat
     if (model->epoch != epoch_ + 1 || model->until <= round_ || model->until > params_.horizon) {
       return absl::InvalidArgumentError(
-          fmt::format("malformed message: model {} until round {} after {} in round {}", model->epoch,
-                      model->until, epoch_, round_));
+          fmt::format("malformed message: model {} until round {} came after model {}, in round {}",
+                      model->epoch, model->until, epoch_, round_));
     }
     if (model->sums != nullptr) {
       BANDANA_RETURN_IF_ERROR(CheckSums(model->sums, static_cast<Eigen::Index>(x_.size())));
@@ -271,12 +272,13 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
     a.Same(params_.pace, "pace");
     a.Same(params_.threshold, "threshold");
     a.Same(privatizer_->noise(), "noise");
-    a.Same(params_.first_noise, "noise of all");
+    a.Same(params_.first_noise, "noise of the first release");
     a.Same(sizeof(Scalar), "precision");
     a(policy_, watched_, stream_);
     a.Sized(x_);
     a(epoch_, round_, until_, last_sync_, answers_);
-    a.Check(round_ >= 0 && round_ <= until_ && until_ <= params_.horizon, "more rounds than the horizon has");
+    a.Check(round_ >= 0 && round_ <= until_ && until_ <= params_.horizon,
+            "it has more rounds than the horizon");
   }
 
  private:

@@ -63,7 +63,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
       return TakeBulletin(context, message, *bulletin);
     if (const auto* request = std::get_if<SyncRequest>(&message.body))
       return TakeRequest(context, message, *request);
-    return absl::InvalidArgumentError("a peer takes bulletins and requests alone");
+    return absl::InvalidArgumentError("a peer accepts only bulletins and sync requests");
   }
 
   Count rounds_ready() const override { return round_ < params_.horizon ? 1 : 0; }
@@ -120,13 +120,13 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     a.Same(params_.pace, "pace");
     a.Same(params_.threshold, "threshold");
     a.Same(privatizer_->noise(), "noise");
-    a.Same(params_.first_noise, "noise of all");
+    a.Same(params_.first_noise, "noise of the first release");
     a.Same(sizeof(Scalar), "precision");
     for (const NodeId node : params_.clique) a.Same(node.value, "clique");
     for (auto& group : groups_) a(*group);
     a.Sized(x_);
     a(seen_, requests_, round_);
-    a.Check(round_ >= 0 && round_ <= params_.horizon, "more rounds than the horizon has");
+    a.Check(round_ >= 0 && round_ <= params_.horizon, "it has more rounds than the horizon");
   }
   const FedUcbPolicy<Scalar>& policy(int group) const {
     return groups_[static_cast<std::size_t>(group)]->policy;
@@ -142,9 +142,10 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     template <class Archive>
     void State(Archive& a) {
       a(policy, watched, stream, estimator, latest, own, uses, next, last_use, step, asked, is_new);
-      a.Check(estimator.step() == step && stream.released() == step, "sums of other releases");
+      a.Check(estimator.step() == step && stream.released() == step,
+              "its sums do not match the number of its releases");
       for (const auto& [origin, sums] : latest) {
-        a.Check(CheckSums(sums, policy.regression().dimension()).ok(), "sums of another dimension");
+        a.Check(CheckSums(sums, policy.regression().dimension()).ok(), "its sums have the wrong dimension");
       }
     }
 
@@ -170,7 +171,8 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
 
   absl::Status CheckGroup(int group) const {
     if (group >= 0 && group < params_.gamma) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format("malformed message: group {} of {}", group, params_.gamma));
+    return absl::InvalidArgumentError(
+        fmt::format("malformed message: group {} does not exist; there are {} groups", group, params_.gamma));
   }
 
   template <class Body>

@@ -43,10 +43,10 @@ absl::Status OptimisticRegression::Reset(const Matrix& gram, const Vector& momen
   BANDANA_CHECK(gram.rows() == d && gram.cols() == d && moments.size() == d);
   for (const double moment : moments) {
     if (!std::isfinite(moment)) {
-      return absl::FailedPreconditionError(fmt::format("moments that are not finite: {}", moment));
+      return absl::FailedPreconditionError(fmt::format("a moment is not finite: {}", moment));
     }
   }
-  if (!Factor(gram)) return absl::FailedPreconditionError("a Gram matrix that is not positive definite");
+  if (!Factor(gram)) return absl::FailedPreconditionError("the Gram matrix is not positive definite");
   for (Index j = 0; j < d; ++j) {
     for (Index i = j; i < d; ++i) gram_(i, j) = gram_(j, i) = gram(i, j);
   }

@@ -55,7 +55,7 @@ absl::Status CheckShuffled(const FedUcbParams& params, const Privacy& privacy) {
   }
   if (privacy.budgets.empty()) return absl::OkStatus();
   return InvalidField(Part::kPrivacy, "budgets", ToText(privacy.budgets),
-                      "auto with privacy.model = \"shuffle\": all share the noise");
+                      "auto with privacy.model = \"shuffle\": all agents share the noise");
 }
 
 absl::Status Check(const FedUcbChoices& choices) {
@@ -259,8 +259,9 @@ absl::StatusOr<double> FedUcbSetup::ProbeLevel() const {
                                                choices_.facts.dimension, horizon);
   if (probe.has_value()) return probe->level;
   if (!has_trigger()) return 1;  // any stream will do
-  return InvalidField(Part::kFacts, "horizon", static_cast<double>(horizon),
-                      "with contexts = \"probe\", one in which one agent's data set off the trigger");
+  return InvalidField(
+      Part::kFacts, "horizon", static_cast<double>(horizon),
+      "with contexts = \"probe\", a horizon in which the data of one agent can trigger a sync");
 }
 
 DpGuarantee FedUcbSetup::budget() const {

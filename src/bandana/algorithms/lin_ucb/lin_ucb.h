@@ -90,7 +90,7 @@ class LinUcbPolicy {
     a.Same(noise_proxy_, "noise");
     a.Sized(gram_, gram_inverse_, moment_, estimate_, means_, leverages_);
     a(log_det_, rounds_);
-    a.Check(rounds_ >= 0 && rounds_ <= params_.horizon, "more rounds than the horizon has");
+    a.Check(rounds_ >= 0 && rounds_ <= params_.horizon, "it has more rounds than the horizon");
   }
 
  private:
@@ -139,7 +139,7 @@ class LinUcbServer final : public Node {
   void State(Archive& a) {
     a(policy_, collector_, unasked_, plan_);
     a.Check(plan_ == nullptr || (plan_->pulls.size() == 1 && policy_.Has(plan_->pulls.front().arm)),
-            "a plan of another policy");
+            "its plan does not match its policy");
   }
   const LinUcbPolicy& policy() const { return policy_; }
 

@@ -79,7 +79,7 @@ struct ContextLinUcbParams {
   std::optional<Count> warm_up;
 };
 
-/// The first four take TrustModel::kNone and kLocal, the last two kNone alone.
+/// The first four take TrustModel::kNone and kLocal, the last two only kNone.
 absl::StatusOr<Federation> CreateLdpSgd(const LdpSgdParams& params, const Privacy& privacy,
                                         const Facts& facts);
 absl::StatusOr<Federation> CreateLdpOls(const LdpOlsParams& params, const Privacy& privacy,

@@ -18,7 +18,7 @@ absl::StatusOr<LdpGloc> LdpGloc::Create(const LdpGlocRules& rules, LocalRegressi
   }
   if (!(rules.least_slope > kLeastSlope)) {
     return InvalidField(Part::kFacts, "theta_bound", fmt::format("{}", rules.theta_norm),
-                        "a smaller one: over so large a ball the link is flat");
+                        "a smaller number: over a ball of this radius the link is almost flat");
   }
   if (!(rules.bonus >= 0 && std::isfinite(rules.bonus))) {
     return InvalidField(Part::kParams, "bonus", fmt::format("{}", rules.bonus), "a finite number >= 0");

@@ -90,7 +90,8 @@ class LdpGloc final {
     const std::size_t slots = bonuses_.size();
     const std::size_t size = online_.size();
     archive(model_, optimism_, online_, bonuses_);
-    archive.Check(bonuses_.size() == slots && online_.size() == size, "parameters of another number");
+    archive.Check(bonuses_.size() == slots && online_.size() == size,
+                  "it has the wrong number of parameters");
   }
   std::string Save() const { return SaveState(*this); }
   absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }

@@ -29,7 +29,7 @@ absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdRules& rules, const LocalGradi
   }
   if (!(rules.least_slope > kLeastSlope)) {
     return InvalidField(Part::kFacts, "theta_bound", fmt::format("{}", rules.theta_norm),
-                        "a smaller one: over so large a ball the link is flat");
+                        "a smaller number: over a ball of this radius the link is almost flat");
   }
   if (!positive(rules.theta_norm)) {
     return InvalidField(Part::kFacts, "theta_norm", fmt::format("{}", rules.theta_norm),

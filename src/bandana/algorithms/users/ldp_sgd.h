@@ -94,7 +94,7 @@ class LdpSgd final {
   template <class Archive>
   void State(Archive& archive) {
     archive(policy_, iterate_);
-    archive.Check(iterate_.size() == policy_.thetas().size(), "parameters of another number");
+    archive.Check(iterate_.size() == policy_.thetas().size(), "it has the wrong number of parameters");
   }
   std::string Save() const { return SaveState(*this); }
   absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }

@@ -53,7 +53,7 @@ class LdpUcb final : public RegressionLearner {
   void State(Archive& archive) {
     const std::size_t slots = bonuses_.size();
     archive(model(), optimism_, bonuses_);
-    archive.Check(bonuses_.size() == slots, "bonuses of another number of arms");
+    archive.Check(bonuses_.size() == slots, "it has the wrong number of bonuses");
   }
   std::string Save() const { return SaveState(*this); }
   absl::Status Restore(std::string_view saved) { return RestoreState(saved, *this); }

@@ -52,7 +52,7 @@ class UserOptimism {
     const Eigen::Index d = inverses_.front().rows();
     archive.Each(inverses_);
     for (const ActionMatrix& each : inverses_) {
-      archive.Check(each.rows() == d && each.cols() == d, "a matrix of another size");
+      archive.Check(each.rows() == d && each.cols() == d, "a matrix has the wrong size");
     }
   }
 

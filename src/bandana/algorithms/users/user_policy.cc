@@ -21,7 +21,8 @@ absl::Status UserModelShape::Check() const {
   if (warm_up < 1 || warm_up > horizon / arms) {
     return InvalidField(
         Part::kParams, "warm_up", fmt::format("{}", warm_up),
-        fmt::format("a whole number from 1 to {}, which is the horizon for each arm", horizon / arms));
+        fmt::format("a whole number from 1 to {}, which is the horizon divided by the number of arms",
+                    horizon / arms));
   }
   if (!(elimination_gap > 0)) {
     return InvalidField(Part::kParams, "elimination_gap", fmt::format("{}", elimination_gap), "a number > 0");

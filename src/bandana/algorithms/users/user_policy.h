@@ -114,18 +114,19 @@ class UserPolicy {
   void State(Archive& archive) {
     archive.Same(shape_.horizon, "horizon");
     archive.Same(shape_.dimension, "dimension");
-    archive.Same(shape_.arms, "actions");
-    archive.Same(shape_.multi, "parameters = multi");
+    archive.Same(shape_.arms, "number of actions");
+    archive.Same(shape_.multi, "choice of parameters = multi");
     const std::size_t size = thetas_.size();
     archive(users_, thetas_, screen_);
-    archive.Check(users_ >= 0 && users_ <= shape_.horizon, "more users than the horizon has");
-    archive.Check(thetas_.size() == size, "parameters of another number");
+    archive.Check(users_ >= 0 && users_ <= shape_.horizon, "it has more users than the horizon");
+    archive.Check(thetas_.size() == size, "it has the wrong number of parameters");
     const auto finite = [](double x) { return std::isfinite(x); };
     archive.Check(std::all_of(thetas_.begin(), thetas_.end(), finite) &&
                       std::all_of(screen_.begin(), screen_.end(), finite),
-                  "a parameter that is not finite");
+                  "a parameter is not finite");
     const bool screened = shape_.warm_up_rounds() > 0 && !warming_up();
-    archive.Check(screen_.size() == (screened ? size : 0), "a screen that is not the warm-up's");
+    archive.Check(screen_.size() == (screened ? size : 0),
+                  "the parameters from its warm-up have the wrong size");
   }
 
  private:

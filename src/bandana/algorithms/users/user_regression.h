@@ -69,12 +69,13 @@ class UserRegression {
   void State(Archive& archive) {
     const std::size_t entries = sums_.size();
     archive(policy_, sums_, messages_, next_, repairs_);
-    archive.Check(sums_.size() == entries && messages_.size() == factors_.size(), "sums of another size");
-    archive.Check(next_ > policy_.users(), "a solution that is overdue");
+    archive.Check(sums_.size() == entries && messages_.size() == factors_.size(),
+                  "its sums have the wrong size");
+    archive.Check(next_ > policy_.users(), "the round of its next estimate is already over");
     archive.Each(factors_);
     for (const Matrix& factor : factors_) {
       archive.Check(factor.rows() == gram_.rows() && factor.cols() == gram_.cols(),
-                    "a matrix of another size");
+                    "a matrix has the wrong size");
     }
   }
 

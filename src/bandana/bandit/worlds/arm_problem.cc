@@ -36,9 +36,9 @@ absl::Status CheckMeans(std::span<const double> means) {
 }
 
 absl::Status BadMeans(std::size_t given, std::string accepted) {
-  return InvalidField(Part::kParams, {.message = "a wrong number of means",
+  return InvalidField(Part::kParams, {.message = "the number of means is wrong",
                                       .key = "means",
-                                      .value = fmt::format("{} of them", given),
+                                      .value = fmt::format("{} means", given),
                                       .accepted = std::move(accepted)});
 }
 
@@ -52,11 +52,11 @@ absl::Status Check(const ArmDraw& draw) {
     return BadMeans(draw.means.size(), fmt::format("{}, one per action", draw.arms));
   }
   if (!draw.means.empty() && draw.gap != 0) {
-    return InvalidField(Part::kParams, "gap", draw.gap, "0 where means are given");
+    return InvalidField(Part::kParams, "gap", draw.gap, "0 if means are given");
   }
   if (draw.heterogeneous > 0 && draw.arms > ArmProblem::kMostMeans / draw.agents) {
     return InvalidField(Part::kParams, "actions", fmt::format("{}", draw.arms),
-                        fmt::format("{} at most for {} agents that differ",
+                        fmt::format("at most {} for {} agents that differ",
                                     ArmProblem::kMostMeans / draw.agents, draw.agents));
   }
   return absl::OkStatus();
@@ -108,7 +108,7 @@ absl::StatusOr<ArmProblem> ArmProblem::FromMeans(std::vector<double> means, Coun
   BANDANA_RETURN_IF_ERROR(CheckAgents(agents));
   const auto size = static_cast<Count>(means.size());
   if (size == 0 || size % agents != 0 || size > kMostMeans || size / agents > kMostArms) {
-    return BadMeans(means.size(), fmt::format("as many for each of {} agents, one per action", agents));
+    return BadMeans(means.size(), fmt::format("one per action for each of {} agents", agents));
   }
   BANDANA_RETURN_IF_ERROR(CheckMeans(means));
   const Count arms = size / agents;

@@ -15,9 +15,9 @@ constexpr Count kMostPulls = Count{1} << 53;  // a double holds their sum exactl
 absl::Status CheckReward(RewardKind kind, const ArmProblem& problem) {
   if (kind == RewardKind::kBernoulli) return absl::OkStatus();
   if (kind == RewardKind::kUniform && problem.lowest_mean() >= 0.5) return absl::OkStatus();
-  return InvalidField(Part::kParams, {.message = "rewards of arms are in [0, 1]",
+  return InvalidField(Part::kParams, {.message = "rewards of arms must be in [0, 1]",
                                       .key = "reward",
-                                      .accepted = "bernoulli; or uniform, where all means are 0.5 or more"});
+                                      .accepted = "bernoulli; or uniform if all means are 0.5 or more"});
 }
 
 Facts FactsOf(const ArmWorld::Params& params) {
@@ -112,17 +112,18 @@ absl::Status ArmWorld::Answer(NodeId agent, Epoch, std::span<const Pull> pulls,
   BANDANA_CHECK(pulls.size() == rewards.size());
   if (!problem().Contains(agent)) {
     return absl::InvalidArgumentError(
-        fmt::format("there is no agent {} of {}", agent.value, problem().agents()));
+        fmt::format("agent {} does not exist; there are {} agents", agent.value, problem().agents()));
   }
   CoinGen& coin = CoinOf(agent);
   const RewardModel model{params_.reward};
   for (std::size_t i = 0; i < pulls.size(); ++i) {
     const auto [arm, count] = pulls[i];
     if (!problem().Contains(arm)) {
-      return absl::InvalidArgumentError(fmt::format("there is no arm {} of {}", arm, problem().arms()));
+      return absl::InvalidArgumentError(
+          fmt::format("arm {} does not exist; there are {} arms", arm, problem().arms()));
     }
     if (!(count >= 0 && count <= kMostPulls)) {
-      return absl::InvalidArgumentError(fmt::format("{} pulls of arm {}", count, arm));
+      return absl::InvalidArgumentError(fmt::format("{} pulls of arm {} are not possible", count, arm));
     }
     const double mean = problem().Mean(agent, arm);
     const double sum = count == 1 ? model.Draw(mean, coin) : model.DrawSum(mean, count, coin);

@@ -30,7 +30,7 @@ absl::StatusOr<std::shared_ptr<const ContextLaw>> MakeLaw(const ContextualWorldP
     case ContextSource::kFile:
       return ReadContexts(params.file, params.actions, params.dimension);
   }
-  return absl::InternalError("contexts without a law");
+  return absl::InternalError("environment.contexts has an unknown value");
 }
 
 absl::StatusOr<std::shared_ptr<const PolicySet>> ComputePolicies(const ContextualWorldParams& params,

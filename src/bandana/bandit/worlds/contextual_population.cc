@@ -45,14 +45,14 @@ absl::StatusOr<ContextualPopulation> ContextualPopulation::Create(Params params)
                                 means.low, means.high),
          .key = "reward",
          .accepted =
-             fmt::format("means in [{}, {}]: take reward = \"rademacher\"", accepted.low, accepted.high)});
+             fmt::format("means in [{}, {}]: use reward = \"rademacher\"", accepted.low, accepted.high)});
   }
   return ContextualPopulation(std::move(params));
 }
 
 absl::Status ContextualPopulation::CheckArm(ArmId arm) const {
   if (arm >= 0 && arm < params_.problem->policies().thetas().rows()) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("there is no policy {}", arm));
+  return absl::InvalidArgumentError(fmt::format("policy {} does not exist", arm));
 }
 
 absl::Status ContextualPopulation::Answer(NodeId client, Epoch epoch, std::span<const Pull> pulls,

@@ -126,7 +126,7 @@ absl::StatusOr<std::optional<NetChoice>> NetOf(const LinearWorldParams& params, 
   NetChoice net{.set = params.action_set, .sampled = params.net == NetKind::kSampled};
   if (!net.set.has_value() && !net.sampled) return std::nullopt;
   if (params.net == NetKind::kNone) {
-    return InvalidField(Part::kParams, {.message = "an infinite set is played through a net",
+    return InvalidField(Part::kParams, {.message = "an infinite action set needs a net",
                                         .key = "net",
                                         .value = "none",
                                         .accepted = "auto, sampled; or environment.action_set = finite"});

@@ -63,7 +63,7 @@ absl::Status LinearPopulation::Answer(NodeId client, Epoch epoch, std::span<cons
   for (std::size_t i = 0; i < pulls.size(); ++i) {
     const auto [arm, count] = pulls[i];
     if (!(arm >= 0 && arm < actions.rows())) {
-      return absl::InvalidArgumentError(fmt::format("there is no action {}", arm));
+      return absl::InvalidArgumentError(fmt::format("action {} does not exist", arm));
     }
     const double exact = MeanOf(params_.problem->link(), Dot(actions, arm, client_theta_));
     if (!InRange(exact)) return MeanOutOfRange(client, arm, exact);
@@ -88,7 +88,7 @@ absl::Status LinearPopulation::AnswerGroup(NodeId first, Count clients, Epoch ep
   BANDANA_CHECK(AnswersGroups());
   BANDANA_CHECK(first.value >= 1 && clients >= 1 && Count{first.value} + clients - 1 <= params_.size);
   if (!(arm >= 0 && arm < params_.problem->actions().rows())) {
-    return absl::InvalidArgumentError(fmt::format("there is no action {}", arm));
+    return absl::InvalidArgumentError(fmt::format("action {} does not exist", arm));
   }
   PhiloxSource bits({params_.seed, params_.replicate, first, epoch, Stream::kReward});
   CoinGen coin(bits);
@@ -119,9 +119,8 @@ absl::Status LinearPopulation::MeanOutOfRange(NodeId client, ArmId arm, double m
       {.message = fmt::format("action {} has mean {:.6g} for {}, outside this reward model's range", arm,
                               mean, whose),
        .key = "reward",
-       .accepted = fmt::format("means in [{}, {}]: take a smaller theta_norm or "
-                               "client_sd, contexts = \"orthant\" for "
-                               "bernoulli, or reward = \"gaussian\"",
+       .accepted = fmt::format("means in [{}, {}]: use a smaller theta_norm or client_sd, contexts = "
+                               "\"orthant\" for bernoulli, or reward = \"gaussian\"",
                                means_.low, means_.high)});
 }
 

@@ -35,12 +35,13 @@ Interval RewardsOf(const ReplayUsersParams& params, const MeanFunction& mean) {
 absl::Status CheckRewards(const LoggedData& log, const Interval& rewards) {
   for (Count t = 0; t < log.rounds(); ++t) {
     if (log.reward(t) >= rewards.low && log.reward(t) <= rewards.high) continue;
-    return InvalidField(Part::kParams,
-                        {.message = fmt::format("round {} of the log has another", t),
-                         .key = "reward_bound",
-                         .value = fmt::format("{}", log.reward(t)),
-                         .accepted = fmt::format("rewards in [{}, {}], by environment.link and its bound",
-                                                 rewards.low, rewards.high)});
+    return InvalidField(
+        Part::kParams,
+        {.message = fmt::format("round {} of the log has this reward, which is out of range", t),
+         .key = "reward_bound",
+         .value = fmt::format("{}", log.reward(t)),
+         .accepted = fmt::format("rewards in [{}, {}], as environment.link and its bound require",
+                                 rewards.low, rewards.high)});
   }
   return absl::OkStatus();
 }
@@ -53,10 +54,10 @@ absl::Status CheckActions(const LoggedData& log) {
   if (missing == seen.end()) return absl::OkStatus();
   return InvalidField(
       Part::kParams,
-      {.message = fmt::format("the log never has action {}", missing - seen.begin()),
+      {.message = fmt::format("the log never plays action {}", missing - seen.begin()),
        .key = "actions",
        .value = fmt::format("{}", log.num_actions()),
-       .accepted = "as many actions as are in the log, with environment.parameters = \"multi\""});
+       .accepted = "the number of actions that the log plays, with environment.parameters = \"multi\""});
 }
 
 std::vector<std::string> IgnoredColumns(const ReplayUsersParams& params) {
@@ -80,7 +81,8 @@ absl::StatusOr<LogParts> Split(LoggedData log, LogEvaluation evaluation) {
   constexpr Count kLeast = 8;
   if (log.rounds() < kLeast) {
     return InvalidField(Part::kParams, "evaluation", "doubly-robust",
-                        fmt::format("replay for a log of {} rounds, less than {}", log.rounds(), kLeast));
+                        fmt::format("replay: the log has {} rounds, and doubly-robust needs at least {}",
+                                    log.rounds(), kLeast));
   }
   const Count half = log.rounds() / 2;
   return LogParts{std::make_shared<const LoggedData>(log.Part(0, half)),

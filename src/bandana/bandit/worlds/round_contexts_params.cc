@@ -48,7 +48,7 @@ absl::Status CheckProbe(const RoundContextsParams& params) {
   if (params.contexts != RoundLaw::kProbe) return absl::OkStatus();
   if (!params.probe_level.has_value()) {
     return InvalidField(Part::kParams, "contexts", "probe",
-                        "gap, sphere unless a probe_level is given, which FedUcbProbeLevel computes");
+                        "gap, sphere; probe needs a probe_level, which FedUcbProbeLevel computes");
   }
   if (*params.probe_level >= 0 && *params.probe_level <= 1) return absl::OkStatus();
   return InvalidField(Part::kParams, "probe_level", *params.probe_level, "a number in [0, 1]");
