@@ -151,7 +151,7 @@ class RebornRoundPlayer : public RoundPlayer<Scalar> {
   }
   Count rounds_ready() const override { return cradle_.now().rounds_ready(); }
   bool Plays(Count round) const override { return cradle_.now().Plays(round); }
-  ArmId Act(Context& context, Count round, const DecisionSet<Scalar>& set) override {
+  const ChosenArm& Act(Context& context, Count round, const Raw<DecisionSet<Scalar>>& set) override {
     return cradle_.ForCall().Act(context, round, set);
   }
   absl::Status Observe(Context& context, Count round, const Raw<double>& reward) override {

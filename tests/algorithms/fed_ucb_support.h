@@ -12,6 +12,7 @@
 #include "bandana/algorithms/fed_ucb/fed_ucb_p2p.h"
 #include "bandana/bandit/worlds/round_contexts.h"
 #include "bandana/federation/federation.h"
+#include "bandana/federation/played_arm.h"
 #include "bandana/sim/simulate.h"
 
 namespace bandana {
@@ -34,10 +35,11 @@ class Spy final : public RoundPlayer<double> {
   }
   Count rounds_ready() const override { return role_.rounds_ready(); }
   bool Plays(Count round) const override { return role_.Plays(round); }
-  ArmId Act(Context& context, Count round, const DecisionSet<double>& set) override {
+  const ChosenArm& Act(Context& context, Count round, const Raw<DecisionSet<double>>& set) override {
     round_ = round;
-    arms.push_back(role_.Act(context, round, set));
-    return arms.back();
+    const ChosenArm& chosen = role_.Act(context, round, set);
+    arms.push_back(PlayedArm::Of(chosen));
+    return chosen;
   }
   absl::Status Observe(Context& context, Count round, const Raw<double>& reward) override {
     return role_.Observe(context, round, reward);
@@ -67,7 +69,7 @@ class Borrowed final : public RoundPlayer<double> {
   }
   Count rounds_ready() const override { return player_.rounds_ready(); }
   bool Plays(Count round) const override { return player_.Plays(round); }
-  ArmId Act(Context& context, Count round, const DecisionSet<double>& set) override {
+  const ChosenArm& Act(Context& context, Count round, const Raw<DecisionSet<double>>& set) override {
     return player_.Act(context, round, set);
   }
   absl::Status Observe(Context& context, Count round, const Raw<double>& reward) override {

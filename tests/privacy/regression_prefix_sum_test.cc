@@ -65,7 +65,7 @@ struct Record {
 };
 
 void Put(const RegressionPrefixSum& mechanism, const Record& record, RegressionStream& stream) {
-  mechanism.Record(record.x, Raw<double>(record.y), stream);
+  mechanism.Record(ChosenArm(0, record.x), Raw<double>(record.y), stream);
 }
 
 absl::StatusOr<Report> Randomize(const RegressionPrefixSum& mechanism, std::int64_t step,
@@ -498,8 +498,11 @@ TEST(RegressionParamsTest, BadParametersAreRefusedByName) {
   EXPECT_EQ(RegressionPrefixSum::CreateBare({0, 2, 1, 1, 1}, Declassify("a test")).ok(), false);
 }
 
-TEST(RegressionRewardTest, IsRevealedByDeclassifyAlone) {
-  EXPECT_EQ(RegressionPrefixSum::RevealReward(Raw<double>(0.25), Declassify("a test")), 0.25);
+TEST(RegressionRecordTest, IsRevealedByDeclassifyAlone) {
+  const ChosenArm played(3, {0.5, -1});
+  const OwnRecord own = RegressionPrefixSum::RevealRecord(played, Raw<double>(0.25), Declassify("a test"));
+  EXPECT_EQ(std::vector<double>(own.x.begin(), own.x.end()), (std::vector<double>{0.5, -1}));
+  EXPECT_EQ(own.y, 0.25);
 }
 
 TEST(RegressionStreamsTest, SeveralStreamsOfASiloPayOnceAndNotBeforeTheFirst) {

@@ -99,7 +99,7 @@ TEST_P(ShuffledStrategyTest, TheTotalHasTheNoiseOfOneCentralMechanism) {
     const Silos silos = SilosOf(mechanism);
     RegressionEstimator estimator(mechanism);
     for (int t = 1; t <= 3; ++t) {
-      mechanism.Record(std::vector<double>{0.6, 0.8}, Raw<double>(1), *silos[3]);
+      mechanism.Record(ChosenArm(0, {0.6, 0.8}), Raw<double>(1), *silos[3]);
       const auto released = Step(mechanism, silos, noise.gen);
       ASSERT_TRUE(released.ok()) << released.status();
       ASSERT_TRUE(estimator.Add(*released).ok());

@@ -47,8 +47,9 @@ class Flooder final : public RoundPlayer<double> {
 
   Count rounds_ready() const override { return 1; }
   bool Plays(Count round) const override { return round % (1 + self_.value % 2) == 0; }
-  ArmId Act(Context&, Count round, const DecisionSet<double>& set) override {
-    return static_cast<ArmId>((round + self_.value) % set.arms);
+  const ChosenArm& Act(Context&, Count round, const Raw<DecisionSet<double>>&) override {
+    chosen_ = ChosenArm(static_cast<ArmId>((round + self_.value) % 3), {});
+    return chosen_;
   }
   absl::Status Observe(Context&, Count, const Raw<double>&) override { return absl::OkStatus(); }
   std::string Save() const override { return ""; }
@@ -100,6 +101,7 @@ class Flooder final : public RoundPlayer<double> {
   NodeId self_;
   int gamma_;
   Count ended_ = 0;
+  ChosenArm chosen_{0};
   std::set<std::tuple<NodeId, bool, Count>> known_;
   std::vector<Seen> seen_;
 };

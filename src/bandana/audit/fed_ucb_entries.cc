@@ -214,7 +214,7 @@ absl::Status RunAgent(const Setting& setting, Neighbour neighbour, NoiseGen& noi
   BANDANA_RETURN_IF_ERROR(deliver());
   for (Count round = 1; round <= kRoundsPerRelease * kReleases; ++round) {
     const bool first = round == 1;
-    agent.Act(agents, round, setting.sets->set(first ? 0 : 1));
+    agent.Act(agents, round, Raw(setting.sets->set(first ? 0 : 1)));
     const double reward = first && neighbour == Neighbour::kFirst ? -1 : 1;
     BANDANA_RETURN_IF_ERROR(agent.Observe(agents, round, Raw<double>(reward)));
     BANDANA_RETURN_IF_ERROR(agent.EndRound(agents, round));

@@ -47,7 +47,7 @@ absl::Status DrawShuffled(const ShuffledRegressionSum& privatizer, Count honest,
   std::size_t seen = 0;
   std::vector<std::unique_ptr<RegressionStream>> streams;
   for (Count i = 0; i < honest; ++i) streams.push_back(std::make_unique<RegressionStream>(privatizer));
-  privatizer.Record(first.x, Raw<double>(first.y), *streams[0]);
+  privatizer.Record(ChosenArm(0, first.x), Raw<double>(first.y), *streams[0]);
   for (std::int64_t step = 1; step <= privatizer.space().steps; ++step) {
     const StepQuery query{.step = step, .silos = privatizer.silos()};
     const auto epoch = static_cast<Epoch>(step);
@@ -88,7 +88,7 @@ absl::Status DrawRegression(const RegressionPrefixSum& privatizer, const Regress
     const StepQuery query{.step = step, .silos = 1};
     const auto epoch = static_cast<Epoch>(step);
     AuditContext silo(NodeId{1}, noise(step)), analyzer(kServerNode, noise(step));
-    if (step == 1) privatizer.Record(first.x, Raw<double>(first.y), stream);
+    if (step == 1) privatizer.Record(ChosenArm(0, first.x), Raw<double>(first.y), stream);
     BANDANA_RETURN_IF_ERROR(privatizer.EndStep(stream));
     BANDANA_ASSIGN_OR_RETURN(const Report report, Release::FromClient(silo, privatizer, epoch, query,
                                                                       Raw<RegressionStream*>(&stream)));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bandana/cli/role.h"
+#include "bandana/federation/played_arm.h"
 #include "bandana/federation/round_player.h"
 
 namespace bandana::cli {
@@ -22,13 +23,13 @@ class EventRoundPlayer final : public RoundPlayer<double> {
   }
   Count rounds_ready() const override { return role_->rounds_ready(); }
   bool Plays(Count round) const override { return role_->Plays(round); }
-  ArmId Act(Context& context, Count round, const DecisionSet<double>& set) override {
-    const ArmId arm = role_->Act(context, round, set);
+  const ChosenArm& Act(Context& context, Count round, const Raw<DecisionSet<double>>& set) override {
+    const ChosenArm& chosen = role_->Act(context, round, set);
     if (events_.wanted()) {
-      arms_.push_back(arm);
+      arms_.push_back(PlayedArm::Of(chosen));
       if (arms_.size() == 1000) Flush();
     }
-    return arm;
+    return chosen;
   }
   absl::Status Observe(Context& context, Count round, const Raw<double>& reward) override {
     return role_->Observe(context, round, reward);

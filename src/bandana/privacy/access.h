@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/privacy/chosen_arm.h"
 #include "bandana/privacy/local_message.h"
 #include "bandana/privacy/raw.h"
 #include "bandana/privacy/released.h"
@@ -11,15 +12,18 @@
 
 namespace bandana {
 
-/// The only way into Raw, Report, Sealed, Released and LocalMessage. Its friends are the complete list of the
-/// classes that may open raw data or make a released value.
+/// The only way into Raw, ChosenArm, Report, Sealed, Released and LocalMessage. Its friends are the complete
+/// list of the classes that may open raw data or make a released value.
 ///
-/// There is one exception, for saving alone: Report, BasicReportSum, a silo's streams and Released (not Raw)
-/// have a private State, which StateAccess in core/archive.h calls. A saved state is as raw as what the role
-/// holds. Nothing may be decided by its content, and a silo's file must stay with the silo (docs/saving.md).
+/// There is one exception, for saving alone: ChosenArm, Report, BasicReportSum, a silo's streams and Released
+/// (not Raw) have a private State, which StateAccess in core/archive.h calls. A saved state is as raw as what
+/// the role holds. Nothing may be decided by its content, and a silo's file must stay with the silo
+/// (docs/saving.md).
 class Access {
   friend class Mechanism;  // privacy/mechanism.h lists the mechanisms; each has a proof note
   friend class Release;    // draws and records releases, through a Context
+  friend class Turn;       // chooses an arm for a person, by a policy that keeps nothing
+  friend class PlayedArm;  // shows a driver the arm that it is to play for a person
   friend class Wire;       // converts reports to integers and back, for the drivers alone
 
   using Units = std::vector<std::int64_t>;
@@ -28,6 +32,10 @@ class Access {
   static const T& Open(const Raw<T>& raw) {
     return raw.value_;
   }
+  static ArmId Arm(const ChosenArm& chosen) { return chosen.arm_; }
+  static ArmId& Arm(ChosenArm& chosen) { return chosen.arm_; }
+  static const std::vector<double>& Context(const ChosenArm& chosen) { return chosen.x_; }
+  static std::vector<double>& Context(ChosenArm& chosen) { return chosen.x_; }
   static const Units& Open(const Report& report) { return report.units_; }
   static const Units& Open(const Sealed& sealed) { return sealed.units_; }
   static Report MakeReport(Units units) { return Report(std::move(units)); }

@@ -24,6 +24,7 @@ class Mechanism {
   static const T& Reveal(const Raw<T>& raw) {
     return Access::Open(raw);
   }
+  static std::span<const double> RevealContext(const ChosenArm& chosen) { return Access::Context(chosen); }
 
   Report MakeReport(Units units, Count bits, Count quorum = 0) const {
     Report report = Access::MakeReport(std::move(units));

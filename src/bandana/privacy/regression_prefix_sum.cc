@@ -112,8 +112,9 @@ double RegressionPrefixSum::noise() const {
   return static_cast<double>(sums_.noise_units_) * SiloPrefixSum::kUnit;
 }
 
-void RegressionPrefixSum::Record(std::span<const double> x, const Raw<double>& reward,
+void RegressionPrefixSum::Record(const ChosenArm& played, const Raw<double>& reward,
                                  RegressionStream& stream) const {
+  const std::span<const double> x = RevealContext(played);
   const auto d = static_cast<std::size_t>(space_.dimension);
   BANDANA_CHECK(stream.owner_ == owner() && x.size() == d);
   ++stream.open_records_;

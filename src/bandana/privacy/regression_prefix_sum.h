@@ -59,6 +59,12 @@ struct RegressionSpace {
   double reward_weight;  ///< w: w y x is released together with x x'
 };
 
+/// A silo's record that was revealed to the silo itself. `x` is valid as long as the chosen arm is.
+struct OwnRecord {
+  std::span<const double> x;
+  double y;
+};
+
 struct RegressionParams {
   DpGuarantee nominal;  ///< the guarantee of the whole stream
   Calibration calibration;
@@ -106,9 +112,10 @@ class RegressionPrefixSum : public Mechanism {
   /// estimate of x x' off the diagonal has sqrt(strategy().Variance(t)) times that.
   double noise() const;
 
-  /// Adds one record to the open step. x has `dimension` entries and is shortened to L; y is clipped to [-B,
-  /// B]. A value that is not finite counts as 0. Does not allocate.
-  void Record(std::span<const double> x, const Raw<double>& reward, RegressionStream& stream) const;
+  /// Adds one record (x, y) to the open step: the vector of the arm that was played, and its reward. x has
+  /// `dimension` entries and is shortened to L; y is clipped to [-B, B]. A value that is not finite counts as
+  /// 0. Does not allocate.
+  void Record(const ChosenArm& played, const Raw<double>& reward, RegressionStream& stream) const;
 
   /// Closes the open step. It may have any number of records. Fails with kOutOfRange beyond n steps, or if
   /// the step had more records than the grid holds; the stream then takes no further steps.
@@ -121,8 +128,10 @@ class RegressionPrefixSum : public Mechanism {
   absl::StatusOr<Sealed> Seal(const BasicReportSum<StepQuery>& sum, NoiseGen& noise) const;
   absl::StatusOr<Released<StepValues>> Open(const StepQuery& query, const Sealed& sealed) const;
 
-  /// Returns a silo's own reward, for the silo alone (`local = raw`). No claim covers what is done with it.
-  static double RevealReward(const Raw<double>& reward, const Declassify&) { return Reveal(reward); }
+  /// Returns a silo's own record, for the silo alone (`local = raw`). No claim covers what is done with it.
+  static OwnRecord RevealRecord(const ChosenArm& played, const Raw<double>& reward, const Declassify&) {
+    return {RevealContext(played), Reveal(reward)};
+  }
 
  private:
   friend class RegressionStream;

@@ -43,8 +43,8 @@ class ShuffledRegressionSum : public Mechanism {
   double noise() const { return sums_.noise(); }
 
   /// See RegressionPrefixSum.
-  void Record(std::span<const double> x, const Raw<double>& reward, RegressionStream& stream) const {
-    sums_.Record(x, reward, stream);
+  void Record(const ChosenArm& played, const Raw<double>& reward, RegressionStream& stream) const {
+    sums_.Record(played, reward, stream);
   }
   absl::Status EndStep(RegressionStream& stream) const { return sums_.EndStep(stream); }
 

@@ -7,6 +7,7 @@
 #include "bandana/bandit/decision_block.h"
 #include "bandana/bandit/world.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/played_arm.h"
 #include "bandana/federation/round_player.h"
 
 namespace bandana::service {
@@ -28,7 +29,7 @@ class OneRound {
   absl::Status Play(RoundPlayer<double>& player, Context& context, NodeId agent, Count round) {
     if (!player.Plays(round)) return absl::OkStatus();
     world_->Fill(agent, round, block_);
-    const ArmId arm = player.Act(context, round, block_.set(0));
+    const ArmId arm = PlayedArm::Of(player.Act(context, round, Raw(block_.set(0))));
     return player.Observe(context, round, Raw<double>(world_->Reward(block_, agent, 0, arm)));
   }
 

@@ -10,6 +10,7 @@
 #include "bandana/bandit/decision_block.h"
 #include "bandana/bandit/round_recorder.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/played_arm.h"
 #include "bandana/sim/sim_context.h"
 #include "bandana/sim/simulate.h"
 
@@ -76,7 +77,7 @@ class RoundSeat {
     const Count first = (round - 1) / kBlock * kBlock + 1;
     if (block_first_ != first) Fill(first);
     const Count at = round - first;
-    const ArmId arm = agent->Act(context, round, block_->set(at));
+    const ArmId arm = PlayedArm::Of(agent->Act(context, round, Raw(block_->set(at))));
     run_.recorder.Play(self, round, arm, block_->Gap(at, arm));
     return agent->Observe(context, round, Raw<double>(run_.world.Reward(*block_, self, at, arm)));
   }

@@ -19,6 +19,7 @@
 #include "bandana/federation/node.h"
 #include "bandana/federation/release.h"
 #include "bandana/federation/round_player.h"
+#include "bandana/federation/turn.h"
 #include "bandana/privacy/declassify.h"
 #include "bandana/privacy/regression_prefix_sum.h"
 #include "fmt/format.h"
@@ -199,7 +200,7 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
         policy_(width, params.first_noise),
         watched_(width.params().dimension),
         stream_(privatizer),
-        x_(static_cast<std::size_t>(width.params().dimension)) {
+        played_(static_cast<std::size_t>(width.params().dimension)) {
     BANDANA_CHECK(leak_.has_value() || (params_.local == LocalData::kReleased && !params_.triggers));
   }
 
@@ -218,7 +219,7 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
                       model->epoch, model->until, epoch_, round_));
     }
     if (model->sums != nullptr) {
-      BANDANA_RETURN_IF_ERROR(CheckSums(model->sums, static_cast<Eigen::Index>(x_.size())));
+      BANDANA_RETURN_IF_ERROR(CheckSums(model->sums, static_cast<Eigen::Index>(played_.dimension())));
     }
     epoch_ = model->epoch;
     until_ = model->until;
@@ -231,19 +232,17 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
   Count rounds_ready() const override { return until_ - round_; }
   bool Plays(Count round) const override { return round % params_.pace == 0; }
 
-  ArmId Act(Context&, Count, const DecisionSet<Scalar>& set) override {
-    const ArmId arm = policy_.Choose(set);
-    for (std::size_t j = 0; j < x_.size(); ++j) {
-      x_[j] = static_cast<double>(set.at(arm, static_cast<Eigen::Index>(j)));
-    }
-    return arm;
+  const ChosenArm& Act(Context&, Count, const Raw<DecisionSet<Scalar>>& set) override {
+    Turn::Choose(policy_, set, played_);
+    return played_;
   }
 
   absl::Status Observe(Context&, Count, const Raw<double>& reward) override {
-    privatizer_->Record(x_, reward, stream_);
-    if (params_.local == LocalData::kRaw)
-      policy_.LearnOwn(x_.data(), RegressionPrefixSum::RevealReward(reward, *leak_));
-    if (params_.triggers) watched_.Add(x_.data(), 0);
+    privatizer_->Record(played_, reward, stream_);
+    if (!leak_.has_value()) return absl::OkStatus();
+    const OwnRecord own = RegressionPrefixSum::RevealRecord(played_, reward, *leak_);
+    if (params_.local == LocalData::kRaw) policy_.LearnOwn(own.x.data(), own.y);
+    if (params_.triggers) watched_.Add(own.x.data(), 0);
     return absl::OkStatus();
   }
 
@@ -274,9 +273,7 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
     a.Same(privatizer_->noise(), "noise");
     a.Same(params_.first_noise, "noise of the first release");
     a.Same(sizeof(Scalar), "precision");
-    a(policy_, watched_, stream_);
-    a.Sized(x_);
-    a(epoch_, round_, until_, last_sync_, answers_);
+    a(policy_, watched_, stream_, played_, epoch_, round_, until_, last_sync_, answers_);
     a.Check(round_ >= 0 && round_ <= until_ && until_ <= params_.horizon,
             "it has more rounds than the horizon");
   }
@@ -309,7 +306,7 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
   FedUcbPolicy<Scalar> policy_;
   OptimisticRegression watched_;  // what the trigger looks at
   RegressionStream stream_;
-  std::vector<double> x_;
+  ChosenArm played_;
   Epoch epoch_ = 0;
   Count round_ = 0;
   Count until_ = 0;

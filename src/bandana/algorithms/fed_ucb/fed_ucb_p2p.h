@@ -49,7 +49,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
         schedule_(&schedule),
         privatizer_(&privatizer),
         leak_(leak),
-        x_(static_cast<std::size_t>(width.params().dimension)) {
+        played_(static_cast<std::size_t>(width.params().dimension)) {
     BANDANA_CHECK(leak_.has_value() || (params_.local == LocalData::kReleased && !params_.triggers));
     for (int g = 0; g < params_.gamma; ++g) {
       const RegressionStream* first = g == 0 ? nullptr : &groups_.front()->stream;
@@ -69,20 +69,18 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
   Count rounds_ready() const override { return round_ < params_.horizon ? 1 : 0; }
   bool Plays(Count round) const override { return round % params_.pace == 0; }
 
-  ArmId Act(Context&, Count round, const DecisionSet<Scalar>& set) override {
-    const ArmId arm = GroupOf(round).policy.Choose(set);
-    for (std::size_t j = 0; j < x_.size(); ++j) {
-      x_[j] = static_cast<double>(set.at(arm, static_cast<Eigen::Index>(j)));
-    }
-    return arm;
+  const ChosenArm& Act(Context&, Count round, const Raw<DecisionSet<Scalar>>& set) override {
+    Turn::Choose(GroupOf(round).policy, set, played_);
+    return played_;
   }
 
   absl::Status Observe(Context&, Count round, const Raw<double>& reward) override {
     Group& group = GroupOf(round);
-    privatizer_->Record(x_, reward, group.stream);
-    if (params_.local == LocalData::kRaw)
-      group.policy.LearnOwn(x_.data(), RegressionPrefixSum::RevealReward(reward, *leak_));
-    if (params_.triggers) group.watched.Add(x_.data(), 0);
+    privatizer_->Record(played_, reward, group.stream);
+    if (!leak_.has_value()) return absl::OkStatus();
+    const OwnRecord own = RegressionPrefixSum::RevealRecord(played_, reward, *leak_);
+    if (params_.local == LocalData::kRaw) group.policy.LearnOwn(own.x.data(), own.y);
+    if (params_.triggers) group.watched.Add(own.x.data(), 0);
     return absl::OkStatus();
   }
 
@@ -124,8 +122,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     a.Same(sizeof(Scalar), "precision");
     for (const NodeId node : params_.clique) a.Same(node.value, "clique");
     for (auto& group : groups_) a(*group);
-    a.Sized(x_);
-    a(seen_, requests_, round_);
+    a(played_, seen_, requests_, round_);
     a.Check(round_ >= 0 && round_ <= params_.horizon, "it has more rounds than the horizon");
   }
   const FedUcbPolicy<Scalar>& policy(int group) const {
@@ -192,7 +189,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
 
   absl::Status TakeBulletin(Context& context, const Message& message, const Bulletin& bulletin) {
     BANDANA_RETURN_IF_ERROR(CheckGroup(bulletin.group));
-    BANDANA_RETURN_IF_ERROR(CheckSums(bulletin.sums, static_cast<Eigen::Index>(x_.size())));
+    BANDANA_RETURN_IF_ERROR(CheckSums(bulletin.sums, static_cast<Eigen::Index>(played_.dimension())));
     const std::int64_t step = bulletin.sums->value().step;
     if (!seen_.insert({bulletin.origin, bulletin.group, step}).second) return absl::OkStatus();
     PassOn(context, message.from, bulletin);
@@ -289,7 +286,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
   const SyncSchedule* schedule_;
   const P* privatizer_;
   std::optional<Declassify> leak_;
-  std::vector<double> x_;
+  ChosenArm played_;
   std::vector<std::unique_ptr<Group>> groups_;
   std::set<std::tuple<NodeId, int, std::int64_t>> seen_;  // bulletins
   std::set<std::tuple<NodeId, int, Count>> requests_;

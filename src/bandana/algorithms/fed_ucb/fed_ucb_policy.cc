@@ -20,7 +20,7 @@ absl::Status FedUcbPolicy<Scalar>::Learn(const RegressionSums& sums) {
   BANDANA_RETURN_IF_ERROR(regression_.Reset(shifted, sums.moments));
   released_log_det_ = regression_.log_det();
   noise_term_ = width_->NoiseTerm(sums.gram_noise, regularizer_, min_eigenvalue);
-  stale_ = true;
+  UpdateIndex();
   return absl::OkStatus();
 }
 

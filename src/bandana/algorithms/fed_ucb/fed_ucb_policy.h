@@ -27,21 +27,19 @@ class FedUcbPolicy {
         regression_.Reset(Matrix(Matrix::Identity(d, d) * regularizer_.shift), Vector::Zero(d)).ok());
     released_log_det_ = regression_.log_det();
     noise_term_ = width.params().theta_norm * std::sqrt(regularizer_.shift);  // |theta*| in the norm of V
+    UpdateIndex();
   }
 
   /// Decides from now on by these sums, over all silos, and forgets everything else. A Gram matrix that its
   /// shift does not make positive definite gets the smallest further shift that does: a repair.
   absl::Status Learn(const RegressionSums& sums);
 
-  ArmId Choose(const DecisionSet<Scalar>& set) {
-    if (stale_) UpdateIndex();
-    return index_.Best(set);
-  }
+  ArmId Choose(const DecisionSet<Scalar>& set) const { return index_.Best(set); }
 
   /// Learns from a record of the agent's own, as it is.
   void LearnOwn(const double* x, double y) {
     regression_.Add(x, y);
-    stale_ = true;
+    UpdateIndex();
   }
 
   double radius() const { return width_->DataTerm(regression_.log_det(), regularizer_) + noise_term_; }
@@ -53,14 +51,11 @@ class FedUcbPolicy {
   template <class Archive>
   void State(Archive& a) {
     a(regression_, regularizer_, released_log_det_, noise_term_, repairs_);
-    if constexpr (Archive::kReads) stale_ = true;  // the index follows from these
+    if constexpr (Archive::kReads) UpdateIndex();
   }
 
  private:
-  void UpdateIndex() {
-    index_.Set(regression_.inverse(), regression_.theta(), radius());
-    stale_ = false;
-  }
+  void UpdateIndex() { index_.Set(regression_.inverse(), regression_.theta(), radius()); }
 
   const FedUcbWidth* width_;
   OptimisticRegression regression_;
@@ -68,7 +63,6 @@ class FedUcbPolicy {
   Regularizer regularizer_;
   double released_log_det_ = 0;
   double noise_term_ = 0;  // its part of the radius
-  bool stale_ = true;
   Count repairs_ = 0;
 };
 
