@@ -24,16 +24,16 @@ struct Paint {
 std::vector<Option> PaintOptions() {
   using P = Paint;
   return OptionsFor<P>("paint")
-      .Number("litres", &P::litres, Positive, "a finite number > 0", "How much there is.")
-      .Number("shade", &P::shade, Probability, "a number in (0, 1)", "How dark it is.")
-      .Integer("coats", &P::coats, 1, "How often it is painted.", 9)
-      .Integer("brushes", &P::brushes, 1, "How many brushes there are.")
-      .Choice<Colour>("colour", &P::colour, {{"red", Colour::kRed, "Red."}, {"blue", Colour::kBlue, "Blue."}},
+      .Number("litres", Claims::kKept, &P::litres, Positive, "a finite number > 0", "How much there is.")
+      .Number("shade", Claims::kKept, &P::shade, Probability, "a number in (0, 1)", "How dark it is.")
+      .Integer("coats", Claims::kKept, &P::coats, 1, "How often it is painted.", 9)
+      .Integer("brushes", Claims::kKept, &P::brushes, 1, "How many brushes there are.")
+      .Choice<Colour>("colour", Claims::kKept, &P::colour, {{"red", Colour::kRed, "Red."}, {"blue", Colour::kBlue, "Blue."}},
                       "Its colour.")
-      .Flag("glossy", &P::glossy, "Whether it shines.")
+      .Flag("glossy", Claims::kKept, &P::glossy, "Whether it shines.")
       .When([](const P& p) { return p.colour == Colour::kRed; })
-      .Text("brand", &P::brand, "a name", "Who made it.")
-      .Numbers("mix", &P::mix, NonNegative, "finite numbers >= 0", "What it is mixed from.")
+      .Text("brand", Claims::kKept, &P::brand, "a name", "Who made it.")
+      .Numbers("mix", Claims::kKept, &P::mix, NonNegative, "finite numbers >= 0", "What it is mixed from.")
       .options();
 }
 
@@ -105,7 +105,7 @@ TEST(OptionsTest, ARequiredOptionMustBeGiven) {
   using P = Paint;
   const std::vector<Option> options =
       OptionsFor<P>("paint")
-          .Number("litres", &P::litres, Positive, "a finite number > 0", "Much.")
+          .Number("litres", Claims::kKept, &P::litres, Positive, "a finite number > 0", "Much.")
           .Required()
           .options();
   EXPECT_FALSE(Resolve(options, Paint{}, {}).ok());
@@ -118,9 +118,9 @@ struct House : Paint {
 
 TEST(OptionsTest, OptionsOfABaseAreOptionsOfWhatDerivesFromIt) {
   OptionsFor<Paint> paint("paint");
-  paint.Number("litres", &Paint::litres, Positive, "a finite number > 0", "How much there is.");
+  paint.Number("litres", Claims::kKept, &Paint::litres, Positive, "a finite number > 0", "How much there is.");
   OptionsFor<House> house("house");
-  house.Integer("doors", &House::doors, 1, "How many doors there are.").Also(paint);
+  house.Integer("doors", Claims::kKept, &House::doors, 1, "How many doors there are.").Also(paint);
   const Resolved resolved = Resolve(house.options(), House{}, {{"litres", 9}, {"doors", 3}}).value();
   EXPECT_EQ(std::any_cast<const House&>(resolved.params).litres, 9);
   EXPECT_EQ(std::any_cast<const House&>(resolved.params).doors, 3);

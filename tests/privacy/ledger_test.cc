@@ -35,9 +35,15 @@ using Durability = Ledger::Durability;
 LedgerHeader Header() {
   return {.deployment = "a \"small\"\ndeployment \\ of ours",
           .configuration = "0123abcd",
-          .unit = "one client's whole contribution",
-          .neighbours = "replace-one",
-          .proof = "docs/proofs/central-gaussian.md",
+          .claims = {ClientClaim("everyone \"outside\"", {1, 0.5}, "docs/proofs/central-gaussian.md"),
+                     {.adversary = "the shuffler",
+                      .guarantee = {2.25, 0},
+                      .unit = "one reward",
+                      .neighbours = "replace-one",
+                      .proof = "docs/proofs/dealt.md",
+                      .only_if = "streams are logged",
+                      .asked = false}},
+          .void_reason = "a seed is known",
           .limits = {.per_unit = {1, 0.5}}};
 }
 
@@ -322,9 +328,11 @@ TEST_F(LedgerTest, RefusesTheLedgerOfAnotherDeployment) {
   };
   refused("name", [](LedgerHeader& header) { header.deployment = "another"; });
   refused("configuration", [](LedgerHeader& header) { header.configuration = "4567"; });
-  refused("unit", [](LedgerHeader& header) { header.unit = "one reward"; });
-  refused("neighbour", [](LedgerHeader& header) { header.neighbours = "add-remove"; });
-  refused("proof", [](LedgerHeader& header) { header.proof = "another"; });
+  refused("claims", [](LedgerHeader& header) { header.claims.front().unit = "one reward"; });
+  refused("claims", [](LedgerHeader& header) { header.claims.pop_back(); });
+  refused("void", [](LedgerHeader& header) { header.void_reason.clear(); });
+  refused("claims", [](LedgerHeader& header) { header.claims.front().neighbours = "add-remove"; });
+  refused("claims", [](LedgerHeader& header) { header.claims.front().proof = "another"; });
   refused("measure", [](LedgerHeader& header) { header.limits.measure = Measure::kZcdp; });
   refused("client", [](LedgerHeader& header) { header.limits.per_unit.amount = 2; });
   refused("client", [](LedgerHeader& header) { header.limits.per_unit.delta = 0.25; });

@@ -16,6 +16,21 @@ auto Agent(Calibration calibration, Interval rewards, Count reporting) {
   };
 }
 
+constexpr Count kPersonsRewards = 2;
+
+absl::StatusOr<Target> Person(const std::string& name, DpGuarantee nominal) {
+  BANDANA_ASSIGN_OR_RETURN(const SiloArmSums privatizer,
+                           SiloArmSums::Create({.epsilon = nominal.epsilon,
+                                                .calibration = Calibration::kTight,
+                                                .sampler = Sampler::kExact,
+                                                .rewards = {0, 1},
+                                                .reporting = 4,
+                                                .records_per_person = kPersonsRewards}));
+  Target target = ArmSumsTarget(name, privatizer, ArmSumsCase::kSecondReward);
+  target.claim->unit = RecordUnit("reward", "rewards", kPersonsRewards);
+  return target;
+}
+
 }  // namespace
 
 std::vector<Entry> ArmSumsEntries() {
@@ -32,6 +47,11 @@ std::vector<Entry> ArmSumsEntries() {
        {1, 0},
        kDraws,
        Agent(Calibration::kTight, {-1, 1}, 4)},
+      {"arm-sums-person",
+       "arm-sums for a person with two rewards, one in each release",
+       {1, 0},
+       kDraws,
+       Person},
       {"arm-sums-paper",
        "arm-sums with P4's formula for four agents, compared with the four times epsilon that it delivers",
        {0.5, 0},

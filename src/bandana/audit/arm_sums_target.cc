@@ -37,7 +37,7 @@ absl::StatusOr<ArmSums> ReleaseArms(const SiloArmSums& privatizer, const ArmQuer
   return released.value();
 }
 
-absl::Status Draw(const SiloArmSums& privatizer, ArmSumsFault fault, Neighbour neighbour, NoiseGen& noise,
+absl::Status Draw(const SiloArmSums& privatizer, ArmSumsCase which, Neighbour neighbour, NoiseGen& noise,
                   std::span<double> view) {
   const Interval& one = privatizer.rewards();
   const double first = EndOf(one, neighbour), both = one.low + one.high;
@@ -49,14 +49,14 @@ absl::Status Draw(const SiloArmSums& privatizer, ArmSumsFault fault, Neighbour n
   BANDANA_ASSIGN_OR_RETURN(const ArmSums before, ReleaseArms(privatizer, {1, all}, stream, noise));
 
   std::vector<ArmId> arms{0, MeanOf(before, 0) > both / 2 ? 1 : 2};
-  if (fault == ArmSumsFault::kWaitingPullRecorded) {
+  if (which == ArmSumsCase::kWaitingPullRecorded) {
     BANDANA_ASSIGN_OR_RETURN(const std::vector<double> means, privatizer.RevealMeans(stream, all, own));
     const auto best = std::max_element(means.begin(), means.end()) - means.begin();
     BANDANA_RETURN_IF_ERROR(Record(privatizer, {static_cast<ArmId>(best)}, {{1, one.low}}, stream));
     arms = {0};
   }
   Rewards rewards(arms.size(), {kSecondPulls, both});
-  if (fault == ArmSumsFault::kRewardReleasedTwice) rewards.front().sum = one.low + first;
+  if (which == ArmSumsCase::kSecondReward) rewards.front().sum = one.low + first;
   BANDANA_RETURN_IF_ERROR(Record(privatizer, arms, rewards, stream));
   BANDANA_ASSIGN_OR_RETURN(const ArmSums after, ReleaseArms(privatizer, {2, arms}, stream, noise));
 
@@ -71,20 +71,20 @@ absl::Status Draw(const SiloArmSums& privatizer, ArmSumsFault fault, Neighbour n
 
 }  // namespace
 
-Target ArmSumsTarget(const std::string& name, const SiloArmSums& privatizer, ArmSumsFault fault) {
+Target ArmSumsTarget(const std::string& name, const SiloArmSums& privatizer, ArmSumsCase which) {
   Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = kView};
   // The ratio depends only on entries that depend on the first reward.
   const Interval& one = privatizer.rewards();
   std::array<std::vector<double>, 2> centres;
   for (const Neighbour neighbour : {Neighbour::kFirst, Neighbour::kSecond}) {
     const double first = EndOf(one, neighbour);
-    const bool again = fault == ArmSumsFault::kRewardReleasedTwice;
+    const bool again = which == ArmSumsCase::kSecondReward;
     centres[neighbour == Neighbour::kSecond] = {one.low + one.high + first,  0, 0, 0,
                                                 again ? one.low + first : 0, 0};
   }
   target.log_ratio = LaplaceLogRatio(centres[0], centres[1], privatizer.noise_scale());
-  target.draw = [privatizer, fault](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
-    return Draw(privatizer, fault, neighbour, noise, view);
+  target.draw = [privatizer, which](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
+    return Draw(privatizer, which, neighbour, noise, view);
   };
   return target;
 }

@@ -7,11 +7,12 @@
 
 namespace bandana::audit {
 
-/// A planted error of the agent.
-enum class ArmSumsFault {
-  kNone,
-  /// After its release, the first reward stays in the stream and is released again.
-  kRewardReleasedTwice,
+/// What differs between the neighbours, and planted errors of the agent.
+enum class ArmSumsCase {
+  kOneReward,
+  /// The person of the first reward has a second one, in the second release. If the noise is set for one
+  /// reward, this is an error: as if the first reward stayed in the stream and was released again.
+  kSecondReward,
   /// The agent also records a pull of the arm that is best by raw means. The number of pulls reveals whether
   /// it is arm 0.
   kWaitingPullRecorded,
@@ -21,6 +22,6 @@ enum class ArmSumsFault {
 /// The adversary sees both releases, with the number of pulls, and knows everything except the first reward,
 /// which is at either end of its interval.
 Target ArmSumsTarget(const std::string& name, const SiloArmSums& privatizer,
-                     ArmSumsFault fault = ArmSumsFault::kNone);
+                     ArmSumsCase which = ArmSumsCase::kOneReward);
 
 }  // namespace bandana::audit

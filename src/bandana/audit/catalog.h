@@ -52,5 +52,7 @@ std::vector<Entry> L2BallEntries();
 std::vector<Entry> LocalEntries();
 std::vector<Entry> DpDpeEntries();
 std::vector<Entry> FedUcbEntries();
+std::vector<Entry> FedUcbShuffleEntries();
+std::vector<Entry> RerunEntries();
 
 }  // namespace bandana::audit

@@ -81,9 +81,24 @@ void Look(const LinearProblem& problem, const std::vector<PhaseRecord>& phases, 
   }
 }
 
+// Writes what the shuffler of `transport = bits` sees, apart from ciphertexts: for the phases after the
+// client's, how many coordinates their queries have and how wide the intervals are, which follows from how
+// often each action is played. A query names no action.
+void LookAsShuffler(const std::vector<PhaseRecord>& phases, std::span<double> view) {
+  std::fill(view.begin(), view.end(), 0.0);
+  for (const PhaseRecord& phase : phases) {
+    const auto after = static_cast<std::size_t>(phase.epoch - kPhase - 1);
+    if (phase.epoch <= kPhase || 2 * after + 1 >= view.size()) continue;
+    view[2 * after] = static_cast<double>(phase.pulls.size());
+    view[2 * after + 1] = static_cast<double>(phase.pulls.front().count);
+  }
+}
+
 // Whole runs with `clients` clients per phase. With one client the released averages are its report, which
 // the adversary of the local model sees. The adversary is no client, so nobody works with it.
-auto WholeRun(TrustModel model, Count clients) {
+enum class View { kServer, kShuffler };
+
+auto WholeRun(TrustModel model, Count clients, View seen = View::kServer) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const auto problem, Problem());
     const Privacy privacy{
@@ -91,12 +106,14 @@ auto WholeRun(TrustModel model, Count clients) {
     const DpDpeParams params{.clients = ClientSchedule::kFixed, .fixed_clients = clients};
     const Facts facts = NeighbouringClients(problem, Neighbour::kFirst).facts();
     BANDANA_ASSIGN_OR_RETURN(const Federation federation, CreateDpDpe(params, privacy, facts));
-    Target target{
-        .name = name, .claim = federation.claims.front(), .dimension = 4, .direction = {1, 0, 0, 0}};
+    const bool server = seen == View::kServer;
+    Target target{.name = name, .claim = federation.claims[server ? 0 : 1], .dimension = 4};
+    if (server) target.direction = {1, 0, 0, 0};
     target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
       NeighbouringClients world(problem, neighbour);
       BANDANA_ASSIGN_OR_RETURN(const Outcome outcome, Simulate(federation, world, {.seed = noise()}));
-      Look(*problem, outcome.phases, view);
+      if (server) Look(*problem, outcome.phases, view);
+      if (!server) LookAsShuffler(outcome.phases, view);
       return absl::OkStatus();
     };
     return target;
@@ -122,6 +139,11 @@ std::vector<Entry> DpDpeEntries() {
        {1, 0.01},
        kDpDpeDraws,
        WholeRun(TrustModel::kShuffle, 2)},
+      {"dp-dpe-shuffle-shuffler",
+       "whole runs of DP-DPE with sums of shuffled bits, against the shuffler, which gets the queries",
+       {6, 0.01},
+       kDpDpeDraws,
+       WholeRun(TrustModel::kShuffle, 2, View::kShuffler)},
   };
 }
 

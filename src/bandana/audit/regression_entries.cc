@@ -5,7 +5,8 @@
 namespace bandana::audit {
 namespace {
 
-auto WholeStream(PrefixSumMechanism mechanism, Calibration calibration, double reward_weight) {
+auto WholeStream(PrefixSumMechanism mechanism, Calibration calibration, double reward_weight,
+                 Count records_per_person = 1) {
   return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(const RegressionPrefixSum privatizer,
                              RegressionPrefixSum::Create({.nominal = nominal,
@@ -16,8 +17,14 @@ auto WholeStream(PrefixSumMechanism mechanism, Calibration calibration, double r
                                                           .dimension = 2,
                                                           .context_norm = 1,
                                                           .reward_bound = 1,
-                                                          .reward_weight = reward_weight}));
-    return RegressionTarget(name, privatizer, WorstRecords(privatizer.space()));
+                                                          .reward_weight = reward_weight,
+                                                          .records_per_person = records_per_person}));
+    Target target =
+        RegressionTarget(name, privatizer, WorstRecords(privatizer.space()), records_per_person);
+    if (records_per_person > 1) {
+      target.claim->unit = RecordUnit("record (x, y)", "records (x, y)", records_per_person);
+    }
+    return target;
   };
 }
 
@@ -58,6 +65,8 @@ std::vector<Entry> RegressionEntries() {
        WholeStream(PrefixSumMechanism::kHonaker, kTight, 0.5)},
       {"regression-toeplitz", "a silo's sums for regression by the square-root factorisation", kSharp, kDraws,
        WholeStream(PrefixSumMechanism::kToeplitz, kTight, 0.5)},
+      {"regression-person", "regression-toeplitz for a person with three records", kSharp, kDraws,
+       WholeStream(PrefixSumMechanism::kToeplitz, kTight, 0.5, 3)},
       {"regression-shuffle-participant", "totals over two silos, one of which subtracts its own report",
        kSharp, kDraws, Shuffled(2, {}, 1)},
       {"regression-shuffle-half-honest", "totals over four silos, two of which tell the server their reports",

@@ -80,15 +80,17 @@ absl::Status DrawShuffled(const ShuffledRegressionSum& privatizer, Count honest,
 }  // namespace
 
 absl::Status DrawRegression(const RegressionPrefixSum& privatizer, const RegressionRecord& first,
-                            const std::function<NoiseGen&(std::int64_t step)>& noise,
-                            std::span<double> view) {
+                            const std::function<NoiseGen&(std::int64_t step)>& noise, std::span<double> view,
+                            Count records) {
   std::size_t seen = 0;
   RegressionStream stream(privatizer);
   for (std::int64_t step = 1; step <= privatizer.space().steps; ++step) {
     const StepQuery query{.step = step, .silos = 1};
     const auto epoch = static_cast<Epoch>(step);
     AuditContext silo(NodeId{1}, noise(step)), analyzer(kServerNode, noise(step));
-    if (step == 1) privatizer.Record(ChosenArm(0, first.x), Raw<double>(first.y), stream);
+    for (Count i = 0; step == 1 && i < records; ++i) {
+      privatizer.Record(ChosenArm(0, first.x), Raw<double>(first.y), stream);
+    }
     BANDANA_RETURN_IF_ERROR(privatizer.EndStep(stream));
     BANDANA_ASSIGN_OR_RETURN(const Report report, Release::FromClient(silo, privatizer, epoch, query,
                                                                       Raw<RegressionStream*>(&stream)));
@@ -126,14 +128,14 @@ std::vector<double> RegressionCentre(const PrefixSumStrategy& strategy, const Re
 }
 
 Target RegressionTarget(const std::string& name, const RegressionPrefixSum& privatizer,
-                        const std::array<RegressionRecord, 2>& records) {
+                        const std::array<RegressionRecord, 2>& records, Count persons) {
   std::vector<double> direction = DirectionOf(privatizer.strategy(), privatizer.space(), records);
   Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = direction.size()};
   target.direction = std::move(direction);
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
     return DrawRegression(
         privatizer, records[neighbour == Neighbour::kSecond],
-        [&](std::int64_t) -> NoiseGen& { return noise; }, view);
+        [&](std::int64_t) -> NoiseGen& { return noise; }, view, persons);
   };
   return target;
 }

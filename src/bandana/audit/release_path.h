@@ -9,14 +9,16 @@
 #include "bandana/core/status.h"
 #include "bandana/federation/context.h"
 #include "bandana/federation/release.h"
+#include "bandana/federation/releases.h"
 
 namespace bandana::audit {
 
 /// The context of one role in an audit. A target so takes the same path as a run (federation/release.h), but
-/// nothing is charged and nothing is sent.
+/// nothing is sent, and nothing is charged unless there are `releases`.
 class AuditContext final : public Context {
  public:
-  AuditContext(NodeId self, NoiseGen& noise) : links_(Topology::Star(0).LinksOf(self)), noise_(noise) {}
+  AuditContext(NodeId self, NoiseGen& noise, Releases* releases = nullptr)
+      : links_(Topology::Star(0).LinksOf(self)), noise_(noise), releases_(releases) {}
 
   const Links& links() const override { return links_; }
   void Send(NodeId, Payload) override {}
@@ -24,15 +26,16 @@ class AuditContext final : public Context {
   CoinGen& coin(Epoch) override;
 
  private:
-  bool remembers() const override { return false; }
+  bool remembers() const override { return releases_ != nullptr; }
 
-  absl::StatusOr<Report> ReleaseOnce(const ReleaseKey&, const Charge&,
+  absl::StatusOr<Report> ReleaseOnce(const ReleaseKey& key, const Charge& charge,
                                      absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
-    return draw(noise_);
+    return releases_ == nullptr ? draw(noise_) : releases_->Once(key, charge, noise_, draw);
   }
 
   Links links_;
   NoiseGen& noise_;
+  Releases* releases_;
 };
 
 /// Runs Randomize: returns the reports of clients 1, 2, ... with these averages, as they leave the clients.

@@ -93,13 +93,7 @@ std::string WhyItFails(const Finding& finding) {
 
 lab::Json ToJson(const Finding& finding) {
   lab::Json json = {{"target", finding.target}, {"claim", nullptr}};
-  if (finding.claim) {
-    json["claim"] = GuaranteeJson(finding.claim->guarantee);
-    json["adversary"] = finding.claim->adversary;
-    json["unit"] = finding.claim->unit;
-    json["neighbours"] = finding.claim->neighbours;
-    json["proof"] = finding.claim->proof;
-  }
+  if (finding.claim) json["claim"] = lab::ToJson(*finding.claim);
   json["epsilon_lower"] = finding.epsilon_lower;
   json["delta_lower"] = finding.delta_lower;
   json["distinguisher"] = finding.distinguisher;

@@ -30,11 +30,12 @@ lab::Json ToJson(const LedgerHead& head) { return {{"seq", head.seq}, {"hash", h
 lab::Json HeaderJson(const Dated<LedgerHeader>& header) {
   const LedgerHeader& record = header.record;
   const Measure measure = record.limits.measure;
+  lab::Json claims = lab::Json::array();
+  for (const Claim& claim : record.claims) claims.push_back(lab::ToJson(claim));
   return {{"deployment", record.deployment},
           {"configuration", record.configuration},
-          {"unit", record.unit},
-          {"neighbours", record.neighbours},
-          {"proof", record.proof},
+          {"claims", claims},
+          {"void", record.void_reason.empty() ? lab::Json(nullptr) : lab::Json(record.void_reason)},
           {"began", header.time},
           {"measure", NameOf(measure)},
           {"budget", ToJson(record.limits.per_unit, measure)},
@@ -136,7 +137,11 @@ int Show(const LedgerArguments& arguments, const Global& global) {
   const LedgerHeader& header = state->header.record;
   fmt::print("{}: the ledger of '{}', configuration {}\n", arguments.file, header.deployment,
              header.configuration);
-  fmt::print("protects {} ({} neighbours); proof: {}\n", header.unit, header.neighbours, header.proof);
+  for (const Claim& claim : header.claims) {
+    fmt::print("claim: {} ({} neighbours); proof: {}\n", ToText(claim), claim.neighbours, claim.proof);
+  }
+  if (header.claims.empty()) fmt::print("no privacy is claimed\n");
+  if (!header.void_reason.empty()) fmt::print("VOID: {}\n", header.void_reason);
   fmt::print("{} releases, {} clients charged, from {} to {}\n\n", accounts.releases(), accounts.units(),
              state->header.time, state->last_time);
   const auto row = [](std::string name, const Loss& loss) -> std::vector<std::string> {

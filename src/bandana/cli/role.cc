@@ -76,7 +76,22 @@ void Events::Write(const std::string& event, const lab::Json& fields) {
   *out_ << line.dump() << "\n" << std::flush;
 }
 
-absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
+LedgerHeader LedgerHeaderOf(const RoleConfig& config, const Federation& federation,
+                            const DpGuarantee& budget) {
+  LedgerHeader header{.deployment = config.spec.name,
+                      .configuration = config.Digest(),
+                      .claims = federation.claims,
+                      .void_reason = VoidReason(config, federation),
+                      .limits = {.per_unit = {budget.epsilon, budget.delta}}};
+  const lab::Settings& service = config.spec.service;
+  if (service.Has("service.deployment_epsilon")) {
+    header.limits.deployment =
+        Loss{service.Number("service.deployment_epsilon"), service.Number("service.deployment_delta")};
+  }
+  return header;
+}
+
+absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const Federation& federation,
                                                    const DpGuarantee& budget, Ledger::Durability durability) {
   const lab::Settings& service = config.spec.service;
   const bool has_epsilon = service.Has("service.deployment_epsilon");
@@ -95,19 +110,8 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   }
   const std::string path = service.Text("service.ledger");
   if (path.empty()) return missing("service.ledger", "empty");
-  const Claim claim =
-      claims.empty() ? Claim{.unit = "nobody", .neighbours = "none", .proof = "none"} : claims.front();
-  LedgerHeader header{.deployment = config.spec.name,
-                      .configuration = config.Digest(),
-                      .unit = claim.unit,
-                      .neighbours = claim.neighbours,
-                      .proof = claim.proof,
-                      .limits = {.per_unit = {budget.epsilon, budget.delta}}};
-  if (has_epsilon) {
-    header.limits.deployment =
-        Loss{service.Number("service.deployment_epsilon"), service.Number("service.deployment_delta")};
-  }
-  absl::StatusOr<std::unique_ptr<Ledger>> opened = Ledger::Open(path, header, durability);
+  absl::StatusOr<std::unique_ptr<Ledger>> opened =
+      Ledger::Open(path, LedgerHeaderOf(config, federation, budget), durability);
   if (const auto error = InputErrorOf(opened.status());
       absl::IsInvalidArgument(opened.status()) && error && error->file == path) {
     return InvalidInput({.message = error->message,

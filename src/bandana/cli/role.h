@@ -53,8 +53,12 @@ class Events {
   std::ostream* out_ = nullptr;
 };
 
+/// Returns the first line of a role's ledger. `budget` is that of one unit.
+LedgerHeader LedgerHeaderOf(const RoleConfig& config, const Federation& federation,
+                            const DpGuarantee& budget);
+
 /// Opens the ledger that service.ledger names. Returns null if the configuration names none.
-absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const std::vector<Claim>& claims,
+absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const Federation& federation,
                                                    const DpGuarantee& budget, Ledger::Durability durability);
 
 /// Returns why the claims of a run do not hold: because of the federation's own choices, or because its noise

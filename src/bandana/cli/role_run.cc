@@ -96,6 +96,8 @@ lab::Json RoleRun::Summary(const service::AgentReport& report) const {
 lab::Json RoleRun::Done(const lab::Json& done, const Ledger* ledger) const {
   lab::Json all = {{"role", NameOf(kind)}};
   all.update(done);
+  all["claims"] = lab::Json::array();
+  for (const Claim& claim : federation().claims) all["claims"].push_back(lab::ToJson(claim));
   const std::string why = VoidReason(config, federation());
   all["void"] = why.empty() ? lab::Json(nullptr) : lab::Json(why);
   events.Write("done", all);

@@ -62,7 +62,7 @@ absl::StatusOr<lab::Json> Play(const RoleRun& run) {
   BANDANA_ASSIGN_OR_RETURN(service::AgentParams params, run.Agent());
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
-      OpenLedger(run.config, federation.claims, federation.budget, Ledger::Durability::kGrouped));
+      OpenLedger(run.config, federation, federation.budget, Ledger::Durability::kGrouped));
   params.ledger = ledger.get();
   const auto make_player = [&](NodeId agent) -> std::unique_ptr<RoundPlayer<double>> {
     return std::make_unique<EventRoundPlayer>(RoundRolesOf(run).agent(agent), agent, run.events);
@@ -92,7 +92,7 @@ absl::StatusOr<lab::Json> PlayAsPeer(const RoleRun& run) {
   const RoundRoles& roles = RoundRolesOf(run);
   const DpGuarantee budget = roles.budget == nullptr ? federation.budget : roles.budget(self);
   BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Ledger> ledger,
-                           OpenLedger(run.config, federation.claims, budget, Ledger::Durability::kGrouped));
+                           OpenLedger(run.config, federation, budget, Ledger::Durability::kGrouped));
   service::PeerParams params{.self = self,
                              .listen = addresses[self.value - 1],
                              .rounds = run.instance.world->facts().horizon,

@@ -61,7 +61,7 @@ absl::StatusOr<lab::Json> ServeSlots(const RoleRun& run) {
   const std::unique_ptr<Node> server = SlotRolesOf(run).server();
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
-      OpenLedger(run.config, federation.claims, federation.budget, Ledger::Durability::kEach));
+      OpenLedger(run.config, federation, federation.budget, Ledger::Durability::kEach));
   params.ledger = ledger.get();
   PhaseTeller phases(run, *server);
   const auto on_play = [&](std::span<const Pull> pulls) {
@@ -93,7 +93,7 @@ absl::StatusOr<lab::Json> Participate(const RoleRun& run) {
   }
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Ledger> ledger,
-      OpenLedger(run.config, federation.claims, federation.budget, Ledger::Durability::kGrouped));
+      OpenLedger(run.config, federation, federation.budget, Ledger::Durability::kGrouped));
   params.ledger = ledger.get();
   BANDANA_ASSIGN_OR_RETURN(
       const service::AgentReport report,

@@ -113,7 +113,7 @@ absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
   std::unique_ptr<Ledger> ledger;
   if (plays) {
     BANDANA_ASSIGN_OR_RETURN(
-        ledger, OpenLedger(run.config, federation.claims, params.budget, Ledger::Durability::kGrouped));
+        ledger, OpenLedger(run.config, federation, params.budget, Ledger::Durability::kGrouped));
   }
   params.ledger = ledger.get();
   params.stop = run.stop;

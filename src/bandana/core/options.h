@@ -24,6 +24,11 @@ struct Word {
   std::string sentence;
 };
 
+/// Whether an option can change what is claimed about privacy: against whom, for which unit, how much, or on
+/// which condition. Every option declares it. tests/cli/claims_table_test.cc varies every option and fails if
+/// the declaration is wrong; docs/claims.md has the claims for all values of those that change them.
+enum class Claims { kKept, kChanged };
+
 /// One option, bound to one field of a parameter struct P. `std::any` holds a P.
 struct Option {
   enum class Kind { kPlain, kChoice, kText, kPath };
@@ -35,6 +40,7 @@ struct Option {
   std::string accepted;     ///< what is accepted, for messages
   std::string sentence;     ///< what the option does
   std::vector<Word> words;  ///< the words that it accepts, where it accepts words
+  Claims claims;            ///< whether the option can change a privacy claim; it has no default
 
   /// Returns the value in the type that the field has, or an error that names the key.
   std::function<absl::StatusOr<Value>(const Value&)> check;
@@ -116,9 +122,9 @@ class OptionsFor {
     return *this;
   }
 
-  OptionsFor& Number(const std::string& key, double P::* field, internal::Range range,
+  OptionsFor& Number(const std::string& key, Claims claims, double P::* field, internal::Range range,
                      const std::string& accepted, const std::string& sentence) {
-    Add(key, Option::Kind::kPlain, accepted, sentence, field);
+    Add(key, claims, Option::Kind::kPlain, accepted, sentence, field);
     last().check = [key, range = std::move(range), accepted = last().accepted](const Value& value) {
       return internal::CheckNumber(key, value, range, {}, accepted);
     };
@@ -126,15 +132,15 @@ class OptionsFor {
   }
 
   /// "auto" is an empty field.
-  OptionsFor& Number(const std::string& key, std::optional<double> P::* field, internal::Range range,
+  OptionsFor& Number(const std::string& key, Claims claims, std::optional<double> P::* field, internal::Range range,
                      const std::string& accepted, const std::string& sentence) {
-    return NumberOr("auto", key, field, std::move(range), accepted, sentence);
+    return NumberOr("auto", key, claims, field, std::move(range), accepted, sentence);
   }
 
   /// `word` is an empty field.
-  OptionsFor& NumberOr(const std::string& word, const std::string& key, std::optional<double> P::* field,
+  OptionsFor& NumberOr(const std::string& word, const std::string& key, Claims claims, std::optional<double> P::* field,
                        internal::Range range, const std::string& accepted, const std::string& sentence) {
-    AddOption(key, Option::Kind::kPlain, "\"" + word + "\" or " + accepted, sentence);
+    AddOption(key, claims, Option::Kind::kPlain, "\"" + word + "\" or " + accepted, sentence);
     last().check = [key, range = std::move(range), word, accepted = last().accepted](const Value& value) {
       return internal::CheckNumber(key, value, range, {word}, accepted);
     };
@@ -149,9 +155,9 @@ class OptionsFor {
     return *this;
   }
 
-  OptionsFor& Integer(const std::string& key, Count P::* field, Count least, const std::string& sentence,
+  OptionsFor& Integer(const std::string& key, Claims claims, Count P::* field, Count least, const std::string& sentence,
                       Count most = kNoLimit) {
-    Add(key, Option::Kind::kPlain, internal::WholeFrom(least, most), sentence, field);
+    Add(key, claims, Option::Kind::kPlain, internal::WholeFrom(least, most), sentence, field);
     last().check = [key, least, most, accepted = last().accepted](const Value& value) {
       return internal::CheckInteger(key, value, static_cast<double>(least), static_cast<double>(most), false,
                                     accepted);
@@ -160,9 +166,9 @@ class OptionsFor {
   }
 
   /// "auto" is an empty field.
-  OptionsFor& Integer(const std::string& key, std::optional<Count> P::* field, Count least,
+  OptionsFor& Integer(const std::string& key, Claims claims, std::optional<Count> P::* field, Count least,
                       const std::string& sentence) {
-    AddOption(key, Option::Kind::kPlain, "\"auto\" or " + internal::WholeFrom(least, kNoLimit), sentence);
+    AddOption(key, claims, Option::Kind::kPlain, "\"auto\" or " + internal::WholeFrom(least, kNoLimit), sentence);
     last().check = [key, least, accepted = last().accepted](const Value& value) {
       return internal::CheckInteger(key, value, static_cast<double>(least), static_cast<double>(kNoLimit),
                                     true, accepted);
@@ -178,18 +184,18 @@ class OptionsFor {
     return *this;
   }
 
-  OptionsFor& Flag(const std::string& key, bool P::* field, const std::string& sentence) {
-    Add(key, Option::Kind::kPlain, "true, false", sentence, field);
+  OptionsFor& Flag(const std::string& key, Claims claims, bool P::* field, const std::string& sentence) {
+    Add(key, claims, Option::Kind::kPlain, "true, false", sentence, field);
     last().check = [key](const Value& value) { return internal::CheckFlag(key, value); };
     return *this;
   }
 
   template <class E>
-  OptionsFor& Choice(const std::string& key, E P::* field, const std::vector<Spelling<E>>& spellings,
+  OptionsFor& Choice(const std::string& key, Claims claims, E P::* field, const std::vector<Spelling<E>>& spellings,
                      const std::string& sentence) {
     std::vector<Word> words;
     for (const Spelling<E>& each : spellings) words.push_back({each.word, each.sentence});
-    AddOption(key, Option::Kind::kChoice, internal::OneOf(words), sentence);
+    AddOption(key, claims, Option::Kind::kChoice, internal::OneOf(words), sentence);
     last().words = words;
     last().check = [key, words, accepted = last().accepted](const Value& value) {
       return internal::CheckWord(key, value, words, accepted);
@@ -208,9 +214,9 @@ class OptionsFor {
     return *this;
   }
 
-  OptionsFor& Text(const std::string& key, std::string P::* field, const std::string& accepted,
+  OptionsFor& Text(const std::string& key, Claims claims, std::string P::* field, const std::string& accepted,
                    const std::string& sentence) {
-    Add(key, Option::Kind::kText, accepted, sentence, field);
+    Add(key, claims, Option::Kind::kText, accepted, sentence, field);
     last().check = [key, accepted = last().accepted](const Value& value) {
       return internal::CheckText(key, value, accepted);
     };
@@ -218,24 +224,24 @@ class OptionsFor {
   }
 
   /// A path, which the lab takes relative to the spec.
-  OptionsFor& Path(const std::string& key, std::string P::* field, const std::string& sentence) {
-    Text(key, field, "a path, relative to the spec", sentence);
+  OptionsFor& Path(const std::string& key, Claims claims, std::string P::* field, const std::string& sentence) {
+    Text(key, claims, field, "a path, relative to the spec", sentence);
     last().kind = Option::Kind::kPath;
     return *this;
   }
 
   /// "auto" is an empty list.
-  OptionsFor& Numbers(const std::string& key, std::vector<double> P::* field, internal::Range range,
+  OptionsFor& Numbers(const std::string& key, Claims claims, std::vector<double> P::* field, internal::Range range,
                       const std::string& each, const std::string& sentence) {
-    AddList(key, field, "\"auto\" or a list of " + each, sentence);
+    AddList(key, claims, field, "\"auto\" or a list of " + each, sentence);
     last().check = [key, range = std::move(range), accepted = last().accepted](const Value& value) {
       return internal::CheckNumbers(key, value, range, accepted);
     };
     return *this;
   }
-  OptionsFor& Integers(const std::string& key, std::vector<std::int64_t> P::* field, Count least,
+  OptionsFor& Integers(const std::string& key, Claims claims, std::vector<std::int64_t> P::* field, Count least,
                        const std::string& sentence) {
-    AddList(key, field, "\"auto\" or a list of whole numbers >= " + std::to_string(least), sentence);
+    AddList(key, claims, field, "\"auto\" or a list of whole numbers >= " + std::to_string(least), sentence);
     last().check = [key, least, accepted = last().accepted](const Value& value) {
       return internal::CheckIntegers(key, value, static_cast<double>(least), accepted);
     };
@@ -243,10 +249,10 @@ class OptionsFor {
   }
 
   /// An option with a type of its own.
-  OptionsFor& Custom(const std::string& key, const std::string& accepted, const std::string& sentence,
+  OptionsFor& Custom(const std::string& key, Claims claims, const std::string& accepted, const std::string& sentence,
                      std::function<absl::StatusOr<Value>(const Value&)> check,
                      std::function<void(P&, const Value&)> set, std::function<Value(const P&)> get) {
-    AddOption(key, Option::Kind::kPlain, accepted, sentence);
+    AddOption(key, claims, Option::Kind::kPlain, accepted, sentence);
     last().check = std::move(check);
     last().set = [set = std::move(set)](std::any& params, const Value& value) { set(Of(params), value); };
     last().get = [get = std::move(get)](const std::any& params) { return get(Of(params)); };
@@ -330,29 +336,30 @@ class OptionsFor {
     return *this;
   }
 
-  void AddOption(const std::string& key, Option::Kind kind, const std::string& accepted,
+  void AddOption(const std::string& key, Claims claims, Option::Kind kind, const std::string& accepted,
                  const std::string& sentence) {
     options_.push_back({.table = table_,
                         .key = key,
                         .kind = kind,
                         .accepted = accepted,
                         .sentence = sentence,
+                        .claims = claims,
                         .applies = [](const std::any&, const Values&) { return true; }});
   }
 
   // A field whose type is that of its values.
   template <class T>
-  void Add(const std::string& key, Option::Kind kind, const std::string& accepted,
+  void Add(const std::string& key, Claims claims, Option::Kind kind, const std::string& accepted,
            const std::string& sentence, T P::* field) {
-    AddOption(key, kind, accepted, sentence);
+    AddOption(key, claims, kind, accepted, sentence);
     last().set = [field](std::any& params, const Value& value) { Of(params).*field = std::get<T>(value); };
     last().get = [field](const std::any& params) { return Value(Of(params).*field); };
   }
 
   template <class T>
-  void AddList(const std::string& key, std::vector<T> P::* field, const std::string& accepted,
+  void AddList(const std::string& key, Claims claims, std::vector<T> P::* field, const std::string& accepted,
                const std::string& sentence) {
-    AddOption(key, Option::Kind::kPlain, accepted, sentence);
+    AddOption(key, claims, Option::Kind::kPlain, accepted, sentence);
     last().set = [field](std::any& params, const Value& value) {
       const auto* list = std::get_if<std::vector<T>>(&value);
       Of(params).*field = list == nullptr ? std::vector<T>() : *list;

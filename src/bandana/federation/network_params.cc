@@ -84,12 +84,12 @@ PhiloxSource GraphBits(std::uint64_t seed) {
 OptionsFor<PeerNetworkParams> PeerNetworkOptions() {
   using P = PeerNetworkParams;
   OptionsFor<P> options("federation");
-  options.Choice<GraphShape>("topology", &P::topology, Shapes(), "Which peers are neighbours.")
-      .Integer("degree", &P::degree, 1, kDegree)
+  options.Choice<GraphShape>("topology", Claims::kKept, &P::topology, Shapes(), "Which peers are neighbours.")
+      .Integer("degree", Claims::kKept, &P::degree, 1, kDegree)
       .When([](const P& p) { return HasDegree(p.topology); })
-      .Number("edge_probability", &P::edge_probability, InClosed(0, 1), "a number in [0, 1]", kProbability)
+      .Number("edge_probability", Claims::kKept, &P::edge_probability, InClosed(0, 1), "a number in [0, 1]", kProbability)
       .When([](const P& p) { return HasProbability(p.topology); })
-      .Path("file", &P::file, kFile)
+      .Path("file", Claims::kKept, &P::file, kFile)
       .Required()
       .When([](const P& p) { return p.topology == GraphShape::kFile; });
   return options;
@@ -99,15 +99,15 @@ OptionsFor<ComponentParams> ComponentOptions() {
   using P = ComponentParams;
   OptionsFor<P> options("federation");
   options
-      .Integers("components", &P::components, 1,
+      .Integers("components", Claims::kKept, &P::components, 1,
                 "The sizes of the components. auto: the components of the graph.")
-      .Choice<GraphShape>("component_topology", &P::component_topology, Shapes(),
+      .Choice<GraphShape>("component_topology", Claims::kKept, &P::component_topology, Shapes(),
                           "Which agents of a component are neighbours.")
-      .Integer("degree", &P::degree, 1, kDegree)
+      .Integer("degree", Claims::kKept, &P::degree, 1, kDegree)
       .When([](const P& p) { return HasDegree(p.component_topology); })
-      .Number("edge_probability", &P::edge_probability, InClosed(0, 1), "a number in [0, 1]", kProbability)
+      .Number("edge_probability", Claims::kKept, &P::edge_probability, InClosed(0, 1), "a number in [0, 1]", kProbability)
       .When([](const P& p) { return HasProbability(p.component_topology); })
-      .Path("file", &P::file, kFile)
+      .Path("file", Claims::kKept, &P::file, kFile)
       .Required()
       .When([](const P& p) { return p.component_topology == GraphShape::kFile; });
   return options;

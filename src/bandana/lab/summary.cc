@@ -177,6 +177,18 @@ Json ToJson(const NetworkPicture& picture) {
       {"new_sinks", picture.new_sinks}};
 }
 
+Json ToJson(const Claim& claim) {
+  return {{"adversary", claim.adversary},
+          {"epsilon", claim.guarantee.epsilon},
+          {"delta", claim.guarantee.delta},
+          {"unit", claim.unit},
+          {"neighbours", claim.neighbours},
+          {"proof", claim.proof},
+          {"only_if", claim.only_if.empty() ? Json(nullptr) : Json(claim.only_if)},
+          {"asked", claim.asked},
+          {"text", bandana::ToText(claim)}};
+}
+
 Json PrivacyStatement(const Instance& instance, const std::string& void_reason) {
   const std::vector<Claim>& claims = instance.federation.claims;
   const Privacy& privacy = instance.experiment.privacy;
@@ -184,18 +196,7 @@ Json PrivacyStatement(const Instance& instance, const std::string& void_reason) 
   statement["nominal"] = nullptr;
   if (privacy.is_private()) statement["nominal"] = {{"epsilon", privacy.epsilon}, {"delta", privacy.delta}};
   statement["delivered"] = Json::array();
-  for (const Claim& claim : claims) {
-    statement["delivered"].push_back(
-        {{"adversary", claim.adversary},
-         {"epsilon", claim.guarantee.epsilon},
-         {"delta", claim.guarantee.delta},
-         {"unit", claim.unit},
-         {"neighbours", claim.neighbours},
-         {"proof", claim.proof},
-         {"only_if", claim.only_if.empty() ? Json(nullptr) : Json(claim.only_if)},
-         {"asked", claim.asked},
-         {"text", bandana::ToText(claim)}});
-  }
+  for (const Claim& claim : claims) statement["delivered"].push_back(ToJson(claim));
   const std::optional<DpGuarantee> weakest = Weakest(claims);
   statement["weakest"] = nullptr;
   if (weakest) statement["weakest"] = {{"epsilon", weakest->epsilon}, {"delta", weakest->delta}};

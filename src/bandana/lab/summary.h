@@ -24,6 +24,9 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
 /// hold for this run; empty: they hold.
 Json PrivacyStatement(const Instance& instance, const std::string& void_reason);
 
+/// Returns one claim in the shape of summary.json. Ledgers, roles and audits print claims in this shape, too.
+Json ToJson(const Claim& claim);
+
 Json ToJson(const NetworkPicture& picture);
 
 Json ToJson(const Value& value);

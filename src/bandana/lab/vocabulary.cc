@@ -27,15 +27,15 @@ std::vector<Option> MakeGeneralOptions() {
   const std::string checkpoints =
       "\"log\", a count >= 1, or an ascending list of rounds from 1 to the horizon";
   return OptionsFor<P>("")
-      .Text("name", &P::name, "a text", "The title of the report. Its default is the name of the file.")
+      .Text("name", Claims::kKept, &P::name, "a text", "The title of the report. Its default is the name of the file.")
       .Required()
-      .Integer("horizon", &P::horizon, 1, "The number T of rounds.")
+      .Integer("horizon", Claims::kKept, &P::horizon, 1, "The number T of rounds.")
       .Required()
-      .Integer("seed", &P::seed, 0, "Everything random in the run is drawn from this seed.")
-      .Integer("replicates", &P::replicates, 1,
+      .Integer("seed", Claims::kKept, &P::seed, 0, "Everything random in the run is drawn from this seed.")
+      .Integer("replicates", Claims::kKept, &P::replicates, 1,
                "How many independent runs each point has. Points are compared on the same instances.")
       .Custom(
-          "checkpoints", checkpoints,
+          "checkpoints", Claims::kKept, checkpoints,
           "The rounds at which results are written: log-spaced, so many evenly spaced ones, or these.",
           [checkpoints](const Value& value) { return CheckCheckpoints(value, checkpoints); },
           [](P& p, const Value& value) { p.checkpoints = value; }, [](const P& p) { return p.checkpoints; })
@@ -52,21 +52,21 @@ struct ServiceParams {
 std::vector<Option> MakeServiceOptions() {
   using P = ServiceParams;
   return OptionsFor<P>("service")
-      .Text("listen", &P::text, "ADDRESS:PORT on this machine", "Where the server, or the shuffler, listens.")
-      .Text("server", &P::text, "ADDRESS:PORT", "Where agents and the shuffler find the server.")
-      .Text("shuffler", &P::text, "ADDRESS:PORT", "Where agents find the shuffler.")
-      .Text("ledger", &P::text, "a path, from the working folder",
+      .Text("listen", Claims::kKept, &P::text, "ADDRESS:PORT on this machine", "Where the server, or the shuffler, listens.")
+      .Text("server", Claims::kKept, &P::text, "ADDRESS:PORT", "Where agents and the shuffler find the server.")
+      .Text("shuffler", Claims::kKept, &P::text, "ADDRESS:PORT", "Where agents find the shuffler.")
+      .Text("ledger", Claims::kKept, &P::text, "a path, from the working folder",
             "The file in which a role keeps its charges and draws over restarts. Without it they are kept in "
             "memory.")
-      .Number("deployment_epsilon", &P::number, Positive, "a finite number > 0",
+      .Number("deployment_epsilon", Claims::kKept, &P::number, Positive, "a finite number > 0",
               "The most that all releases of a ledger may add up to, with deployment_delta.")
       .Number(
-          "deployment_delta", &P::number, [](double value) { return value >= 0 && value < 1; },
+          "deployment_delta", Claims::kKept, &P::number, [](double value) { return value >= 0 && value < 1; },
           "a number in [0, 1)", "The delta of deployment_epsilon.")
-      .Integer("node", &P::integer, 1, "Which peer, or which agent with arms, this process is.")
-      .Text("peers", &P::text, "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...",
+      .Integer("node", Claims::kKept, &P::integer, 1, "Which peer, or which agent with arms, this process is.")
+      .Text("peers", Claims::kKept, &P::text, "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...",
             "Where peers, and agents with arms that have neighbours, listen.")
-      .Text("clients", &P::text, "FIRST-LAST, for example 1-500", "The clients that an agent holds.")
+      .Text("clients", Claims::kKept, &P::text, "FIRST-LAST, for example 1-500", "The clients that an agent holds.")
       .options();
 }
 
@@ -78,7 +78,8 @@ Option NamesOption(std::string table, std::string key, std::string sentence, std
                 .required = true,
                 .accepted = internal::OneOf(words),
                 .sentence = std::move(sentence),
-                .words = words};
+                .words = words,
+                .claims = Claims::kChanged};
   option.check = [full = option.FullKey(), words, accepted = option.accepted](const Value& value) {
     return internal::CheckWord(full, value, words, accepted);
   };

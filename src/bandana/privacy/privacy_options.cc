@@ -43,7 +43,7 @@ std::vector<Option> PrivacyOptions() {
   using P = Privacy;
   return OptionsFor<P>("privacy")
       .Choice<TrustModel>(
-          "model", &P::model,
+          "model", Claims::kChanged, &P::model,
           {{"none", TrustModel::kNone, "Data are used as they are, and no privacy is claimed."},
            {"central", TrustModel::kCentral,
             "People trust the server, which adds noise to what it releases."},
@@ -54,18 +54,18 @@ std::vector<Option> PrivacyOptions() {
            {"peer", TrustModel::kPeer, "People trust their own peer. There is no controller."}},
           "Whom people trust with their data.")
       .Required()
-      .Choice<NoiseKind>("noise", &P::noise,
+      .Choice<NoiseKind>("noise", Claims::kChanged, &P::noise,
                          {{"gaussian", NoiseKind::kGaussian, "Normal noise, with delta > 0."},
                           {"laplace", NoiseKind::kLaplace, "Laplace noise, with delta = 0."}},
                          "Which noise is added.")
       .When(HasNoShuffler)
       .Choice<OutOfRange>(
-          "out_of_range", &P::out_of_range,
+          "out_of_range", Claims::kKept, &P::out_of_range,
           {{"clip", OutOfRange::kClip, "The context and the reward are clipped to their bounds."},
            {"zero", OutOfRange::kZero, "The user sends a privatized (0, 0)."}},
           "What a user sends whose context or reward is outside its bounds.")
       .Choice<SlotBudget>(
-          "slots", &P::slots,
+          "slots", Claims::kChanged, &P::slots,
           {{"full", SlotBudget::kFull, "All of epsilon, which is enough (docs/proofs/synthetic-slots.md)."},
            {"half", SlotBudget::kHalf, "Half of epsilon, as in the paper."},
            {"split", SlotBudget::kSplit, "A K-th of epsilon."}},
@@ -73,55 +73,63 @@ std::vector<Option> PrivacyOptions() {
       .When([](const P& p) { return p.model == TrustModel::kLocal; })
       .WhenWorld("parameters", "multi")
       .Choice<ShuffleKind>(
-          "shuffle", &P::shuffle,
+          "shuffle", Claims::kChanged, &P::shuffle,
           {{"sum", ShuffleKind::kSum, "The shuffler adds up noisy bits."},
            {"amplified", ShuffleKind::kAmplified, "The shuffler permutes reports that have local noise."}},
           "What the shuffler does.")
       .When(HasShuffler)
-      .Number("epsilon", &P::epsilon, Positive, "a finite number > 0",
+      .Number("epsilon", Claims::kChanged, &P::epsilon, Positive, "a finite number > 0",
               "The privacy budget of one unit. A smaller epsilon means more privacy and more noise.")
       .Required()
       .When(IsPrivate)
-      .Number("delta", &P::delta, Probability, "a number in (0, 1)",
+      .Number("delta", Claims::kChanged, &P::delta, Probability, "a number in (0, 1)",
               "The second part of the budget: how much a probability may change beyond the factor e^epsilon.")
       .Required()
       .When(
           [](const P& p) { return p.is_private() && (!HasNoShuffler(p) || p.noise == NoiseKind::kGaussian); })
+      .Choice<Neighbours>(
+          "neighbours", Claims::kKept, &P::neighbours,
+          {{"replace-one", Neighbours::kReplaceOne, "The data of one unit are replaced by other data."},
+           {"add-remove", Neighbours::kAddRemove,
+            "There is one unit more, or one less. This is refused: how many people take part is public here, "
+            "because plans and schedules depend on it."}},
+          "Which change of the data is hidden.")
+      .When(IsPrivate)
       .Integer(
-          "records_per_person", &P::records_per_person, 1,
+          "records_per_person", Claims::kChanged, &P::records_per_person, 1,
           "The largest number of records that one person has. auto: this number is not known, and the claim "
           "is for one record.")
       .When(IsPrivate)
       .Numbers(
-          "budgets", &P::budgets, [](double value) { return value > 0 && std::isfinite(value); },
+          "budgets", Claims::kChanged, &P::budgets, [](double value) { return value > 0 && std::isfinite(value); },
           "finite numbers > 0",
           "Epsilons that the agents take in turn. auto: every agent has privacy.epsilon.")
       .When(IsPrivate)
-      .Choice<Calibration>("calibration", &P::calibration,
+      .Choice<Calibration>("calibration", Claims::kChanged, &P::calibration,
                            {{"tight", Calibration::kTight, "The least noise that we can prove to be enough."},
                             {"paper", Calibration::kPaper, "The noise of the paper's formula."}},
                            "How much noise is added.")
       .When(IsPrivate)
-      .Choice<Sampler>("sampler", &P::sampler,
+      .Choice<Sampler>("sampler", Claims::kKept, &P::sampler,
                        {{"exact", Sampler::kExact,
                          "Integer arithmetic, whose law is proved. A deployment takes nothing else."},
                         {"fast", Sampler::kFast, "Floating point, for simulations."}},
                        "How noise is drawn.")
       .When(IsPrivate)
       .Choice<Transport>(
-          "transport", &P::transport,
+          "transport", Claims::kChanged, &P::transport,
           {{"bits", Transport::kBits, "Single bits that the shuffler cannot read."},
            {"counts", Transport::kCounts, "Counts that the shuffler adds up; it is trusted with them."}},
           "What clients send to the shuffler.")
       .When(HasShuffleSum)
-      .Integer("colluding", &P::colluding, 0,
+      .Integer("colluding", Claims::kChanged, &P::colluding, 0,
                "How many participants may work with the adversary. They know their own noise, so they hide "
                "nobody.")
       .When(HasShuffler)
-      .Number("honest_fraction", &P::honest_fraction, InHalfOpen(0, 1), "a number in (0, 1]",
+      .Number("honest_fraction", Claims::kChanged, &P::honest_fraction, InHalfOpen(0, 1), "a number in (0, 1]",
               "The share of the participants who follow the protocol. Only they hide others.")
       .When(HasShuffler)
-      .Number("loss", &P::loss, InHalfOpen(0, 10), "a number in (0, 10]",
+      .Number("loss", Claims::kKept, &P::loss, InHalfOpen(0, 10), "a number in (0, 10]",
               "How much more noise than a trusted server's is allowed, as a share of its standard deviation. "
               "More noise needs fewer bits.")
       .When([](const P& p) { return HasShuffleSum(p) && p.calibration == Calibration::kTight; })
@@ -138,6 +146,11 @@ absl::Status CheckPrivacy(const Privacy& privacy, const std::vector<TrustModel>&
   if (privacy.model == TrustModel::kNone) {
     if (!privacy.none_because.empty()) return absl::OkStatus();
     return InvalidField(Part::kPrivacy, "none_because", "", "a reason, where model is none");
+  }
+  if (privacy.neighbours != Neighbours::kReplaceOne) {
+    return InvalidField(Part::kPrivacy, "neighbours", "add-remove",
+                        "replace-one. With add-remove, the number of people who take part would have to be "
+                        "hidden, but plans, quorums and schedules tell it (docs/limitations.md)");
   }
   if (Positive(privacy.epsilon)) return absl::OkStatus();
   return InvalidField(Part::kPrivacy, "epsilon", privacy.epsilon, "a finite number > 0");

@@ -30,6 +30,14 @@ enum class TrustModel {
 
 std::string NameOf(TrustModel model);
 
+/// Which change of the data a claim hides.
+enum class Neighbours {
+  kReplaceOne,  ///< the data of one unit are replaced by other data
+  /// One unit more, or one less. It is refused: how many people take part is public, because plans, quorums
+  /// and schedules depend on it.
+  kAddRemove,
+};
+
 enum class NoiseKind { kGaussian, kLaplace };
 enum class ShuffleKind {
   kSum,        ///< the shuffler adds up noisy bits
@@ -42,6 +50,7 @@ struct Privacy {
   std::string none_because = {};  ///< why there is no privacy; wanted with kNone
   double epsilon = 0;             ///< of one unit: one client, one user, one record of a silo
   double delta = 0;
+  Neighbours neighbours = Neighbours::kReplaceOne;
   /// Silos: at most how many records one person has. Empty: it is not known, and the unit is one record.
   std::optional<Count> records_per_person = {};
   std::vector<double> budgets = {};  ///< silos: epsilons that the agents take in turn; empty: epsilon for all

@@ -15,7 +15,7 @@ namespace {
 template <class P>
 void AddWidth(OptionsFor<P>& options) {
   options.template Choice<Width>(
-      "width", &P::width,
+      "width", Claims::kKept, &P::width,
       {{"exact", Width::kExact, "The tightest width that we can prove, over rewards and noise together."},
        {"paper", Width::kPaper, "The width of the paper's formula."}},
       "Which confidence width decides whether an arm is eliminated.");
@@ -24,7 +24,7 @@ void AddWidth(OptionsFor<P>& options) {
 template <class P>
 void AddLocal(OptionsFor<P>& options) {
   options.template Choice<LocalData>(
-      "local", &P::local,
+      "local", Claims::kChanged, &P::local,
       {{"released", LocalData::kReleased, "It pulls the arm that is best by its own released sums."},
        {"raw", LocalData::kRaw,
         "It pulls the arm that is best by its own raw rewards; whoever sees its pulls learns from them, and "
@@ -34,7 +34,7 @@ void AddLocal(OptionsFor<P>& options) {
 
 template <class P>
 void AddFailure(OptionsFor<P>& options) {
-  options.Number("failure", &P::failure, Probability, "a number in (0, 1)",
+  options.Number("failure", Claims::kKept, &P::failure, Probability, "a number in (0, 1)",
                  "The probability that some confidence width of the run fails. auto: 1 / (1 + horizon).");
 }
 
@@ -58,9 +58,9 @@ Value GetGap(const GapChoice& gap) {
 template <class P>
 void AddRounds(OptionsFor<P>& options) {
   options
-      .Integer("rounds", &P::rounds, 1, "The largest number of syncs. auto: as many as the horizon allows.")
+      .Integer("rounds", Claims::kKept, &P::rounds, 1, "The largest number of syncs. auto: as many as the horizon allows.")
       .Custom(
-          "gap", "\"auto\", \"known\", or a number in (0, 1]",
+          "gap", Claims::kKept, "\"auto\", \"known\", or a number in (0, 1]",
           "The smallest gap between means, by which a limited number of syncs is spread.", CheckGap,
           [](P& params, const Value& value) { SetGap(params.gap, value); },
           [](const P& params) { return GetGap(params.gap); })
@@ -72,14 +72,14 @@ void AddRounds(OptionsFor<P>& options) {
 template <class P>
 void AddServerCost(OptionsFor<P>& options) {
   options.In("federation")
-      .Number("cost_server", &P::cost_server, NonNegative, "a finite number >= 0",
+      .Number("cost_server", Claims::kKept, &P::cost_server, NonNegative, "a finite number >= 0",
               "The cost of a link between an agent and the server, each time it is used.");
 }
 
 template <class P>
 void AddPeerCost(OptionsFor<P>& options) {
   options.In("federation")
-      .Number("cost_peer", &P::cost_peer, NonNegative, "a finite number >= 0",
+      .Number("cost_peer", Claims::kKept, &P::cost_peer, NonNegative, "a finite number >= 0",
               "The cost of a link between two agents, each time it is used.");
 }
 
@@ -92,7 +92,8 @@ Family Entry(std::string name, std::string paper, std::string sentence, std::vec
           .trust = std::move(trust),
           .worlds = {"mab"},
           .privacy_keys =
-              is_private ? std::vector<std::string>{"epsilon", "records_per_person", "calibration", "sampler"}
+              is_private ? std::vector<std::string>{"epsilon", "neighbours", "records_per_person", "calibration",
+                                                      "sampler"}
                          : std::vector<std::string>{}};
 }
 
@@ -108,7 +109,7 @@ OptionsFor<CdpMabParams> CdpMabOptions() {
   OptionsFor<P> options("algorithm");
   AddWidth(options);
   AddFailure(options);
-  options.Number("participation", &P::participation, InHalfOpen(0, 1), "a number in (0, 1]",
+  options.Number("participation", Claims::kChanged, &P::participation, InHalfOpen(0, 1), "a number in (0, 1]",
                  "The share of the agents that report in a sync, drawn anew each time.");
   AddRounds(options);
   AddServerCost(options);
@@ -123,14 +124,14 @@ OptionsFor<DdpMabParams> DdpMabOptions() {
   AddFailure(options);
   AddRounds(options);
   options
-      .Choice<Protocol>("protocol", &P::protocol,
+      .Choice<Protocol>("protocol", Claims::kKept, &P::protocol,
                         {{"gis", Protocol::kGis,
                           "Peers announce what is new, and send what neighbours ask for (P4's GIS)."},
                          {"flooding", Protocol::kFlooding, "Peers send what is new to all neighbours."},
                          {"gossip", Protocol::kGossip,
                           "In every slot a peer sends to one neighbour, which a public coin draws."}},
                         "How every peer gets everybody's sums.")
-      .Integer("slack", &P::slack, 0,
+      .Integer("slack", Claims::kKept, &P::slack, 0,
                "How many slots a sync takes beyond what the graph needs, for routes that losses have made "
                "longer.",
                1'000'000)
@@ -148,12 +149,12 @@ OptionsFor<HdpMabParams> HdpMabOptions() {
   AddRounds(options);
   options
       .Choice<Aggregation>(
-          "aggregation", &P::aggregation,
+          "aggregation", Claims::kKept, &P::aggregation,
           {{"weighted", Aggregation::kWeighted, "A component counts by the number of its agents."},
            {"unweighted", Aggregation::kUnweighted, "All components count alike, as in the paper."}},
           "How the server averages over components.")
       .Choice<CostRule>(
-          "cost_rule", &P::cost_rule,
+          "cost_rule", Claims::kKept, &P::cost_rule,
           {{"paths", CostRule::kPaths, "The sum of its agents' distances to the sink (Theorem 4)."},
            {"edges", CostRule::kEdges, "The number of its edges (Fig. 11)."}},
           "Which of the paper's formulas gives the cost of a component in a sync.")

@@ -13,7 +13,7 @@ namespace bandana {
 namespace {
 
 std::vector<std::string> MeanPrivacyKeys() {
-  return {"noise",   "shuffle",   "epsilon",   "delta",           "calibration",
+  return {"noise", "shuffle", "epsilon", "delta", "neighbours", "calibration",
           "sampler", "transport", "colluding", "honest_fraction", "loss"};
 }
 
@@ -25,7 +25,7 @@ constexpr char kWarmStart[] =
 template <class P>
 void AddWidth(OptionsFor<P>& options) {
   options.template Choice<Width>(
-      "width", &P::width,
+      "width", Claims::kKept, &P::width,
       {{"exact", Width::kExact, "Every pair of actions has its own width, the tightest that we can prove."},
        {"paper", Width::kPaper, "All pairs share the width that the paper prints."}},
       "Which confidence width is used.");
@@ -36,30 +36,30 @@ Family DpDpeFamily() {
   OptionsFor<P> options("algorithm");
   options
       .Choice<ClientSchedule>(
-          "clients", &P::clients,
+          "clients", Claims::kKept, &P::clients,
           {{"growing", ClientSchedule::kGrowing, "ceil(2^(alpha l)) clients in phase l."},
            {"fixed", ClientSchedule::kFixed, "The same number, fixed_clients, in every phase."}},
           "How many clients take part in each phase.")
-      .Integer("fixed_clients", &P::fixed_clients, 1,
+      .Integer("fixed_clients", Claims::kKept, &P::fixed_clients, 1,
                "The number of clients in each phase. auto: as many reports in total as the growing schedule "
                "with this alpha.")
       .When([](const P& p) { return p.clients == ClientSchedule::kFixed; })
-      .Integer("min_clients", &P::min_clients, 1,
+      .Integer("min_clients", Claims::kKept, &P::min_clients, 1,
                "The least number of clients in a phase. auto: 1, or 20 times privacy.colluding with a "
                "shuffler, so "
                "that their noise is hardly more than a trusted server's.")
       .When([](const P& p) { return p.clients == ClientSchedule::kGrowing; })
-      .Number("alpha", &P::alpha, Positive, "a finite number > 0", "How fast the number of clients grows.")
+      .Number("alpha", Claims::kKept, &P::alpha, Positive, "a finite number > 0", "How fast the number of clients grows.")
       .When([](const P& p) { return p.clients == ClientSchedule::kGrowing || !p.fixed_clients.has_value(); })
-      .Number("beta", &P::beta, Probability, "a number in (0, 1)", kBeta)
+      .Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)", kBeta)
       .Choice<ClientReport>(
-          "report", &P::report,
+          "report", Claims::kKept, &P::report,
           {{"averages", ClientReport::kAverages, "Its average reward of each action that was played."},
            {"estimate", ClientReport::kEstimate,
             "Its own estimate of theta, which has fewer numbers. It needs Gaussian noise and exact widths."}},
           "What a client sends.");
   AddWidth(options);
-  options.Flag("warm_start", &P::warm_start, kWarmStart);
+  options.Flag("warm_start", Claims::kKept, &P::warm_start, kWarmStart);
   return WithParams(
       Family{.name = "dp-dpe",
              .paper = "P1, Algorithm 1",
@@ -74,9 +74,9 @@ Family DpDpeFamily() {
 Family PeFamily() {
   using P = PeParams;
   OptionsFor<P> options("algorithm");
-  options.Number("beta", &P::beta, Probability, "a number in (0, 1)", kBeta);
+  options.Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)", kBeta);
   AddWidth(options);
-  options.Flag("warm_start", &P::warm_start, kWarmStart);
+  options.Flag("warm_start", Claims::kKept, &P::warm_start, kWarmStart);
   return WithParams(Family{.name = "pe",
                            .paper = "P1, Section VII-B",
                            .sentence = "Phased elimination with a new client in every round.",
@@ -91,10 +91,10 @@ Family PeFamily() {
 Family PrivateEliminationFamily() {
   using P = PrivateEliminationParams;
   OptionsFor<P> options("algorithm");
-  options.Number("beta", &P::beta, Probability, "a number in (0, 1)", kBeta);
+  options.Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)", kBeta);
   AddWidth(options);
-  options.Flag("warm_start", &P::warm_start, kWarmStart)
-      .Flag("core_set", &P::core_set,
+  options.Flag("warm_start", Claims::kKept, &P::warm_start, kWarmStart)
+      .Flag("core_set", Claims::kKept, &P::core_set,
             "Whether a batch plays a few actions that span the others, or all of them equally often.");
   return WithParams(
       Family{.name = "private-elimination",

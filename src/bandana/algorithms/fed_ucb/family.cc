@@ -33,37 +33,37 @@ OptionsFor<P> AlgorithmOptions() {
   OptionsFor<P> options("algorithm");
   options
       .template Choice<RegressionWidth>(
-          "width", &P::width,
+          "width", Claims::kKept, &P::width,
           {{"exact", RegressionWidth::kExact, "The tightest width that we can prove."},
            {"paper", RegressionWidth::kPaper, "The formula of the paper's Proposition 2."}},
           "Which confidence width an agent uses.")
-      .template Choice<Sync>("sync", &P::sync, Syncs(), "When agents release their sums.")
-      .Integer("batch", &P::batch, 1, "The number of rounds between two syncs.")
+      .template Choice<Sync>("sync", Claims::kChanged, &P::sync, Syncs(), "When agents release their sums.")
+      .Integer("batch", Claims::kKept, &P::batch, 1, "The number of rounds between two syncs.")
       .Required()
       .When([](const P& p) { return p.sync == Sync::kBatch; })
-      .Integer("most_syncs", &P::most_syncs, 0,
+      .Integer("most_syncs", Claims::kKept, &P::most_syncs, 0,
                "How many syncs the noise is set for. 0: one after every round (P3, Remark 4).")
       .When([](const P& p) { return p.sync == Sync::kDeterminant; })
       .template Choice<LocalData>(
-          "local", &P::local,
+          "local", Claims::kChanged, &P::local,
           {{"released", LocalData::kReleased, "An agent uses only the shared, released sums."},
            {"raw", LocalData::kRaw,
             "An agent also uses its own unreleased records, as in the paper. The privacy claim then holds "
             "only for logged streams."}},
           "What an agent uses to decide between two syncs.")
       .template Choice<Mechanism>(
-          "prefix_sum", &P::prefix_sum,
+          "prefix_sum", Claims::kKept, &P::prefix_sum,
           {{"auto", std::nullopt, "The one of the three with the least noise."},
            {"tree", PrefixSumMechanism::kTree, "Noise in the sums of a binary tree, as in the paper."},
            {"honaker", PrefixSumMechanism::kHonaker, "The tree with Honaker's estimates from it."},
            {"toeplitz", PrefixSumMechanism::kToeplitz, "Noise that is correlated by a Toeplitz matrix."}},
           "How noise is added to running sums.")
       .template Choice<Shift>(
-          "shift", &P::shift,
+          "shift", Claims::kKept, &P::shift,
           {{"group", Shift::kGroup, "One constant is added for the sum of all agents."},
            {"agent", Shift::kAgent, "One constant is added for each agent, as in the paper."}},
           "What keeps a noisy Gram matrix positive definite.")
-      .Number("failure", &P::failure, Probability, "a number in (0, 1)",
+      .Number("failure", Claims::kKept, &P::failure, Probability, "a number in (0, 1)",
               "The probability alpha that some confidence set of the run fails. auto: 0.05.");
   return options;
 }
@@ -71,7 +71,7 @@ OptionsFor<P> AlgorithmOptions() {
 template <class P>
 void AddPaces(OptionsFor<P>& options) {
   options.In("federation")
-      .Integers("paces", &P::paces, 1,
+      .Integers("paces", Claims::kKept, &P::paces, 1,
                 "Agents play every pace-th round and take these paces in turn. auto: they play every round.");
 }
 
@@ -85,7 +85,7 @@ OptionsFor<FedUcbP2pParams> FedUcbP2pOptions() {
   using P = FedUcbP2pParams;
   OptionsFor<P> options = AlgorithmOptions<P>();
   options
-      .Integer("gamma", &P::gamma, 1,
+      .Integer("gamma", Claims::kKept, &P::gamma, 1,
                "How many hops a message travels, which is also how many estimators take turns.")
       .Also(PeerNetworkOptions());
   AddPaces(options);
@@ -93,7 +93,7 @@ OptionsFor<FedUcbP2pParams> FedUcbP2pOptions() {
 }
 
 Family Entry(std::string name, std::string paper, std::string sentence, FedUcbForm form) {
-  std::vector<std::string> keys = {"epsilon", "delta",       "records_per_person",
+  std::vector<std::string> keys = {"epsilon", "delta", "neighbours", "records_per_person",
                                    "budgets", "calibration", "sampler"};
   if (form == FedUcbForm::kStar) keys.insert(keys.end(), {"colluding", "honest_fraction"});
   return {.name = std::move(name),

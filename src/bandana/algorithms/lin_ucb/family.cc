@@ -32,7 +32,7 @@ absl::StatusOr<Federation> CreateLinUcb(const LinUcbParams& params, const Privac
 void AddLinUcbFamily(Registry& registry) {
   using P = LinUcbParams;
   OptionsFor<P> options("algorithm");
-  options.Number("beta", &P::beta, Probability, "a number in (0, 1)",
+  options.Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)",
                  "The probability that some confidence set of the run fails. auto: 1/T.");
   registry.MustAdd(
       WithParams(Family{.name = "lin-ucb",

@@ -29,14 +29,14 @@ Family UserFamily(std::string name, std::string paper, std::string sentence,
   return family;
 }
 
-std::vector<std::string> PureNoise() { return {"slots", "epsilon", "calibration", "sampler"}; }
-std::vector<std::string> GaussianNoise() { return {"slots", "epsilon", "delta", "calibration", "sampler"}; }
+std::vector<std::string> PureNoise() { return {"slots", "epsilon", "neighbours", "calibration", "sampler"}; }
+std::vector<std::string> GaussianNoise() { return {"slots", "epsilon", "delta", "neighbours", "calibration", "sampler"}; }
 
 template <class P>
 void AddShift(OptionsFor<P>& options) {
   options
       .NumberOr(
-          "paper", "gram_shift", &P::gram_shift, NonNegative, "a finite number >= 0",
+          "paper", "gram_shift", Claims::kKept, &P::gram_shift, NonNegative, "a finite number >= 0",
           "What is added to the diagonal of a noisy Gram matrix to keep it positive definite, in units of "
           "the largest eigenvalue of the noise.")
       .Meaning({{"paper", "The shift of P5, Theorem 3.1."}});
@@ -45,14 +45,14 @@ void AddShift(OptionsFor<P>& options) {
 template <class P>
 void AddLazy(OptionsFor<P>& options) {
   options.Number(
-      "lazy", &P::lazy, InClosed(0, 1), "a number in [0, 1]",
+      "lazy", Claims::kKept, &P::lazy, InClosed(0, 1), "a number in [0, 1]",
       "Estimates are solved for again when the number of messages has grown by this share; 0: after "
       "every message.");
 }
 
 template <class P>
 void AddWeight(OptionsFor<P>& options, const std::string& sentence) {
-  options.Number("reward_weight", &P::reward_weight, Positive, "a finite number > 0", sentence);
+  options.Number("reward_weight", Claims::kKept, &P::reward_weight, Positive, "a finite number > 0", sentence);
 }
 
 constexpr char kWeightOfReward[] =
@@ -67,7 +67,7 @@ constexpr char kWeightWithoutNoise[] =
 template <class P>
 void AddWarmUp(OptionsFor<P>& options) {
   options
-      .Integer("warm_up", &P::warm_up, 1,
+      .Integer("warm_up", Claims::kKept, &P::warm_up, 1,
                "s_0: how often each arm is played before contexts decide. auto: 2 T^(2/3) / K, but at most a "
                "tenth "
                "of the horizon in all.")
@@ -77,7 +77,7 @@ void AddWarmUp(OptionsFor<P>& options) {
 template <class P>
 void AddEliminationGap(OptionsFor<P>& options) {
   options
-      .Number("elimination_gap", &P::elimination_gap, Positive, "a finite number > 0",
+      .Number("elimination_gap", Claims::kKept, &P::elimination_gap, Positive, "a finite number > 0",
               "h: arms that are more than h/2 below the best after the warm-up are not played (P5, equation "
               "(7)).")
       .WhenWorld("parameters", "multi");
@@ -88,20 +88,20 @@ Family LdpSgdFamily() {
   OptionsFor<P> options("algorithm");
   options
       .Number(
-          "step", &P::step, Positive, "a finite number > 0",
+          "step", Claims::kKept, &P::step, Positive, "a finite number > 0",
           "The length of steps: the n-th is this times d / (zeta n), where zeta is the smallest slope of the "
           "link.")
-      .Number("delay", &P::delay, NonNegative, "a finite number >= 0",
+      .Number("delay", Claims::kKept, &P::delay, NonNegative, "a finite number >= 0",
               "How late steps begin: n is counted from n_0 = delay (step d l / zeta)^2 on, where l is the "
               "size of a "
               "message's noise. 0: from 0 on, as in the paper.")
-      .NumberOr("none", "average", &P::average, InClosed(0, 100), "a number in [0, 100]",
+      .NumberOr("none", "average", Claims::kKept, &P::average, InClosed(0, 100), "a number in [0, 100]",
                 "Users choose by a mean of the iterates, with weights that grow as n to this power.")
       .Meaning({{"none", "Users choose by the last iterate, as in the paper."}});
   AddWarmUp(options);
   AddEliminationGap(options);
   options.Choice<L2BallRandomizer>(
-      "randomizer", &P::randomizer,
+      "randomizer", Claims::kKept, &P::randomizer,
       {{"privunit", L2BallRandomizer::kPrivUnit, "PrivUnit, whose noise is smaller for a large epsilon."},
        {"duchi", L2BallRandomizer::kDuchi,
         "The randomizer of Duchi, Jordan and Wainwright, as in the paper."}},
@@ -131,7 +131,7 @@ Family LdpUcbFamily() {
   using P = LdpUcbParams;
   OptionsFor<P> options("algorithm");
   AddShift(options);
-  options.Number("bonus", &P::bonus, NonNegative, "a finite number >= 0", kBonus);
+  options.Number("bonus", Claims::kKept, &P::bonus, NonNegative, "a finite number >= 0", kBonus);
   AddLazy(options);
   AddWeight(options, kWeightOfReward);
   AddWarmUp(options);
@@ -144,10 +144,10 @@ Family LdpUcbFamily() {
 Family LdpGlocFamily() {
   using P = LdpGlocParams;
   OptionsFor<P> options("algorithm");
-  options.Number("step", &P::step, Positive, "a finite number > 0",
+  options.Number("step", Claims::kKept, &P::step, Positive, "a finite number > 0",
                  "The length of steps of the online parameter, times sqrt(T).");
   AddShift(options);
-  options.Number("bonus", &P::bonus, NonNegative, "a finite number >= 0", kBonus);
+  options.Number("bonus", Claims::kKept, &P::bonus, NonNegative, "a finite number >= 0", kBonus);
   AddLazy(options);
   AddWeight(options, kWeightOfReward);
   AddWarmUp(options);
@@ -162,7 +162,7 @@ Family ThompsonSamplingFamily() {
   using P = ThompsonSamplingParams;
   OptionsFor<P> options("algorithm");
   AddShift(options);
-  options.Number("spread", &P::spread, NonNegative, "a finite number >= 0",
+  options.Number("spread", Claims::kKept, &P::spread, NonNegative, "a finite number >= 0",
                  "The spread of the thetas that are drawn, in standard deviations of a reward.");
   AddLazy(options);
   AddWeight(options, kWeightWithoutNoise);
@@ -176,7 +176,7 @@ Family ContextLinUcbFamily() {
   using P = ContextLinUcbParams;
   OptionsFor<P> options("algorithm");
   AddShift(options);
-  options.Number("bonus", &P::bonus, NonNegative, "a finite number >= 0", kBonus);
+  options.Number("bonus", Claims::kKept, &P::bonus, NonNegative, "a finite number >= 0", kBonus);
   AddLazy(options);
   AddWeight(options, kWeightWithoutNoise);
   AddWarmUp(options);

@@ -39,26 +39,26 @@ OptionsFor<MabParams> MabOptions() {
   const auto drawn = [](const P& params) { return params.means.empty(); };
   OptionsFor<P> options("environment");
   options
-      .Numbers("means", &P::means, InClosed(0, 1), "numbers in [0, 1]",
+      .Numbers("means", Claims::kKept, &P::means, InClosed(0, 1), "numbers in [0, 1]",
                "The mean reward of each arm, averaged over all agents. auto: drawn uniformly from [0, 1].")
-      .Integer("actions", &P::actions, 1, "How many arms there are.")
+      .Integer("actions", Claims::kKept, &P::actions, 1, "How many arms there are.")
       .Required()
       .When(drawn)
-      .Number("gap", &P::gap, InClosed(0, 1), "a number in [0, 1]",
+      .Number("gap", Claims::kKept, &P::gap, InClosed(0, 1), "a number in [0, 1]",
               "By how much the best arm's mean exceeds every other mean at least.")
       .When(drawn)
-      .Number("heterogeneous", &P::heterogeneous, InClosed(0, 1), "a number in [0, 1]",
+      .Number("heterogeneous", Claims::kKept, &P::heterogeneous, InClosed(0, 1), "a number in [0, 1]",
               "How much an arm's mean differs between agents. 0: not at all. 1: as much as means in [0, 1] "
               "with the same average can.")
       .Choice<RewardKind>(
-          "reward", &P::reward,
+          "reward", Claims::kKept, &P::reward,
           {{"bernoulli", RewardKind::kBernoulli, "A reward is 1 with the arm's mean as probability, else 0."},
            {"uniform", RewardKind::kUniform,
             "A reward is uniform around the arm's mean, with 1 as its largest value; no mean may be below "
             "0.5."}},
           "The law of a reward given its mean.")
       .In("federation")
-      .Integer("agents", &P::agents, 1, "How many agents there are.")
+      .Integer("agents", Claims::kKept, &P::agents, 1, "How many agents there are.")
       .Required();
   return options;
 }

@@ -95,31 +95,31 @@ WorldKind ContextualWorldKind() {
   OptionsFor<P> options("environment");
   options
       .Choice<ContextSource>(
-          "contexts", &P::contexts,
+          "contexts", Claims::kKept, &P::contexts,
           {{"sphere", ContextSource::kSphere, "Every action is uniform on the unit sphere."},
            {"gaussian", ContextSource::kGaussian, "Every action is normal."},
            {"clusters", ContextSource::kClusters, "Actions lie around two centres."},
            {"file", ContextSource::kFile, "Contexts are drawn from those in environment.file."}},
           "How the actions of a client's context are drawn.")
-      .Path("file", &P::file,
+      .Path("file", Claims::kKept, &P::file,
             "The file of the contexts: one per line, action by action, numbers separated by commas.")
       .Required()
       .When([](const P& p) { return p.contexts == ContextSource::kFile; })
-      .Integer("dimension", &P::dimension, 1, "The dimension d of an action.")
+      .Integer("dimension", Claims::kKept, &P::dimension, 1, "The dimension d of an action.")
       .Required()
-      .Integer("actions", &P::actions, 1, "The number K of actions in one context.")
+      .Integer("actions", Claims::kKept, &P::actions, 1, "The number K of actions in one context.")
       .Required()
       .Integer(
-          "policies", &P::policies, 1,
+          "policies", Claims::kKept, &P::policies, 1,
           "How many parameters theta_j there are to play by. Each stands for the policy that picks the best "
           "action by theta_j. auto: 256 in the plane, 4096 above.")
       .Integer(
-          "context_samples", &P::context_samples, 0,
+          "context_samples", Claims::kKept, &P::context_samples, 0,
           "From how many contexts the learner knows their distribution. Its widths allow for the error. 0: "
           "the learner knows it exactly.")
-      .Number("theta_norm", &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.");
+      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.");
   AddRewardOptions(options, {RewardKind::kRademacher, RewardKind::kBernoulli, RewardKind::kUniform});
-  options.Integer("population", &P::population, 1,
+  options.Integer("population", Claims::kKept, &P::population, 1,
                   "How many clients there are. Each takes part at most once. auto: one for every round.");
   return WithParams(
       WorldKind{.name = "contextual-linear",

@@ -61,45 +61,45 @@ OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
   using P = GlmUsersParams;
   OptionsFor<P> options("environment");
   if (link) {
-    options.Choice<Link>("link", &P::link, LinkSpellings(), "How the mean reward follows from <theta, x>.");
+    options.Choice<Link>("link", Claims::kKept, &P::link, LinkSpellings(), "How the mean reward follows from <theta, x>.");
   }
   options
-      .Choice<ParameterKind>("parameters", &P::parameters, ParameterSpellings(),
+      .Choice<ParameterKind>("parameters", Claims::kKept, &P::parameters, ParameterSpellings(),
                              "Whether arms share one theta.")
       .Choice<UserContexts>(
-          "contexts", &P::contexts,
+          "contexts", Claims::kKept, &P::contexts,
           {{"sphere", UserContexts::kSphere, "Contexts are uniform on the unit sphere."},
            {"gaussian", UserContexts::kGaussian, "Contexts are normal, with variance 1/d in each entry."},
            {"margin", UserContexts::kMargin, "There are two arms with a margin (P5, Assumption 4)."}},
           "How the contexts of a user are drawn.")
-      .Number("margin", &P::margin, InClosed(0.01, 100), "a number in [0.01, 100]",
+      .Number("margin", Claims::kKept, &P::margin, InClosed(0.01, 100), "a number in [0.01, 100]",
               "beta: the gap between the two arms is at most h with a probability that grows as h^beta.")
       .When([](const P& p) { return p.contexts == UserContexts::kMargin; })
-      .Integer("dimension", &P::dimension, 1, "The dimension d of contexts and thetas.")
+      .Integer("dimension", Claims::kKept, &P::dimension, 1, "The dimension d of contexts and thetas.")
       .Required()
-      .Integer("actions", &P::actions, 1, "The number K of arms.")
+      .Integer("actions", Claims::kKept, &P::actions, 1, "The number K of arms.")
       .Required()
-      .Number("theta_norm", &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
+      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
               "The length of every theta.")
       .Choice<RewardKind>(
-          "reward", &P::reward,
+          "reward", Claims::kKept, &P::reward,
           {{"gaussian", RewardKind::kGaussian, "Rewards are normal."},
            {"rademacher", RewardKind::kRademacher, "Rewards are +1 or -1."},
            {"bernoulli", RewardKind::kBernoulli, "Rewards are 1 or 0."},
            {"uniform", RewardKind::kUniform, "Rewards are uniform around their mean, within [-1, 1]."}},
           "The law of a reward given its mean.")
       .When(IsLinear)
-      .Number("reward_sd", &P::reward_sd, NonNegative, "a finite number >= 0",
+      .Number("reward_sd", Claims::kKept, &P::reward_sd, NonNegative, "a finite number >= 0",
               "The standard deviation of a reward given its mean.")
       .When(IsGaussian)
       .Number(
-          "reward_bound", &P::reward_bound, AtLeastOne, "a finite number >= 1",
+          "reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
           "c_r: users clip rewards to [-c_r, c_r]. auto: the largest mean plus three standard deviations.")
       .When(IsGaussian)
-      .Number("reward_bound", &P::reward_bound, AtLeastOne, "a finite number >= 1",
+      .Number("reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
               "The whole number at which poisson rewards are cut. auto: 5.")
       .When([](const P& p) { return p.link == Link::kPoisson; })
-      .Number("context_bound", &P::context_bound, Positive, "a finite number > 0",
+      .Number("context_bound", Claims::kKept, &P::context_bound, Positive, "a finite number > 0",
               "C_B: users shorten longer contexts to this length. auto: 1; with gaussian contexts, a length "
               "that about one context in a hundred exceeds.");
   return options;

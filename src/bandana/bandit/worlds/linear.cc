@@ -60,7 +60,7 @@ OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> option
   using P = LinearWorldParams;
   options
       .Choice<std::optional<ActionSet>>(
-          "action_set", &P::action_set,
+          "action_set", Claims::kKept, &P::action_set,
           {{"finite", std::nullopt, "Finitely many actions, drawn or read from a file."},
            {"ball", ActionSet::kBall, "All of the unit ball."},
            {"sphere", ActionSet::kSphere, "All of the unit sphere."},
@@ -68,54 +68,54 @@ OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> option
           "Which actions there are. An infinite set is played through a net (algorithm.net), and regret is "
           "measured against the best of the whole set.")
       .Choice<ActionSource>(
-          "contexts", &P::contexts,
+          "contexts", Claims::kKept, &P::contexts,
           {{"sphere", ActionSource::kSphere, "Uniform on the unit sphere."},
            {"orthant", ActionSource::kOrthant, "Uniform on its non-negative part; theta is there too."},
            {"gaussian", ActionSource::kGaussian, "Normal, scaled so that the longest has norm 1."},
            {"file", ActionSource::kFile, "Read from environment.file."}},
           "How the actions are drawn.")
       .When(IsFinite)
-      .Path("file", &P::file, "The file of the actions: one per line, numbers separated by commas.")
+      .Path("file", Claims::kKept, &P::file, "The file of the actions: one per line, numbers separated by commas.")
       .Required()
       .When([](const P& p) { return IsFinite(p) && p.contexts == ActionSource::kFile; })
-      .Integer("dimension", &P::dimension, 1, "The dimension d of an action.")
+      .Integer("dimension", Claims::kKept, &P::dimension, 1, "The dimension d of an action.")
       .Required()
       .When([](const P& p) { return IsDrawn(p) || !IsFinite(p); })
-      .Integer("actions", &P::actions, 1, "The number k of actions.")
+      .Integer("actions", Claims::kKept, &P::actions, 1, "The number k of actions.")
       .Required()
       .When(IsDrawn)
-      .Number("theta_norm", &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.");
+      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.");
   AddRewardOptions(options, {RewardKind::kGaussian, RewardKind::kRademacher, RewardKind::kBernoulli,
                              RewardKind::kUniform});
   options
-      .Number("reward_sd", &P::reward_sd, NonNegative, "a finite number >= 0",
+      .Number("reward_sd", Claims::kKept, &P::reward_sd, NonNegative, "a finite number >= 0",
               "The standard deviation of a reward.")
       .When([](const P& p) { return p.reward == RewardKind::kGaussian; })
       .Number(
-          "reward_bound", &P::reward_bound, [](double value) { return value >= 1 && std::isfinite(value); },
+          "reward_bound", Claims::kKept, &P::reward_bound, [](double value) { return value >= 1 && std::isfinite(value); },
           "a finite number >= 1",
           "The bound to which clients clip their averages. auto: each phase chooses an interval for its "
           "noise; 1 + 3 spreads with the paper's width, and 1 with the paper's calibration.")
       .When([](const P& p) { return p.reward == RewardKind::kGaussian; })
-      .Number("client_sd", &P::client_sd, NonNegative, "a finite number >= 0",
+      .Number("client_sd", Claims::kKept, &P::client_sd, NonNegative, "a finite number >= 0",
               "How far clients differ: each has its own theta_u = theta + N(0, client_sd^2 I).")
-      .Integer("population", &P::population, 1,
+      .Integer("population", Claims::kKept, &P::population, 1,
                "How many clients there are. Each takes part at most once. auto: 100000, or the horizon where "
                "every round has a new client.")
       .In("algorithm")
-      .Choice<NetKind>("net", &P::net,
+      .Choice<NetKind>("net", Claims::kKept, &P::net,
                        {{"auto", NetKind::kAuto, "A net of an infinite set; a finite set as it is."},
                         {"none", NetKind::kNone, "A finite set as it is."},
                         {"sampled", NetKind::kSampled,
                          "A finite set is thinned out; from an infinite one actions are drawn."}},
                        "Which actions the algorithm plays.")
       .Number(
-          "net_radius", &P::net_radius, InHalfOpen(0, kMostNetRadius), "a number in (0, sqrt(2)]",
+          "net_radius", Claims::kKept, &P::net_radius, InHalfOpen(0, kMostNetRadius), "a number in (0, sqrt(2)]",
           "The largest distance from any action to the nearest action of the net. auto: the largest radius "
           "that costs a regret of at most 1, or the smallest whose net has 2^22 numbers; 1/T if sampled.")
       .When(
           [](const P& p) { return (!IsFinite(p) && p.net == NetKind::kAuto) || p.net == NetKind::kSampled; })
-      .Integer("net_samples", &P::net_samples, 1, "How many actions are drawn from an infinite set.")
+      .Integer("net_samples", Claims::kKept, &P::net_samples, 1, "How many actions are drawn from an infinite set.")
       .When([](const P& p) { return !IsFinite(p) && p.net == NetKind::kSampled; });
   return options;
 }
@@ -184,7 +184,7 @@ WorldKind LinearWorldKind() {
 
 WorldKind GlmWorldKind() {
   OptionsFor<LinearWorldParams> options("environment");
-  options.Choice<Link>("link", &LinearWorldParams::link,
+  options.Choice<Link>("link", Claims::kKept, &LinearWorldParams::link,
                        {{"logistic", Link::kLogistic, "mu(s) = 1 / (1 + exp(-s))."},
                         {"identity", Link::kIdentity, "mu(s) = s."},
                         {"probit", Link::kProbit, "mu(s) is the normal distribution function."}},

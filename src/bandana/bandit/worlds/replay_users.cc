@@ -178,7 +178,7 @@ void AddParameters(OptionsFor<ReplayUsersParams>& options) {
   const std::string accepted = internal::OneOf(words);
   options
       .Custom(
-          "parameters", accepted,
+          "parameters", Claims::kKept, accepted,
           "Whether arms share one theta. The default is multi for obp and single for auto-lending. Of an obp "
           "log, single takes the products of context and action_context.",
           [words, accepted](const Value& value) {
@@ -201,7 +201,7 @@ void AddParameters(OptionsFor<ReplayUsersParams>& options) {
 // Every kind of log has an option `actions`: one without a default, one with it.
 void AddActions(OptionsFor<ReplayUsersParams>& options, const std::string& sentence) {
   options.Custom(
-      "actions", internal::WholeFrom(1, OptionsFor<ReplayUsersParams>::kNoLimit), sentence,
+      "actions", Claims::kKept, internal::WholeFrom(1, OptionsFor<ReplayUsersParams>::kNoLimit), sentence,
       [](const Value& value) {
         constexpr auto kMost = static_cast<double>(OptionsFor<ReplayUsersParams>::kNoLimit);
         return internal::CheckInteger("actions", value, 1, kMost, false,
@@ -218,30 +218,30 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
   OptionsFor<P> options("environment");
   options
       .Choice<ReplayLog>(
-          "log", &P::log,
+          "log", Claims::kKept, &P::log,
           {{"obp", ReplayLog::kOpenBandit,
             "A file with the columns of the Open Bandit Pipeline: context_0, ..., action, reward, pscore. A "
             "round counts where the learner chooses what the log has."},
            {"auto-lending", ReplayLog::kAutoLending,
             "Applications for car loans (P5, Appendix G), which a logistic regression answers."}},
           "Which data are played.")
-      .Choice<Link>("link", &P::link, LinkSpellings(),
+      .Choice<Link>("link", Claims::kKept, &P::link, LinkSpellings(),
                     "How learners think that means follow from <theta, x>.");
   AddParameters(options);
-  options.Path("file", &P::file, "The log.")
+  options.Path("file", Claims::kKept, &P::file, "The log.")
       .Required()
       .When(IsLog)
-      .Path("file", &P::file, "The applications. Without a file a synthetic twin of the data set is drawn.")
+      .Path("file", Claims::kKept, &P::file, "The applications. Without a file a synthetic twin of the data set is drawn.")
       .When(IsLending)
       .Path(
-          "action_context", &P::action_context,
+          "action_context", Claims::kKept, &P::action_context,
           "A file with features of the log's actions: one action per line, in columns action_context_0, ...")
       .When(IsLog)
-      .Text("ignore", &P::ignore, "names of columns, with commas between",
+      .Text("ignore", Claims::kKept, &P::ignore, "names of columns, with commas between",
             "Further columns that the log, or the file of its actions, may have.")
       .When(IsLog)
       .Choice<LogEvaluation>(
-          "evaluation", &P::evaluation,
+          "evaluation", Claims::kKept, &P::evaluation,
           {{"replay", LogEvaluation::kReplay,
             "The value is what the learner earned per round while it learned, in rounds that counted."},
            {"doubly-robust", LogEvaluation::kDoublyRobust,
@@ -251,7 +251,7 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
           "How the value of a learner is estimated.")
       .When(IsLog)
       .Choice<LendingReward>(
-          "payoff", &P::payoff,
+          "payoff", Claims::kKept, &P::payoff,
           {{"acceptance", LendingReward::kAcceptance,
             "The reward is 1 if the applicant accepts, so that the lowest price is best."},
            {"revenue", LendingReward::kRevenue,
@@ -259,23 +259,23 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
             "<theta, x> has this mean."}},
           "The reward of a price.")
       .When(IsLending)
-      .Integer("loans", &P::loans, 1, "The number of applications in the synthetic twin.")
+      .Integer("loans", Claims::kKept, &P::loans, 1, "The number of applications in the synthetic twin.")
       .When(IsTwin);
   AddActions(options, "The number K of actions in the log.");
   options.Required().When(IsLog);
   AddActions(options, "The number K of prices.");
   options.When(IsLending)
-      .Number("theta_bound", &P::theta_bound, Positive, "a finite number > 0",
+      .Number("theta_bound", Claims::kKept, &P::theta_bound, Positive, "a finite number > 0",
               "The radius of the ball in which learners look for theta. auto: 1 for obp, the length of the "
               "regression's theta for auto-lending.")
-      .Number("reward_bound", &P::reward_bound, AtLeastOne, "a finite number >= 1",
+      .Number("reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
               "c_r: rewards of the log must be in [-c_r, c_r]. auto: 1.")
       .When([](const P& p) { return p.link == Link::kIdentity; })
-      .Number("reward_bound", &P::reward_bound, AtLeastOne, "a finite number >= 1",
+      .Number("reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
               "The whole number at which poisson rewards are cut. auto: 5.")
       .When([](const P& p) { return p.link == Link::kPoisson; })
       .Number(
-          "context_bound", &P::context_bound, Positive, "a finite number > 0",
+          "context_bound", Claims::kKept, &P::context_bound, Positive, "a finite number > 0",
           "C_B: the length of a context that becomes 1, and to which longer ones are shortened. auto: 1.");
   return options;
 }

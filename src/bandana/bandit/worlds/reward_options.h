@@ -29,7 +29,7 @@ void AddRewardOptions(OptionsFor<P>& options, const std::vector<RewardKind>& kin
         break;
     }
   }
-  options.template Choice<RewardKind>("reward", &P::reward, std::move(spellings),
+  options.template Choice<RewardKind>("reward", Claims::kKept, &P::reward, std::move(spellings),
                                       "The law of a reward, given its mean.");
 }
 

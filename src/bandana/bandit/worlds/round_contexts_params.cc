@@ -90,7 +90,7 @@ OptionsFor<RoundContextsParams> RoundContextsOptions() {
   OptionsFor<P> options("environment");
   options
       .Choice<RoundLaw>(
-          "contexts", &P::contexts,
+          "contexts", Claims::kKept, &P::contexts,
           {{"gap", RoundLaw::kGap,
             "One arm of each round is better than the others by a gap (P3, Section 4.4)."},
            {"sphere", RoundLaw::kSphere, "The arms are uniform on the unit sphere."},
@@ -98,32 +98,32 @@ OptionsFor<RoundContextsParams> RoundContextsOptions() {
             "The records of agent 1 are chosen so that the round of the first sync tells whether its first "
             "record is there. Only fed-ucb can be probed."}},
           "How the arms of a round are drawn.")
-      .Integer("dimension", &P::dimension, 1, "The dimension d of the arms.")
+      .Integer("dimension", Claims::kKept, &P::dimension, 1, "The dimension d of the arms.")
       .Required()
-      .Integer("actions", &P::actions, 1, "The number K of arms in one round.")
+      .Integer("actions", Claims::kKept, &P::actions, 1, "The number K of arms in one round.")
       .Required()
       .Number(
-          "gap", &P::gap, InClosed(0, kMostGap), "a number in [0, 0.3]",
+          "gap", Claims::kKept, &P::gap, InClosed(0, kMostGap), "a number in [0, 0.3]",
           "The mean of the best arm is in [0.6 + gap, 0.7 + gap], and those of the others are in [0.5, 0.6].")
       .When(gap)
-      .Choice<ProbeWorld>("world", &P::world,
+      .Choice<ProbeWorld>("world", Claims::kKept, &P::world,
                           {{"a", ProbeWorld::kA, "The first record of agent 1 is there."},
                            {"b", ProbeWorld::kB, "The first record of agent 1 is 0."}},
                           "Which of the two neighbouring streams the agents meet.")
       .When(probe)
       .Choice<Precision>(
-          "precision", &P::precision,
+          "precision", Claims::kKept, &P::precision,
           {{"double", Precision::kDouble, "Decision sets have 64-bit numbers."},
            {"float", Precision::kFloat, "Decision sets have 32-bit numbers, which is faster."}},
           "The precision of decision sets and of the indices that are computed from them.")
-      .Number("theta_norm", &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.")
+      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.")
       .When([gap](const P& p) { return !gap(p); })
-      .Choice<RewardKind>("reward", &P::reward,
+      .Choice<RewardKind>("reward", Claims::kKept, &P::reward,
                           {{"rademacher", RewardKind::kRademacher, "A reward is 1 or -1."},
                            {"bernoulli", RewardKind::kBernoulli, "A reward is 1 or 0, with contexts = gap."}},
                           "The law of a reward, given its mean.")
       .In("federation")
-      .Integer("agents", &P::agents, 1, "The number M of agents.")
+      .Integer("agents", Claims::kKept, &P::agents, 1, "The number M of agents.")
       .Required();
   return options;
 }

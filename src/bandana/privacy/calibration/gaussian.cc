@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "bandana/core/check.h"
@@ -88,7 +89,8 @@ double GaussianDelta(double epsilon, double noise_multiplier) {
   BANDANA_CHECK(epsilon >= 0 && noise_multiplier >= 0);
   if (noise_multiplier == 0) return 1;
   if (std::isinf(noise_multiplier)) return 0;
-  return std::exp(LogGaussianDelta(epsilon, noise_multiplier));
+  // Gaussian noise never has delta = 0, however small delta is.
+  return std::max(std::exp(LogGaussianDelta(epsilon, noise_multiplier)), std::numeric_limits<double>::min());
 }
 
 double GaussianEpsilon(double delta, double noise_multiplier) {

@@ -36,10 +36,12 @@ Cap CapAbove(double gamma, std::int64_t dimension) {
   if (dimension == 1) return {0.5, 0.5};
   const double a = static_cast<double>(dimension - 1) / 2;
   const double square = gamma * gamma;
-  const double tail = square < 0.5 ? boost::math::ibetac(0.5, a, square)
-                                   : boost::math::ibeta(a, 0.5, (1 - gamma) * (1 + gamma));
+  const double rest = (1 - gamma) * (1 + gamma);  // keeps its digits where gamma is close to 1
+  const double tail =
+      square < 0.5 ? boost::math::ibetac(0.5, a, square) : boost::math::ibeta(a, 0.5, rest);
+  const double log_rest = square < 0.5 ? std::log1p(-square) : std::log(rest);
   const double beta = std::sqrt(std::numbers::pi) * boost::math::tgamma_delta_ratio(a, 0.5);
-  return {tail / 2, std::exp(a * std::log1p(-square)) / (2 * a * beta)};
+  return {tail / 2, std::exp(a * log_rest) / (2 * a * beta)};
 }
 
 // The output's length is radius/m with m = E M/(1 + E r), E = e^epsilon - 1, for a cap of mass r and moment

@@ -24,6 +24,14 @@ std::string Describe(const std::optional<Loss>& loss, Measure measure) {
   return loss ? fmt::format("{} {}, delta {}", AmountOf(measure), loss->amount, loss->delta) : "none";
 }
 
+std::string Describe(const std::vector<Claim>& claims) {
+  std::string text;
+  for (const Claim& claim : claims) {
+    text += fmt::format("{} ({} neighbours, {}). ", ToText(claim), claim.neighbours, claim.proof);
+  }
+  return text;
+}
+
 absl::Status CheckSame(const std::string& path, const LedgerHeader& there, const LedgerHeader& here) {
   const auto differs = [&](std::string_view what, const std::string& a, const std::string& b) {
     if (a == b) return absl::OkStatus();
@@ -34,9 +42,8 @@ absl::Status CheckSame(const std::string& path, const LedgerHeader& there, const
   const auto measure = [](const LedgerHeader& header) { return header.limits.measure; };
   BANDANA_RETURN_IF_ERROR(differs("name", there.deployment, here.deployment));
   BANDANA_RETURN_IF_ERROR(differs("configuration", there.configuration, here.configuration));
-  BANDANA_RETURN_IF_ERROR(differs("unit", there.unit, here.unit));
-  BANDANA_RETURN_IF_ERROR(differs("neighbour relation", there.neighbours, here.neighbours));
-  BANDANA_RETURN_IF_ERROR(differs("proof", there.proof, here.proof));
+  BANDANA_RETURN_IF_ERROR(differs("list of claims", Describe(there.claims), Describe(here.claims)));
+  BANDANA_RETURN_IF_ERROR(differs("reason why claims are void", there.void_reason, here.void_reason));
   BANDANA_RETURN_IF_ERROR(
       differs("measure", std::string(NameOf(measure(there))), std::string(NameOf(measure(here)))));
   BANDANA_RETURN_IF_ERROR(differs("budget of a client", Describe(there.limits.per_unit, measure(there)),

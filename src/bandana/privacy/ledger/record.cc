@@ -11,6 +11,7 @@
 #include "bandana/core/status.h"
 #include "bandana/privacy/wire.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace bandana {
 namespace {
@@ -42,12 +43,23 @@ std::string FormatLoss(const Loss& loss, Measure measure) {
   return fmt::format(R"({{"{}":{},"delta":{}}})", AmountOf(measure), loss.amount, loss.delta);
 }
 
-std::string FormatHeaderAt(const LedgerHeader& header, std::string_view time) {
+std::string QuoteOrNull(std::string_view text) { return text.empty() ? "null" : Quote(text); }
+
+std::string FormatClaim(const Claim& claim) {
   return fmt::format(
-      R"({}"time":{},"deployment":{},"configuration":{},"unit":{},"neighbours":{},"proof":{},)"
+      R"({{"adversary":{},"epsilon":{},"delta":{},"unit":{},"neighbours":{},"proof":{},"only_if":{},"asked":{}}})",
+      Quote(claim.adversary), claim.guarantee.epsilon, claim.guarantee.delta, Quote(claim.unit),
+      Quote(claim.neighbours), Quote(claim.proof), QuoteOrNull(claim.only_if), claim.asked);
+}
+
+std::string FormatHeaderAt(const LedgerHeader& header, std::string_view time) {
+  std::vector<std::string> claims;
+  for (const Claim& claim : header.claims) claims.push_back(FormatClaim(claim));
+  return fmt::format(
+      R"({}"time":{},"deployment":{},"configuration":{},"claims":[{}],"void":{},)"
       R"("measure":"{}","budget":{},"deployment_budget":{})",
-      kMagic, Quote(time), Quote(header.deployment), Quote(header.configuration), Quote(header.unit),
-      Quote(header.neighbours), Quote(header.proof), NameOf(header.limits.measure),
+      kMagic, Quote(time), Quote(header.deployment), Quote(header.configuration), fmt::join(claims, ","),
+      QuoteOrNull(header.void_reason), NameOf(header.limits.measure),
       FormatLoss(header.limits.per_unit, header.limits.measure),
       header.limits.deployment ? FormatLoss(*header.limits.deployment, header.limits.measure) : "null");
 }
@@ -117,6 +129,28 @@ class Scanner {
     return Literal("\"");
   }
 
+  /// Reads `null` as an empty text.
+  Scanner& TextOrNull(std::string& text) {
+    text.clear();
+    return Sees("null") ? Literal("null") : Text(text);
+  }
+
+  Scanner& Flag(bool& flag) {
+    flag = Sees("true");
+    return Literal(flag ? "true" : "false");
+  }
+
+  Scanner& TheClaim(Claim& claim) {
+    Literal(R"({"adversary":)").Text(claim.adversary);
+    Literal(R"(,"epsilon":)").Number(claim.guarantee.epsilon);
+    Literal(R"(,"delta":)").Number(claim.guarantee.delta);
+    Literal(R"(,"unit":)").Text(claim.unit);
+    Literal(R"(,"neighbours":)").Text(claim.neighbours);
+    Literal(R"(,"proof":)").Text(claim.proof);
+    Literal(R"(,"only_if":)").TextOrNull(claim.only_if);
+    return Literal(R"(,"asked":)").Flag(claim.asked).Literal("}");
+  }
+
   Scanner& TheLoss(Loss& loss, Measure measure) {
     return Literal(fmt::format(R"({{"{}":)", AmountOf(measure)))
         .Number(loss.amount)
@@ -178,12 +212,16 @@ absl::StatusOr<Dated<LedgerHeader>> ParseHeader(std::string_view content) {
   scan.Literal(kMagic).Literal(R"("time":)").Text(header.time);
   scan.Literal(R"(,"deployment":)").Text(header.record.deployment);
   scan.Literal(R"(,"configuration":)").Text(header.record.configuration);
-  scan.Literal(R"(,"unit":)").Text(header.record.unit);
-  scan.Literal(R"(,"neighbours":)").Text(header.record.neighbours);
-  scan.Literal(R"(,"proof":)").Text(header.record.proof);
+  scan.Literal(R"(,"claims":[)");
+  std::vector<Claim>& claims = header.record.claims;
+  while (scan.ok() && !scan.Sees("]")) {
+    if (!claims.empty()) scan.Literal(",");
+    scan.TheClaim(claims.emplace_back());
+  }
+  scan.Literal(R"(],"void":)").TextOrNull(header.record.void_reason);
   scan.Literal(R"(,"measure":)").Text(measure);
   const std::optional<Measure> known = MeasureOf(measure);
-  if (!scan.ok() || !known) return NotARecord("header of a ledger of format 1");
+  if (!scan.ok() || !known) return NotARecord("header of a ledger of format 2");
   Limits& limits = header.record.limits;
   limits.measure = *known;
   scan.Literal(R"(,"budget":)").TheLoss(limits.per_unit, *known).Literal(R"(,"deployment_budget":)");
@@ -193,7 +231,7 @@ absl::StatusOr<Dated<LedgerHeader>> ParseHeader(std::string_view content) {
     scan.TheLoss(limits.deployment.emplace(), *known);
   }
   if (!scan.done() || FormatHeaderAt(header.record, header.time) != content) {
-    return NotARecord("header of a ledger of format 1");
+    return NotARecord("header of a ledger of format 2");
   }
   BANDANA_RETURN_IF_ERROR(CheckLoss(*known, limits.per_unit, "budget"));
   if (limits.deployment) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -19,9 +20,8 @@ namespace bandana {
 struct LedgerHeader {
   std::string deployment;     ///< the name of the deployment
   std::string configuration;  ///< digest of the configuration that all roles agree on
-  std::string unit;           ///< the protected unit
-  std::string neighbours;     ///< "replace-one" or "add-remove"
-  std::string proof;          ///< the note in docs/proofs/ that proves the guarantee of every charge
+  std::vector<Claim> claims;  ///< all claims of the deployment, as its report prints them
+  std::string void_reason;    ///< why the claims do not hold; empty if they do
   Limits limits;
 };
 
@@ -50,7 +50,7 @@ std::string Join(std::string_view content, std::string_view hash);
 inline constexpr std::string_view kNoHash =
     "0000000000000000000000000000000000000000000000000000000000000000";
 /// The text that every ledger begins with.
-inline constexpr std::string_view kMagic = R"({"seq":0,"kind":"bandana-ledger","format":1,)";
+inline constexpr std::string_view kMagic = R"({"seq":0,"kind":"bandana-ledger","format":2,)";
 
 std::string ChainHash(std::string_view previous, std::string_view content);
 /// Returns whether the text is 64 lower-case hexadecimal digits.

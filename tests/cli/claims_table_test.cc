@@ -1,0 +1,241 @@
+#include "tests/cli/claims_table.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "bandana/cli/role.h"
+#include "bandana/lab/summary.h"
+#include "bandana/privacy/ledger/record.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support.h"
+
+/// docs/claims.md has every claim that Bandana makes. These tests make all of them again, from the registry,
+/// and compare. If a claim is to change, review the difference and write the page anew:
+///   BANDANA_UPDATE=1 build/tests/test_cli --gtest_filter='ClaimsTableTest.*'
+namespace bandana::cli {
+namespace {
+
+// Returns a path in the source. ctest says where the source is; by hand, tests are run from its root.
+std::filesystem::path InSource(const std::string& path) {
+  const char* root = std::getenv("BANDANA_SOURCE");
+  return std::filesystem::path(root == nullptr ? "." : root) / path;
+}
+
+class ClaimsTableTest : public ::testing::Test {
+ protected:
+  ClaimsTableTest() : small_(SmallWorld(folder_ / "log.csv")) {
+    std::ofstream(folder_ / "log.csv") << "context_0,context_1,context_2,action,reward,pscore\n"
+                                          "0.1,0.2,0.3,0,1,0.5\n0.3,-0.1,0.2,1,0,0.5\n0,0.5,0.1,0,0,0.5\n";
+  }
+
+  Folder folder_;
+  Given small_;
+};
+
+// Returns the claims as the ledger of a role has them.
+std::vector<Claim> InLedger(const RoleConfig& config, const Federation& federation) {
+  const std::string line =
+      FormatHeader(LedgerHeaderOf(config, federation, federation.budget), absl::UnixEpoch());
+  const absl::StatusOr<Dated<LedgerHeader>> header = ParseHeader(line);
+  EXPECT_TRUE(header.ok()) << header.status() << "\n" << line;
+  EXPECT_EQ(header->record.void_reason, federation.void_reason());
+  return header->record.claims;
+}
+
+// Fails unless a run, a role and a ledger say the same. Returns what they say.
+std::string Rendered(const lab::Instance& instance) {
+  const Federation& federation = instance.federation;
+  const std::string why = federation.void_reason();
+  const lab::Json run = lab::PrivacyStatement(instance, why);
+  const RoleConfig config;
+  const std::string role = Delivered(config, federation, nullptr);
+  lab::Json ledger = lab::Json::array();
+  for (const Claim& claim : InLedger(config, federation)) ledger.push_back(lab::ToJson(claim));
+  EXPECT_EQ(run["delivered"], ledger);
+
+  std::string text;
+  for (const lab::Json& claim : run["delivered"]) {
+    EXPECT_THAT(role, ::testing::HasSubstr(claim["text"].get<std::string>()));
+    const auto proof = claim["proof"].get<std::string>();
+    EXPECT_TRUE(std::filesystem::exists(InSource(proof))) << proof;
+    EXPECT_EQ(claim["neighbours"], "replace-one");
+    text += fmt::format("- {}{}. Neighbours: {}. Proof: [{}]({})\n", claim["text"].get<std::string>(),
+                        claim["asked"].get<bool>() ? "" : " (not asked for; it follows)",
+                        claim["neighbours"].get<std::string>(),
+                        std::filesystem::path(proof).stem().string(), proof.substr(5));
+  }
+  if (run["delivered"].empty()) text += "- nothing is claimed\n";
+  EXPECT_EQ(run["void"].is_null(), why.empty());
+  if (why.empty()) {
+    EXPECT_THAT(role, ::testing::Not(::testing::HasSubstr("VOID")));
+  } else {
+    EXPECT_THAT(role, ::testing::HasSubstr("VOID: " + why));
+    text += fmt::format("- VOID: {}\n", why);
+  }
+  return text;
+}
+
+// With the least noise that we can prove, a claim that was asked for is as good as it was asked for.
+void CheckAsked(const lab::Instance& instance) {
+  const Privacy& privacy = instance.experiment.privacy;
+  if (privacy.calibration != Calibration::kTight) return;
+  double most = privacy.epsilon;
+  for (const double each : privacy.budgets) most = std::max(most, each);
+  for (const Claim& claim : instance.federation.claims) {
+    if (claim.asked) EXPECT_LE(claim.guarantee.epsilon, most) << ToText(claim);
+    if (claim.asked) EXPECT_LE(claim.guarantee.delta, privacy.delta) << ToText(claim);
+  }
+}
+
+// A claim names no party that does not exist.
+void CheckParties(const Federation& federation) {
+  const auto* ticks = std::get_if<TickRoles>(&federation.roles);
+  const auto* rounds = std::get_if<RoundRoles>(&federation.roles);
+  const bool peers = (ticks != nullptr && ticks->server == nullptr) ||
+                     (rounds != nullptr && rounds->controller == nullptr);
+  if (!peers) return;
+  for (const Claim& claim : federation.claims) {
+    EXPECT_THAT(claim.adversary, ::testing::Not(::testing::ContainsRegex("server|controller"))) << ToText(claim);
+  }
+}
+
+std::string InWords(const std::map<std::string, std::set<std::string>>& where,
+                    const std::map<std::string, std::set<std::string>>& all) {
+  std::vector<std::string> parts;
+  for (const auto& [key, values] : where) {
+    if (values == all.at(key) && values.size() > 1) continue;  // the option may have any value
+    parts.push_back(fmt::format("`{}` = {}", key, fmt::join(values, " or ")));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Returns the part of the page about one algorithm.
+std::string Section(const Family& family, const std::vector<Case>& cases) {
+  std::map<std::string, std::set<std::string>> all;
+  for (const Case& each : cases) {
+    for (const auto& [key, values] : each.where) all[key].insert(values.begin(), values.end());
+  }
+  std::string text = fmt::format("## {}{}\n{}\n\n", family.name,
+                                 family.time == TimeModel::kUser ? " (users)" : "", family.sentence);
+  for (const Case& each : Merged(cases)) {
+    text += fmt::format("**{}**\n{}\n", InWords(each.where, all), each.claims);
+  }
+  return text;
+}
+
+const char kIntroduction[] =
+    R"(# Every claim that Bandana makes
+
+This page is made from the registry of algorithms, by `tests/cli/claims_table_test.cc`. For each algorithm it has the claims
+under every trust model, for all values of the options that change a claim. Reports, roles of a deployment and ledgers state
+exactly these claims; the test compares the three. If code changes a claim, the test fails until somebody has reviewed this
+page.
+
+How to read a case:
+- The line in bold says for which options the case holds. An option that is not named there has any value if it is a choice,
+  and its usual value if it is a number.
+- The usual values are epsilon = 1, delta = 1e-6, horizon = 3000, 4 agents, 4 actions in 3 dimensions, and the defaults of all
+  other options.
+- Each item is one claim: (epsilon, delta), the protected unit, and the adversary. Figures are rounded up.
+- "VOID" means that the claims above it do not hold, and why.
+
+)";
+
+TEST_F(ClaimsTableTest, ThePageHasEveryClaimAsRunRoleAndLedgerSayIt) {
+  std::string page = kIntroduction;
+  std::size_t combinations = 0;
+  for (const Family& family : Families().families()) {
+    std::vector<Case> cases;
+    for (const Setting& setting : AllSettings()) {
+      if (setting.family != &family) continue;
+      Combinations(setting, [&](const Given& given, const std::map<std::string, std::string>& where) {
+        const absl::StatusOr<lab::Instance> instance = InstanceOf(given);
+        if (!instance.ok()) {
+          EXPECT_TRUE(absl::IsInvalidArgument(instance.status())) << instance.status();
+          return;
+        }
+        ++combinations;
+        Case each{.where = {}, .claims = Rendered(*instance)};
+        for (const auto& [key, value] : where) each.where[key] = {value};
+        cases.push_back(std::move(each));
+        CheckAsked(*instance);
+        CheckParties(instance->federation);
+      }).Run(small_);
+    }
+    page += Section(family, cases);
+  }
+  EXPECT_GT(combinations, 300u);
+  const std::filesystem::path file = InSource("docs/claims.md");
+  if (std::getenv("BANDANA_UPDATE") != nullptr) std::ofstream(file) << page;
+  std::ostringstream reviewed;
+  reviewed << std::ifstream(file).rdbuf();
+  EXPECT_EQ(reviewed.str(), page);
+}
+
+// Every option says whether it changes a claim. This test varies each of them, alone, in every setting.
+TEST_F(ClaimsTableTest, EveryOptionChangesClaimsExactlyIfItSaysSo) {
+  std::map<std::string, bool> tried;  // by family and key
+  std::map<std::string, bool> changes;
+  for (const Setting& setting : AllSettings()) {
+    for (const std::string calibration : {"tight", "paper"}) {
+      Given base = GivenFor(setting, small_);
+      base["privacy.calibration"] = calibration;
+      const absl::StatusOr<lab::ResolvedPoint> point = Resolve(base);
+      const absl::StatusOr<lab::Instance> usual = InstanceOf(base);
+      ASSERT_TRUE(usual.ok()) << setting.family->name << " " << setting.world << ": " << usual.status();
+      const std::string before = Rendered(*usual);
+      for (const auto& [key, option] : OptionsOf(setting)) {
+        const std::string name = fmt::format("{} {}", setting.family->name, key);
+        tried.emplace(name, false);
+        const Value* value = point->settings.Find(key);
+        if (value == nullptr) continue;
+        for (const Value& probe : ProbesOf(option)) {
+          if (probe == *value) continue;
+          Given varied = base;
+          varied[key] = probe;
+          const absl::StatusOr<lab::Instance> instance = InstanceOf(varied);
+          if (!instance.ok()) continue;
+          tried[name] = true;
+          const bool differs = Rendered(*instance) != before;
+          if (differs) changes[key] = true;
+          EXPECT_FALSE(differs && option.claims == Claims::kKept)
+              << name << " = " << ToText(probe) << " in " << setting.world << ", "
+              << NameOf(setting.model) << ", " << calibration << " changes a claim:\n"
+              << before << Rendered(*instance);
+        }
+      }
+    }
+  }
+  for (const Setting& setting : AllSettings()) {
+    for (const auto& [key, option] : OptionsOf(setting)) {
+      EXPECT_TRUE(option.claims == Claims::kKept || changes[key]) << key << ": no value changes a claim";
+    }
+  }
+  std::set<std::string> never;
+  for (const auto& [name, was] : tried) {
+    if (!was && !name.ends_with(" privacy.neighbours")) never.insert(name);
+  }
+  EXPECT_THAT(never, ::testing::IsEmpty()) << "no value of these was tried";
+}
+
+// The proofs are for replace-one neighbours. Every algorithm refuses others by name, and says why.
+TEST_F(ClaimsTableTest, AddRemoveNeighboursAreRefusedByName) {
+  for (const Setting& setting : AllSettings()) {
+    if (setting.model == TrustModel::kNone) continue;
+    Given given = GivenFor(setting, small_);
+    given["privacy.neighbours"] = std::string("add-remove");
+    const std::optional<InputError> error = InputErrorOf(InstanceOf(given).status());
+    ASSERT_TRUE(error.has_value()) << setting.family->name;
+    EXPECT_EQ(error->key, "privacy.neighbours") << setting.family->name;
+    EXPECT_EQ(error->value, "add-remove");
+    EXPECT_THAT(error->accepted, ::testing::HasSubstr("plans, quorums and schedules tell it"));
+  }
+}
+
+}  // namespace
+}  // namespace bandana::cli
