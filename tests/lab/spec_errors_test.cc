@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 struct BadLine {
   const char* replace;  // a line of kBase
   const char* with;

@@ -19,6 +19,7 @@ namespace bandana::lab {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 std::vector<std::string> Labels(const Spec& spec) {
   std::vector<std::string> labels;

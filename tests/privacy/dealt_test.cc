@@ -569,7 +569,7 @@ TEST(ClaimTest, OfDealtQueriesAndOfKnownContexts) {
     EXPECT_EQ(joint[i].guarantee, mean.claims()[i].guarantee);
     EXPECT_EQ(dealt[i].unit, "one client's one reward");
     EXPECT_EQ(joint[i].unit, "one client's context and reward");
-    EXPECT_THAT(joint[i].adversary, ::testing::StartsWith("joint differential privacy"));
+    EXPECT_THAT(joint[i].adversary, ::testing::HasSubstr("This is joint differential privacy"));
     EXPECT_THAT(joint[i].adversary, ::testing::HasSubstr(mean.claims()[i].adversary));
   }
   EXPECT_THAT(dealt[0].adversary, ::testing::HasSubstr("the shuffler's secret"));

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -13,10 +11,13 @@
 #include "bandana/privacy/ledger/ledger.h"
 #include "bandana/privacy/ledger/reader.h"
 #include "bandana/privacy/wire.h"
+#include "tests/folder.h"
 
 /// Ledgers of tests.
 namespace bandana {
 
+using test::Folder;
+using test::Medium;
 using Units = std::vector<std::int64_t>;
 using Durability = Ledger::Durability;
 
@@ -49,27 +50,6 @@ inline absl::StatusOr<LedgerState> Verify(const std::string& path, const ReadOpt
   return ReadLedger(path, options,
                     [](const Dated<LedgerEntry>&, std::string_view) { return absl::OkStatus(); });
 }
-
-enum class Medium { kMemory, kDisk };
-
-// A temporary folder. With kMemory it is in memory if the machine has such a folder, because a sync is free
-// there.
-class Folder {
- public:
-  explicit Folder(Medium medium = Medium::kMemory) {
-    const std::filesystem::path memory = "/dev/shm";
-    const bool in_memory = medium == Medium::kMemory && access(memory.c_str(), W_OK) == 0;
-    std::string name =
-        ((in_memory ? memory : std::filesystem::temp_directory_path()) / "ledger-XXXXXX").string();
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Counts its draws and numbers them.
 class Drawer {

@@ -29,7 +29,7 @@ std::vector<Option> MakeGeneralOptions() {
   return OptionsFor<P>("")
       .Text("name", Claims::kKept, &P::name, "a text", "The title of the report. Its default is the name of the file.")
       .Required()
-      .Integer("horizon", Claims::kKept, &P::horizon, 1, "The number T of rounds.")
+      .Integer("horizon", Claims::kChanged, &P::horizon, 1, "The number T of rounds.")
       .Required()
       .Integer("seed", Claims::kKept, &P::seed, 0, "Everything random in the run is drawn from this seed.")
       .Integer("replicates", Claims::kKept, &P::replicates, 1,

@@ -34,10 +34,9 @@ std::string RecordUnit(const std::string& record, const std::string& records,
 
 std::vector<Claim> AsJoint(std::vector<Claim> claims) {
   for (Claim& claim : claims) {
-    claim.adversary =
-        "joint differential privacy, against everyone but the client itself, who alone sees its context, its "
-        "action and its reward: " +
-        claim.adversary;
+    claim.adversary +=
+        ". This is joint differential privacy: only the client itself sees its context, its action and its "
+        "reward";
     claim.unit = "one client's context and reward";
     claim.proof = "docs/proofs/known-contexts.md";
   }

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/core/options.h"
 #include "bandana/core/status.h"
+#include "bandana/privacy/calibration/sensitivity.h"
 #include "bandana/privacy/declassify.h"
 #include "bandana/privacy/local_record.h"
 #include "bandana/privacy/mean_privatizers.h"
@@ -30,14 +31,6 @@ enum class TrustModel {
 
 std::string NameOf(TrustModel model);
 
-/// Which change of the data a claim hides.
-enum class Neighbours {
-  kReplaceOne,  ///< the data of one unit are replaced by other data
-  /// One unit more, or one less. It is refused: how many people take part is public, because plans, quorums
-  /// and schedules depend on it.
-  kAddRemove,
-};
-
 enum class NoiseKind { kGaussian, kLaplace };
 enum class ShuffleKind {
   kSum,        ///< the shuffler adds up noisy bits
@@ -50,6 +43,8 @@ struct Privacy {
   std::string none_because = {};  ///< why there is no privacy; wanted with kNone
   double epsilon = 0;             ///< of one unit: one client, one user, one record of a silo
   double delta = 0;
+  /// The change of the data that claims hide. kAddRemove is refused: how many people take part is public,
+  /// because plans, quorums and schedules depend on it.
   Neighbours neighbours = Neighbours::kReplaceOne;
   /// Silos: at most how many records one person has. Empty: it is not known, and the unit is one record.
   std::optional<Count> records_per_person = {};

@@ -43,7 +43,7 @@ class ShuffleSumMean : public Mechanism {
   using Output = Mean;
   static constexpr bool kChargesClient = true;  // a client cannot take back what it has sent
   static constexpr bool kChargesAnalyzer = false;
-  static constexpr char kDealtAssumption[] = "so many of those who answer each coordinate";
+  static constexpr char kDealtAssumption[] = "the same holds among the clients that answer one coordinate";
 
   static absl::StatusOr<ShuffleSumMean> Create(const ShuffleSumMeanParams& params);
 

@@ -85,7 +85,7 @@ OptionsFor<FedUcbP2pParams> FedUcbP2pOptions() {
   using P = FedUcbP2pParams;
   OptionsFor<P> options = AlgorithmOptions<P>();
   options
-      .Integer("gamma", Claims::kKept, &P::gamma, 1,
+      .Integer("gamma", Claims::kChanged, &P::gamma, 1,
                "How many hops a message travels, which is also how many estimators take turns.")
       .Also(PeerNetworkOptions());
   AddPaces(options);

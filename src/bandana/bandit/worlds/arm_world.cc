@@ -58,7 +58,7 @@ OptionsFor<MabParams> MabOptions() {
             "0.5."}},
           "The law of a reward given its mean.")
       .In("federation")
-      .Integer("agents", Claims::kKept, &P::agents, 1, "How many agents there are.")
+      .Integer("agents", Claims::kChanged, &P::agents, 1, "How many agents there are.")
       .Required();
   return options;
 }

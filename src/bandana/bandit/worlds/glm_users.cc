@@ -64,10 +64,10 @@ OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
     options.Choice<Link>("link", Claims::kKept, &P::link, LinkSpellings(), "How the mean reward follows from <theta, x>.");
   }
   options
-      .Choice<ParameterKind>("parameters", Claims::kKept, &P::parameters, ParameterSpellings(),
+      .Choice<ParameterKind>("parameters", Claims::kChanged, &P::parameters, ParameterSpellings(),
                              "Whether arms share one theta.")
       .Choice<UserContexts>(
-          "contexts", Claims::kKept, &P::contexts,
+          "contexts", Claims::kChanged, &P::contexts,
           {{"sphere", UserContexts::kSphere, "Contexts are uniform on the unit sphere."},
            {"gaussian", UserContexts::kGaussian, "Contexts are normal, with variance 1/d in each entry."},
            {"margin", UserContexts::kMargin, "There are two arms with a margin (P5, Assumption 4)."}},
@@ -99,7 +99,7 @@ OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
       .Number("reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
               "The whole number at which poisson rewards are cut. auto: 5.")
       .When([](const P& p) { return p.link == Link::kPoisson; })
-      .Number("context_bound", Claims::kKept, &P::context_bound, Positive, "a finite number > 0",
+      .Number("context_bound", Claims::kChanged, &P::context_bound, Positive, "a finite number > 0",
               "C_B: users shorten longer contexts to this length. auto: 1; with gaussian contexts, a length "
               "that about one context in a hundred exceeds.");
   return options;

@@ -178,7 +178,7 @@ void AddParameters(OptionsFor<ReplayUsersParams>& options) {
   const std::string accepted = internal::OneOf(words);
   options
       .Custom(
-          "parameters", Claims::kKept, accepted,
+          "parameters", Claims::kChanged, accepted,
           "Whether arms share one theta. The default is multi for obp and single for auto-lending. Of an obp "
           "log, single takes the products of context and action_context.",
           [words, accepted](const Value& value) {
@@ -275,7 +275,7 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
               "The whole number at which poisson rewards are cut. auto: 5.")
       .When([](const P& p) { return p.link == Link::kPoisson; })
       .Number(
-          "context_bound", Claims::kKept, &P::context_bound, Positive, "a finite number > 0",
+          "context_bound", Claims::kChanged, &P::context_bound, Positive, "a finite number > 0",
           "C_B: the length of a context that becomes 1, and to which longer ones are shortened. auto: 1.");
   return options;
 }

@@ -123,7 +123,7 @@ OptionsFor<RoundContextsParams> RoundContextsOptions() {
                            {"bernoulli", RewardKind::kBernoulli, "A reward is 1 or 0, with contexts = gap."}},
                           "The law of a reward, given its mean.")
       .In("federation")
-      .Integer("agents", Claims::kKept, &P::agents, 1, "The number M of agents.")
+      .Integer("agents", Claims::kChanged, &P::agents, 1, "The number M of agents.")
       .Required();
   return options;
 }

@@ -28,7 +28,7 @@ inline Given SmallWorld(const std::string& log) {
   using Integer = std::int64_t;
   return {{"name", std::string("claims")},      {"horizon", Integer{3000}},
           {"environment.dimension", Integer{3}}, {"environment.actions", Integer{4}},
-          {"environment.log", std::string("bandit")}, {"environment.file", log},
+          {"environment.log", std::string("obp")}, {"environment.file", log},
           {"federation.agents", Integer{4}},    {"federation.file", log},
           {"algorithm.batch", Integer{100}},    {"privacy.epsilon", 1.0},
           {"privacy.delta", 1e-6}};
@@ -55,6 +55,7 @@ inline Given GivenFor(const Setting& setting, Given given) {
   given["algorithm.name"] = setting.family->name;
   given["environment.kind"] = setting.world;
   given["privacy.model"] = NameOf(setting.model);
+  if (setting.world == "glm") given["environment.reward"] = std::string("bernoulli");  // as its link wants
   return given;
 }
 
@@ -99,12 +100,13 @@ inline std::vector<Value> ProbesOf(const Option& option) {
   for (const Word& word : option.words) add(Value(word.word));
   if (option.kind == Option::Kind::kChoice) return probes;
   for (const bool flag : {false, true}) add(Value(flag));
-  for (const std::int64_t whole : {2, 3, 1, 30, 900}) add(Value(whole));
+  for (const std::int64_t whole : {2, 30}) add(Value(whole));
   if (probes.empty()) {
-    for (const double number : {0.5, 0.25, 3.0, 20.0}) add(Value(number));
+    for (const double number : {0.9, 0.2}) add(Value(number));
   }
   add(Value(std::vector<std::int64_t>{2, 2}));
   add(Value(std::vector<double>{0.25, 3.0}));
+  add(Value(std::vector<double>{0.1, 0.2, 0.3, 0.4}));
   return probes;
 }
 
@@ -116,12 +118,14 @@ struct Case {
   std::string claims;
 };
 
-/// Calls `visit(given, where)` for every combination of the words of options that change claims, and for some
-/// values of each number that changes them; numbers are varied one at a time, with the other words at their
-/// defaults, under each calibration.
+/// Calls `visit(given, where, unless)` for every combination of the words of options that change claims, and for
+/// another value of each number that changes them; numbers are varied one at a time, with the other words at
+/// their defaults, under each calibration. `visit` returns the claims. `unless` has those of the case without
+/// the number, which need not be repeated; empty: there is no such case.
 class Combinations {
  public:
-  using Visit = std::function<void(const Given&, const std::map<std::string, std::string>&)>;
+  using Where = std::map<std::string, std::string>;
+  using Visit = std::function<std::string(const Given&, const Where&, const std::string& unless)>;
 
   Combinations(const Setting& setting, Visit visit)
       : setting_(setting), options_(OptionsOf(setting)), visit_(std::move(visit)) {
@@ -133,12 +137,10 @@ class Combinations {
   void Run(const Given& base) { Choose(GivenFor(setting_, base), words_.begin(), {}); }
 
  private:
-  using Where = std::map<std::string, std::string>;
-
   // Chooses a word for this key and all keys after it. A key may apply only for some words of others, which
   // may come later; so it is asked of the whole point whether the key applies.
   void Choose(const Given& given, std::set<std::string>::const_iterator next, const Where& where) {
-    if (next == words_.end()) return Visit(given, where);
+    if (next == words_.end()) return Take(given, where);
     const auto after = std::next(next);
     std::set<std::string> tried;
     for (auto [it, end] = options_.equal_range(*next); it != end; ++it) {
@@ -153,7 +155,7 @@ class Combinations {
     }
   }
 
-  void Visit(const Given& given, const Where& where) {
+  void Take(const Given& given, const Where& where) {
     const absl::StatusOr<lab::ResolvedPoint> point = Resolve(given);
     if (!point.ok()) return;
     Where applying = {{"environment.kind", setting_.world}, {"privacy.model", NameOf(setting_.model)}};
@@ -166,23 +168,24 @@ class Combinations {
       plain = plain && (key == "privacy.calibration" || !fallback.has_value() || *fallback == *value);
     }
     if (!seen_.insert(applying).second) return;
-    visit_(given, applying);
-    if (!plain) return;
-    for (const std::string& key : numbers_) VaryNumber(given, applying, key, *point);
+    const std::string claims = visit_(given, applying, "");
+    if (!plain || claims.empty()) return;
+    for (const std::string& key : numbers_) VaryNumber(given, applying, key, *point, claims);
   }
 
   void VaryNumber(const Given& given, const Where& where, const std::string& key,
-                  const lab::ResolvedPoint& point) {
+                  const lab::ResolvedPoint& point, const std::string& claims) {
     const Value* before = point.settings.Find(key);
     if (before == nullptr) return;
     for (auto [it, end] = options_.equal_range(key); it != end; ++it) {
       for (const Value& value : ProbesOf(it->second)) {
-        if (value == *before) continue;
         Given varied = given;
         varied[key] = value;
+        if (value == *before || !InstanceOf(varied).ok()) continue;
         Where named = where;
         named[key] = ToText(value);
-        if (seen_.insert(named).second) visit_(varied, named);
+        visit_(varied, named, claims);
+        return;
       }
     }
   }
