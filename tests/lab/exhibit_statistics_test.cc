@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "bandana/lab/exhibits/statistics.h"
+#include "bandana/lab/judge/statistics.h"
 #include "gmock/gmock.h"
 #include "rapidcheck/gtest.h"
 
