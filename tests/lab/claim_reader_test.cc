@@ -12,14 +12,15 @@ using testing::HasSubstr;
 
 constexpr char kWords[] = "says = \"it is so\"\npaper = \"p1 Fig. 9\"\n";
 
-absl::StatusOr<std::vector<Claim>> Read(const std::string& claim) {
-  return ReadClaims("[where]\nours = { \"privacy.model\" = \"none\" }\n[[claim]]\n" + std::string(kWords) + claim,
-                    "own.toml");
+absl::StatusOr<std::vector<PaperClaim>> Read(const std::string& claim) {
+  return ReadClaims(
+      "[where]\nours = { \"privacy.model\" = \"none\" }\n[[claim]]\n" + std::string(kWords) + claim,
+      "own.toml");
 }
 
 // Returns the error of a claim that is not accepted.
 InputError ErrorOf(const std::string& claim) {
-  const absl::StatusOr<std::vector<Claim>> claims = Read(claim);
+  const absl::StatusOr<std::vector<PaperClaim>> claims = Read(claim);
   EXPECT_FALSE(claims.ok()) << claim;
   if (claims.ok() || !InputErrorOf(claims.status()).has_value()) return {};
   return *InputErrorOf(claims.status());
@@ -37,8 +38,9 @@ of    = { along = "horizon" }
                                  "own.toml");
   ASSERT_TRUE(claims.ok()) << claims.status();
   std::vector<std::string> said;
-  for (const Claim& claim : *claims) said.push_back(claim.says);
-  EXPECT_THAT(said, ElementsAre("none at 1: one", "none at 2.5: more", "local at 1: one", "local at 2.5: more"));
+  for (const PaperClaim& claim : *claims) said.push_back(claim.says);
+  EXPECT_THAT(said,
+              ElementsAre("none at 1: one", "none at 2.5: more", "local at 1: one", "local at 2.5: more"));
 }
 
 TEST(ReadClaims, AFileWithoutClaimsHasNone) {
@@ -72,7 +74,8 @@ TEST(ReadClaims, RejectsUnknownKeysAndNames) {
   EXPECT_THAT(error.message, HasSubstr("is = \"falls\""));
   error = ErrorOf(falls + "each = \"privacy.modell\"\nof = { along = \"horizon\" }\n");
   EXPECT_EQ(error.key, "claim.each");
-  error = ErrorOf(falls + "of = { at = \"{who}\", along = \"horizon\" }\nfor = { who = [\"ours\", \"them\"] }\n");
+  error =
+      ErrorOf(falls + "of = { at = \"{who}\", along = \"horizon\" }\nfor = { who = [\"ours\", \"them\"] }\n");
   EXPECT_EQ(error.value, "them");
   EXPECT_THAT(ReadClaims("[where]\nours = { \"privacy.modell\" = 1 }\n", "own.toml").status().message(),
               HasSubstr("privacy.modell"));
@@ -85,7 +88,8 @@ TEST(ReadClaims, RejectsWhatDoesNotFitTogether) {
   EXPECT_EQ(ErrorOf("is = \"falls\"\nof = { along = \"t\" }\n").key, "claim.of");
   EXPECT_EQ(ErrorOf("is = \"below\"\nof = { at = \"ours\" }\n").key, "claim.than");
   EXPECT_EQ(ErrorOf("is = \"grows\"\nof = { along = \"horizon\" }\n").key, "claim.at_most");
-  EXPECT_EQ(ErrorOf("is = \"grows\"\nof = { along = \"horizon\" }\nat_most = 1\nlike = 1\n").key, "claim.at_most");
+  EXPECT_EQ(ErrorOf("is = \"grows\"\nof = { along = \"horizon\" }\nat_most = 1\nlike = 1\n").key,
+            "claim.at_most");
   EXPECT_EQ(ErrorOf("is = \"grows\"\nof = { along = \"horizon\" }\nlike = 1\n").key, "claim.tolerance");
   EXPECT_EQ(ErrorOf("is = \"inequality\"\nlet = { a = { at = \"ours\" } }\n").key, "claim.that");
   EXPECT_EQ(ErrorOf("is = \"inequality\"\nlet = { a = { at = \"ours\" } }\nthat = \"a < b\"\n").value, "b");
@@ -95,8 +99,10 @@ TEST(ReadClaims, RejectsWhatDoesNotFitTogether) {
   EXPECT_EQ(ErrorOf("is = \"below\"\nof = { at = \"ours\" }\nthan = 5\nshare = 0.5\n").key, "claim.share");
   EXPECT_EQ(ErrorOf("is = \"below\"\nof = { at = \"ours\" }\nthan = 5\nby = \"median\"\nshare = 1.5\n").key,
             "claim.share");
-  EXPECT_EQ(ErrorOf("is = \"within\"\nof = { at = \"ours\" }\nthan = 5\nfactor = \"two\"\n").key, "claim.factor");
-  EXPECT_EQ(ErrorOf("is = \"equals\"\nof = { at = \"ours\" }\nthan = 5\ntolerance = -1\n").key, "claim.tolerance");
+  EXPECT_EQ(ErrorOf("is = \"within\"\nof = { at = \"ours\" }\nthan = 5\nfactor = \"two\"\n").key,
+            "claim.factor");
+  EXPECT_EQ(ErrorOf("is = \"equals\"\nof = { at = \"ours\" }\nthan = 5\ntolerance = -1\n").key,
+            "claim.tolerance");
   EXPECT_EQ(ErrorOf("is = \"equals\"\nof = { at = \"ours\", metric = \"1 +\" }\nthan = 5\n").key,
             "claim.of.metric");
   EXPECT_EQ(ErrorOf("is = \"equals\"\nof = { at = \"ours\" }\nthan = 5\nfor = { a = [1, 2], b = [1] }\n").key,
@@ -112,7 +118,8 @@ TEST(ReadClaims, AnUnexpectedClaimHasAReason) {
 
 TEST(ReadClaims, TextsNameOnlyBoundKeys) {
   const auto claims = ReadClaims(
-      "[[claim]]\nsays = \"{privacy.model} falls\"\npaper = \"p1\"\nis = \"falls\"\nof = { along = \"horizon\" }\n",
+      "[[claim]]\nsays = \"{privacy.model} falls\"\npaper = \"p1\"\nis = \"falls\"\nof = { along = "
+      "\"horizon\" }\n",
       "own.toml");
   EXPECT_THAT(claims.status().message(), HasSubstr("{privacy.model}"));
 }
@@ -122,7 +129,8 @@ TEST(ReadClaims, ARunIgnoresThem) {
       "horizon = 100\n[environment]\nkind = \"mab\"\nactions = 2\n[federation]\nagents = 2\n"
       "[algorithm]\nname = \"cdp-mab\"\n[privacy]\nmodel = \"none\"\n";
   const std::string claims =
-      "[where]\nours = { \"privacy.model\" = \"none\" }\n[scale.quick]\nhorizon = 10\n[[claim]]\nsays = \"nonsense\"\n";
+      "[where]\nours = { \"privacy.model\" = \"none\" }\n[scale.quick]\nhorizon = 10\n[[claim]]\nsays = "
+      "\"nonsense\"\n";
   const absl::StatusOr<Spec> with = ParseSpec(spec + claims, "own.toml", {});
   ASSERT_TRUE(with.ok()) << with.status();
   EXPECT_EQ(with->toml, ParseSpec(spec, "own.toml", {})->toml);

@@ -14,8 +14,8 @@ namespace bandana::lab::test {
 
 /// Returns the verdict on the exhibit's claim whose text contains `words`. The run must be judged.
 inline Verdict On(const Json& summary, const std::string& exhibit, const std::string& words) {
-  const std::vector<Claim>& claims = (*FindExhibit(exhibit))->claims;
-  const auto it = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
+  const std::vector<PaperClaim>& claims = (*FindExhibit(exhibit))->claims;
+  const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
     return claim.says.find(words) != std::string::npos;
   });
   EXPECT_TRUE(it != claims.end()) << words;
@@ -26,11 +26,11 @@ inline Verdict On(const Json& summary, const std::string& exhibit, const std::st
 }
 
 /// Returns the one claim that a TOML text makes, without `says` and `paper`. The text may begin with [where].
-inline Claim ClaimOf(const std::string& where, const std::string& claim) {
-  const absl::StatusOr<std::vector<Claim>> claims =
+inline PaperClaim ClaimOf(const std::string& where, const std::string& claim) {
+  const absl::StatusOr<std::vector<PaperClaim>> claims =
       ReadClaims(where + "\n[[claim]]\nsays = \"it is so\"\npaper = \"p1 Fig. 9\"\n" + claim, "test.toml");
   EXPECT_TRUE(claims.ok()) << claims.status();
-  return claims.ok() ? claims->front() : Claim();
+  return claims.ok() ? claims->front() : PaperClaim();
 }
 
 /// A point of a made-up run. Metrics have one value per replicate.

@@ -32,7 +32,7 @@ TEST(Exhibits, EveryFileIsRead) {
   std::size_t files = 0;
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     if (!file.name.ends_with(".toml")) continue;
-    const absl::StatusOr<std::vector<Claim>> claims =
+    const absl::StatusOr<std::vector<PaperClaim>> claims =
         ReadClaims(std::string(file.content), std::string(file.name));
     ASSERT_TRUE(claims.ok()) << claims.status();
     ++files;
@@ -55,7 +55,7 @@ TEST(Exhibits, EveryClaimIsWhole) {
     EXPECT_TRUE(names.insert(exhibit.name).second) << exhibit.name;
     EXPECT_FALSE(exhibit.claims.empty()) << exhibit.name;
     std::set<std::string> claims;
-    for (const Claim& claim : exhibit.claims) {
+    for (const PaperClaim& claim : exhibit.claims) {
       EXPECT_TRUE(claims.insert(claim.says).second) << claim.says;
       EXPECT_THAT(claim.paper, testing::StartsWith(exhibit.name.substr(0, 2)));
       EXPECT_EQ(claim.expected, claim.reason.empty()) << claim.says;
@@ -82,7 +82,7 @@ TEST(Exhibits, ClaimsOfAnEmptyRunCannotBeJudged) {
   const Json summary = {{"points", Json::array()}};
   for (const Exhibit& exhibit : Exhibits()) {
     std::size_t unjudged = 0;
-    for (const Claim& claim : exhibit.claims) unjudged += Judge(claim, Findings(summary)).judged ? 0 : 1;
+    for (const PaperClaim& claim : exhibit.claims) unjudged += Judge(claim, Findings(summary)).judged ? 0 : 1;
     EXPECT_GT(unjudged, 0u) << exhibit.name;
   }
 }

@@ -15,19 +15,17 @@ using testing::HasSubstr;
 absl::StatusOr<double> ValueOf(const std::string& text) {
   const absl::StatusOr<Formula> formula = Formula::Parse(text);
   if (!formula.ok()) return formula.status();
-  return formula->Evaluate(
-      {.name = [](const std::string& name) -> absl::StatusOr<double> {
-         if (name == "a") return 2;
-         if (name == "b") return 3;
-         return absl::NotFoundError("no " + name);
-       },
-       .key = [](const std::string& key) -> absl::StatusOr<double> {
-         if (key == "k.ey") return 10;
-         return absl::NotFoundError("no " + key);
-       },
-       .of_series = [](const std::string&, const std::string&, double x) -> absl::StatusOr<double> {
-         return 100 + x;
-       }});
+  return formula->Evaluate({.name = [](const std::string& name) -> absl::StatusOr<double> {
+                              if (name == "a") return 2;
+                              if (name == "b") return 3;
+                              return absl::NotFoundError("no " + name);
+                            },
+                            .key = [](const std::string& key) -> absl::StatusOr<double> {
+                              if (key == "k.ey") return 10;
+                              return absl::NotFoundError("no " + key);
+                            },
+                            .of_series = [](const std::string&, const std::string&,
+                                            double x) -> absl::StatusOr<double> { return 100 + x; }});
 }
 
 TEST(Formula, FollowsTheRulesOfArithmetic) {
@@ -72,6 +70,15 @@ TEST(Formula, SaysWhereItEnds) {
 TEST(Formula, FailsIfANameHasNoValue) {
   EXPECT_THAT(ValueOf("a + c").status().message(), HasSubstr("no c"));
   EXPECT_THAT(ValueOf("{other}").status().message(), HasSubstr("no other"));
+}
+
+TEST(Formula, ExplainsBothSides) {
+  const auto name = [](const std::string& text) -> absl::StatusOr<double> { return text == "a" ? 2 : 3.14159; };
+  const auto explained = [&](const std::string& text) {
+    return *Formula::Parse(text)->Explain({.name = name, .key = name});
+  };
+  EXPECT_EQ(explained("a * 2 <= b < 4"), "4 not <= 3.14 < 4");
+  EXPECT_EQ(explained("a + b"), "5.14");
 }
 
 TEST(Formula, KnowsItsNames) {

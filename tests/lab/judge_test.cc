@@ -27,8 +27,8 @@ Sample Around(double value, double spread = 0.01) {
 std::vector<Json> LineIn(const std::string& model, const std::vector<Sample>& regrets) {
   std::vector<Json> points;
   for (std::size_t i = 0; i < regrets.size(); ++i) {
-    points.push_back(PlantedPoint({{kModel, model}, {kEpsilon, static_cast<double>(i + 1)}},
-                                  {{"regret", regrets[i]}}));
+    points.push_back(
+        PlantedPoint({{kModel, model}, {kEpsilon, static_cast<double>(i + 1)}}, {{"regret", regrets[i]}}));
   }
   return points;
 }
@@ -80,7 +80,8 @@ struct Planted {
 };
 
 const std::map<std::string, Planted>& PlantedRuns() {
-  const std::string along = "of = { at = { \"privacy.model\" = \"central\" }, along = \"privacy.epsilon\" }\n";
+  const std::string along =
+      "of = { at = { \"privacy.model\" = \"central\" }, along = \"privacy.epsilon\" }\n";
   const std::string than = "than = { at = { \"privacy.model\" = \"local\" }, along = \"privacy.epsilon\" }\n";
   const std::string over_horizon = "of = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n";
   const std::vector<Sample> low = {Around(10), Around(20), Around(30)};
@@ -88,17 +89,24 @@ const std::map<std::string, Planted>& PlantedRuns() {
   const std::vector<Sample> mixed = {Around(11), Around(22), Around(29.7)};
   const std::vector<Sample> noisy = {Around(11), Around(22), Around(33, 0.9)};
   static const auto& runs = *new std::map<std::string, Planted>{
-      {"falls", {along, TwoLines({Around(3), Around(2), Around(1)}, {}), TwoLines({Around(3), Around(4), Around(1)}, {})}},
-      {"rises", {along, TwoLines({Around(1), Around(2), Around(3)}, {}), TwoLines({Around(1), Around(1), Around(1)}, {})}},
+      {"falls",
+       {along, TwoLines({Around(3), Around(2), Around(1)}, {}),
+        TwoLines({Around(3), Around(4), Around(1)}, {})}},
+      {"rises",
+       {along, TwoLines({Around(1), Around(2), Around(3)}, {}),
+        TwoLines({Around(1), Around(1), Around(1)}, {})}},
       {"below", {along + than, TwoLines(low, high), TwoLines(low, mixed)}},
       {"above", {along + than, TwoLines(high, low), TwoLines(noisy, low)}},
       {"not-above", {along + than, TwoLines(noisy, low), TwoLines(high, low)}},
       {"not-below", {along + than, TwoLines(high, low), TwoLines(mixed, high)}},
-      {"within", {along + than + "factor = 1.2\n", TwoLines(low, mixed), TwoLines(low, {Around(10), Around(20), Around(37)})}},
+      {"within",
+       {along + than + "factor = 1.2\n", TwoLines(low, mixed),
+        TwoLines(low, {Around(10), Around(20), Around(37)})}},
       {"at-least", {along + than + "factor = 1.05\n", TwoLines(high, low), TwoLines(mixed, low)}},
       {"at-most", {along + than + "factor = 0.95\n", TwoLines(low, high), TwoLines(low, mixed)}},
       {"grows", {over_horizon + "like = 0.5\ntolerance = 0.05\n", Growing(0.5), Growing(0.4)}},
-      {"equals", {along + than, TwoLines(low, low), TwoLines(low, {Around(10), Around(20), Around(30.0001)})}},
+      {"equals",
+       {along + than, TwoLines(low, low), TwoLines(low, {Around(10), Around(20), Around(30.0001)})}},
       {"delivers", {"of = { at = { \"privacy.model\" = \"central\" } }\n", Delivered(1), Delivered(1.01)}},
       {"inequality",
        {"let = { a = { at = { \"privacy.model\" = \"central\", \"privacy.epsilon\" = 1 } }, b = { at = { "
@@ -116,7 +124,7 @@ TEST(Judge, EveryKindAcceptsWhatIsSoAndRejectsWhatIsNot) {
   for (const std::string& kind : ClaimKindNames()) {
     ASSERT_TRUE(PlantedRuns().contains(kind)) << kind;
     const Planted& planted = PlantedRuns().at(kind);
-    const Claim claim = ClaimOf("", "is = \"" + kind + "\"\n" + planted.claim);
+    const PaperClaim claim = ClaimOf("", "is = \"" + kind + "\"\n" + planted.claim);
     const Verdict accepted = Judge(claim, Findings(planted.accept));
     EXPECT_TRUE(accepted.judged && accepted.holds) << kind << ": " << accepted.evidence;
     const Verdict rejected = Judge(claim, Findings(planted.reject));
@@ -130,13 +138,14 @@ TEST(Judge, NotTurnsAVerdictAround) {
   EXPECT_TRUE(Judge(ClaimOf("", falls), Findings(PlantedRuns().at("falls").reject)).holds);
 }
 
-// `like` is two-sided and wants the whole interval of the slope near the exponent. `at_most` accepts a smaller
-// slope, and a larger one that is lost in the noise.
+// `like` is two-sided and wants the whole interval of the slope near the exponent. `at_most` accepts a
+// smaller slope, and a larger one that is lost in the noise.
 TEST(Judge, GrowsLikeIsNotGrowsAtMost) {
-  const std::string of = "is = \"grows\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n";
-  const Claim like = ClaimOf("", of + "like = 0.5\ntolerance = 0.05\n");
-  const Claim at_most = ClaimOf("", of + "at_most = 0.5\ntolerance = 0.05\n");
-  const auto holds = [](const Claim& claim, const Json& run) { return Judge(claim, Findings(run)).holds; };
+  const std::string of =
+      "is = \"grows\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n";
+  const PaperClaim like = ClaimOf("", of + "like = 0.5\ntolerance = 0.05\n");
+  const PaperClaim at_most = ClaimOf("", of + "at_most = 0.5\ntolerance = 0.05\n");
+  const auto holds = [](const PaperClaim& claim, const Json& run) { return Judge(claim, Findings(run)).holds; };
   EXPECT_TRUE(holds(like, Growing(0.5)) && holds(at_most, Growing(0.5)));
   EXPECT_FALSE(holds(like, Growing(0.3)));
   EXPECT_TRUE(holds(at_most, Growing(0.3)));
@@ -165,10 +174,11 @@ TEST(Judge, ExcessesMayBeLostInTheNoise) {
     points.push_back(PlantedPoint({{kModel, "central"}, {"horizon", horizon}},
                                   {{"regret", {base - 1, base, base + 1.5}}}));
   }
-  const Claim claim = ClaimOf(
-      "",
-      "is = \"grows\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n"
-      "above = { at = { \"privacy.model\" = \"none\" }, along = \"horizon\" }\nat_most = 0\ntolerance = 0.1\n");
+  const PaperClaim claim =
+      ClaimOf("",
+              "is = \"grows\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n"
+              "above = { at = { \"privacy.model\" = \"none\" }, along = \"horizon\" }\nat_most = "
+              "0\ntolerance = 0.1\n");
   EXPECT_TRUE(Judge(claim, Findings(PlantedRun(points))).holds);
 }
 
@@ -186,7 +196,8 @@ Json Curved(double power) {
 }
 
 TEST(Judge, OverTimeGrowthIsFromTheFirstPlaceToTheLast) {
-  const std::string of = "is = \"grows\"\nby = \"median\"\nof = { along = \"t\", from = \"{horizon} / 10\" }\n";
+  const std::string of =
+      "is = \"grows\"\nby = \"median\"\nof = { along = \"t\", from = \"{horizon} / 10\" }\n";
   const Json run = Curved(0.7);
   EXPECT_TRUE(Judge(ClaimOf("", of + "at_most = 0.71\n"), Findings(run)).holds);
   EXPECT_FALSE(Judge(ClaimOf("", of + "at_most = 0.69\n"), Findings(run)).holds);
@@ -199,8 +210,9 @@ TEST(Judge, InequalitiesLookAtCurves) {
   EXPECT_TRUE(Judge(ClaimOf("", let + "by = \"median\"\nthat = \"at(a, 0.1) > at(a, 0.3) > at(a, 1)\"\n"),
                     Findings(Curved(0.7)))
                   .holds);
-  EXPECT_FALSE(Judge(ClaimOf("", let + "that = \"at(a, 0.1) > at(a, 0.3) > at(a, 1)\"\n"), Findings(Curved(0.7)))
-                   .holds)
+  EXPECT_FALSE(
+      Judge(ClaimOf("", let + "that = \"at(a, 0.1) > at(a, 0.3) > at(a, 1)\"\n"), Findings(Curved(0.7)))
+          .holds)
       << "the mean is linear";
 }
 
@@ -212,12 +224,12 @@ TEST(Judge, MediansAndReplicatesCount) {
     return PlantedRun({PlantedPoint({{kModel, "central"}}, {{"regret", a}}),
                        PlantedPoint({{kModel, "local"}}, {{"regret", Sample(5, 10)}})});
   };
-  const Claim most = ClaimOf("", of + "by = \"median\"\nshare = 0.8\n");
+  const PaperClaim most = ClaimOf("", of + "by = \"median\"\nshare = 0.8\n");
   EXPECT_TRUE(Judge(most, Findings(run({1, 1, 1, 1, 1000}))).holds);
   EXPECT_FALSE(Judge(most, Findings(run({1, 1, 1, 1000, 1000}))).holds);
   EXPECT_FALSE(Judge(most, Findings(run({11, 11, 11, 1, 1}))).holds);
   EXPECT_THAT(Judge(most, Findings(run({1, 1, 1, 1, 1000}))).evidence, HasSubstr("below in 4 of 5"));
-  const Claim all = ClaimOf("", of + "by = \"replicate\"\n");
+  const PaperClaim all = ClaimOf("", of + "by = \"replicate\"\n");
   EXPECT_TRUE(Judge(all, Findings(run({1, 2, 3, 4, 9}))).holds);
   EXPECT_FALSE(Judge(all, Findings(run({1, 2, 3, 4, 10}))).holds);
 }
@@ -225,7 +237,8 @@ TEST(Judge, MediansAndReplicatesCount) {
 TEST(Judge, PlacesCanBeChosen) {
   const Json run = TwoLines({Around(30), Around(20), Around(10)}, {Around(10), Around(10), Around(10)});
   const std::string within =
-      "is = \"within\"\nfactor = 1.05\nof = { at = { \"privacy.model\" = \"central\" }, along = \"privacy.epsilon\"";
+      "is = \"within\"\nfactor = 1.05\nof = { at = { \"privacy.model\" = \"central\" }, along = "
+      "\"privacy.epsilon\"";
   const std::string than =
       " }\nthan = { at = { \"privacy.model\" = \"local\" }, along = \"privacy.epsilon\" }\n";
   EXPECT_FALSE(Judge(ClaimOf("", within + than), Findings(run)).holds);
@@ -252,10 +265,11 @@ TEST(Judge, EachWantsAllCases) {
 }
 
 TEST(Judge, EachTakesTheValuesOfTheRun) {
-  const Claim claim = ClaimOf("",
-                              "is = \"below\"\neach = \"privacy.epsilon\"\n"
-                              "of = { at = { \"privacy.model\" = \"central\" }, name = \"at {privacy.epsilon}\" }\n"
-                              "than = 25\n");
+  const PaperClaim claim =
+      ClaimOf("",
+              "is = \"below\"\neach = \"privacy.epsilon\"\n"
+              "of = { at = { \"privacy.model\" = \"central\" }, name = \"at {privacy.epsilon}\" }\n"
+              "than = 25\n");
   EXPECT_TRUE(Judge(claim, Findings(TwoLines({Around(10), Around(20), Around(24)}, {}))).holds);
   const Verdict verdict = Judge(claim, Findings(TwoLines({Around(10), Around(20), Around(30)}, {})));
   EXPECT_FALSE(verdict.holds);
@@ -266,7 +280,7 @@ TEST(Judge, EachTakesTheValuesOfTheRun) {
 TEST(Judge, APointWithoutAKeyStandsForAllItsValues) {
   std::vector<Json> points = LineIn("central", {Around(10), Around(20)});
   points.push_back(PlantedPoint({{kModel, "none"}}, {{"regret", Around(5)}}));
-  const Claim claim = ClaimOf("",
+  const PaperClaim claim = ClaimOf("",
                               "is = \"above\"\neach = { \"privacy.epsilon\" = [1, 2] }\n"
                               "of = { at = { \"privacy.model\" = \"central\" } }\n"
                               "than = { at = { \"privacy.model\" = \"none\" } }\n");
@@ -277,7 +291,8 @@ TEST(Judge, TheLargestIsThatOfTheRun) {
   const Json run = TwoLines({Around(10), Around(20), Around(30)}, {});
   const auto at = [&](const std::string& extreme, double value) {
     return Judge(ClaimOf("", "is = \"equals\"\nof = { at = { \"privacy.epsilon\" = \"" + extreme +
-                                 "\" }, metric = \"{privacy.epsilon}\" }\nthan = " + std::to_string(value) + "\n"),
+                                 "\" }, metric = \"{privacy.epsilon}\" }\nthan = " + std::to_string(value) +
+                                 "\n"),
                  Findings(run))
         .holds;
   };
@@ -296,9 +311,10 @@ TEST(Judge, FormulasOfSeriesAreByReplicate) {
 }
 
 TEST(Judge, PointsAtOnePlaceAreAnErrorOrAreAveraged) {
-  const Json run = PlantedRun({PlantedPoint({{kEpsilon, 1}, {"algorithm.gamma", 2}}, {{"regret", {10, 20}}}),
-                               PlantedPoint({{kEpsilon, 2}, {"algorithm.gamma", 1}}, {{"regret", {30, 40}}}),
-                               PlantedPoint({{kEpsilon, 3}, {"algorithm.gamma", 3}}, {{"regret", {90, 95}}})});
+  const Json run =
+      PlantedRun({PlantedPoint({{kEpsilon, 1}, {"algorithm.gamma", 2}}, {{"regret", {10, 20}}}),
+                  PlantedPoint({{kEpsilon, 2}, {"algorithm.gamma", 1}}, {{"regret", {30, 40}}}),
+                  PlantedPoint({{kEpsilon, 3}, {"algorithm.gamma", 3}}, {{"regret", {90, 95}}})});
   const std::string of = "is = \"rises\"\nof = { along = \"{privacy.epsilon} * {algorithm.gamma}\"";
   EXPECT_FALSE(Judge(ClaimOf("", of + " }\n"), Findings(run)).judged);
   EXPECT_THAT(Judge(ClaimOf("", of + ", same = \"mean\" }\n"), Findings(run)).evidence,

@@ -55,7 +55,7 @@ TEST(P3Fig1b, EachModelHasAnOrderOfItsOwn) {
   for (const char* claim : {"non-private: M log T", "non-private: M T", "beyond the paper: private, M T"}) {
     EXPECT_TRUE(On(summary, "p3-fig1b", claim).holds) << claim;
   }
-  const std::vector<Claim>& claims = (*FindExhibit("p3-fig1b"))->claims;
+  const std::vector<PaperClaim>& claims = (*FindExhibit("p3-fig1b"))->claims;
   for (const std::size_t i : {2, 3}) {
     EXPECT_THAT(claims[i].says, testing::StartsWith("private: M"));
     EXPECT_FALSE(Judge(claims[i], Findings(summary)).holds);
@@ -88,8 +88,7 @@ Json OnGraphs(double line_regret) {
 }
 
 TEST(P3Peers, AreOrderedByCliquesTimesGamma) {
-  EXPECT_TRUE(
-      On(OnGraphs(250), "p3-p2p", "non-private: regret is ordered").holds);  // products 1, 2, 4, 6, 8
+  EXPECT_TRUE(On(OnGraphs(250), "p3-p2p", "non-private: regret is ordered").holds);  // products 1, 2, 4, 6, 8
   EXPECT_FALSE(On(OnGraphs(150), "p3-p2p", "non-private: regret is ordered").holds);  // 6 is below 4
 }
 

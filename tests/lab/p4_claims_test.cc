@@ -202,8 +202,7 @@ TEST(P4Fig11, EveryRuleHasItsOwnOrder) {
   EXPECT_FALSE(On(summary, "p4-fig11", "by ways to sinks: from case 1 to 2 to 3").holds);
   EXPECT_FALSE(On(summary, "p4-fig11", "counted: of cases 1, 4 and 5").holds);
   EXPECT_TRUE(On(summary, "p4-fig11", "by edges: of cases 1, 4 and 5").holds);
-  EXPECT_TRUE(
-      On(summary, "p4-fig11", "counted: components (cases 1, 4, 5) cost less than a server").holds);
+  EXPECT_TRUE(On(summary, "p4-fig11", "counted: components (cases 1, 4, 5) cost less than a server").holds);
   EXPECT_FALSE(On(summary, "p4-fig11", "counted: components (cases 1, 4, 5) cost less than one").holds);
   EXPECT_TRUE(On(summary, "p4-fig11", "similar regret per agent").holds);
   EXPECT_TRUE(On(summary, "p4-fig11", "decide alike").holds);
@@ -213,13 +212,13 @@ Json AroundAHalf(const Sample& alike) {
   Json summary = {{"points", Json::array()}};
   for (const char* aggregation : {"weighted", "unweighted"}) {
     const Sample rates = std::string(aggregation) == "weighted" ? Sample(12, 0.9) : alike;
-    summary["points"].push_back({{"point",
-                                  {{"algorithm.name", "hdp-mab"},
-                                   {"algorithm.aggregation", aggregation},
-                                   {"environment.heterogeneous", 1.0},
-                                   {"environment.means",
-                                    {0.6, 0.55, 0.5, 0.5, 0.45, 0.45, 0.4, 0.4, 0.35, 0.3}}}},
-                                 {"metrics", {{"best_action_rate", {{"values", rates}}}}}});
+    summary["points"].push_back(
+        {{"point",
+          {{"algorithm.name", "hdp-mab"},
+           {"algorithm.aggregation", aggregation},
+           {"environment.heterogeneous", 1.0},
+           {"environment.means", {0.6, 0.55, 0.5, 0.5, 0.45, 0.45, 0.4, 0.4, 0.35, 0.3}}}},
+         {"metrics", {{"best_action_rate", {{"values", rates}}}}}});
   }
   return summary;
 }

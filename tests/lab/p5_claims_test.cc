@@ -16,7 +16,8 @@ Json Curved(const Json& varied, double power, const Sample& values = {1, 2, 3}) 
   Json point = {
       {"point", varied},
       {"metrics", {{"regret", {{"values", values}}}}},
-      {"curve", {{"t", {10, 100, 1000}}, {"regret", {{"mean", median}, {"sd", median}, {"median", median}}}}}};
+      {"curve",
+       {{"t", {10, 100, 1000}}, {"regret", {{"mean", median}, {"sd", median}, {"median", median}}}}}};
   point["point"]["horizon"] = 1000;
   return point;
 }
@@ -59,7 +60,8 @@ TEST(P5Fig2, EveryWorldAndBothEpsilonsMustShowIt) {
   EXPECT_FALSE(On(summary(0.6, 4.1), "p5-fig2", beats).holds) << "not by a fifth";
   const Verdict lost = On(summary(0.6, 9), "p5-fig2", beats);
   EXPECT_FALSE(lost.holds);
-  EXPECT_THAT(lost.evidence, HasSubstr("Poisson, one theta, d = 2, K = 10, epsilon = 1: median 9, ldp-gloc: 5 (not so)"));
+  EXPECT_THAT(lost.evidence,
+              HasSubstr("Poisson, one theta, d = 2, K = 10, epsilon = 1: median 9, ldp-gloc: 5 (not so)"));
 }
 
 TEST(P5Margin, RatesAreUpperBounds) {

@@ -1,6 +1,7 @@
+#include "bandana/lab/judge/statistics.h"
+
 #include <cmath>
 
-#include "bandana/lab/judge/statistics.h"
 #include "gmock/gmock.h"
 #include "rapidcheck/gtest.h"
 

@@ -33,7 +33,8 @@ void AddSet(CLI::App& command, std::vector<std::string>& set) {
 template <class T>
 CLI::Option* AddOptional(CLI::App& command, const std::string& flag, std::optional<T>& value,
                          const std::string& help) {
-  return command.add_option_function<T>(flag, [&value](const T& given) { value = given; }, help);
+  return command.add_option_function<T>(
+      flag, [&value](const T& given) { value = given; }, help);
 }
 
 // Accepts whole numbers from 0 to 2^64 - 1. CLI11 by itself wraps numbers that are negative or too large.
@@ -96,8 +97,9 @@ CLI::App* AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
   CLI::App* command = app.add_subcommand(
       "reproduce",
       "Runs a figure or table of a paper again, and compares each claim of the paper with the result.");
-  command->add_option("exhibits", reproduce.exhibits,
-                      "The names of the figures and tables. --list prints all names.");
+  command->add_option(
+      "exhibits", reproduce.exhibits,
+      "The names of the figures and tables, or TOML files with claims. --list prints all names.");
   command->add_flag("--all", reproduce.all, "Runs every exhibit.");
   command->add_flag("--list", reproduce.list, "Prints the exhibits.");
   command->add_option("--scale", reproduce.scale,

@@ -30,10 +30,11 @@ absl::StatusOr<lab::Exhibit> FindOrLoad(const std::string& asked) {
 absl::StatusOr<std::vector<std::string>> Asked(const ReproduceArguments& arguments) {
   std::vector<std::string> names;
   if (arguments.all == !arguments.exhibits.empty()) {
-    return InvalidInput({.message = arguments.all ? "--all cannot be combined with names" : "no exhibit is named",
-                         .key = "exhibit",
-                         .accepted = "names of exhibits, which bandana reproduce --list prints, TOML files with "
-                                     "claims, or --all"});
+    return InvalidInput(
+        {.message = arguments.all ? "--all cannot be combined with names" : "no exhibit is named",
+         .key = "exhibit",
+         .accepted = "names of exhibits, which bandana reproduce --list prints, TOML files with "
+                     "claims, or --all"});
   }
   if (arguments.all) {
     for (const lab::Exhibit& exhibit : lab::Exhibits()) names.push_back(exhibit.name);
@@ -52,9 +53,9 @@ absl::StatusOr<std::vector<Job>> Prepare(const ReproduceArguments& arguments, la
   for (const std::string& name : names) {
     BANDANA_ASSIGN_OR_RETURN(lab::Exhibit exhibit, FindOrLoad(name));
     BANDANA_ASSIGN_OR_RETURN(lab::Spec spec, lab::ExhibitSpec(exhibit, scale, arguments.set));
-    std::string out = arguments.out.empty()  ? "results/" + exhibit.name
-                      : names.size() == 1    ? arguments.out
-                                             : arguments.out + "/" + exhibit.name;
+    std::string out = arguments.out.empty() ? "results/" + exhibit.name
+                      : names.size() == 1   ? arguments.out
+                                            : arguments.out + "/" + exhibit.name;
     std::error_code error;
     if (!arguments.resume && std::filesystem::exists(out, error)) {
       return InvalidInput({.message = "exists already",

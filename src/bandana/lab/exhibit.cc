@@ -81,7 +81,8 @@ const std::vector<Exhibit>& Exhibits() {
     auto* read = new std::vector<Exhibit>;
     for (const EmbeddedFile& embedded : EmbeddedFiles()) {
       if (!embedded.name.ends_with(".toml")) continue;
-      absl::StatusOr<Exhibit> exhibit = ReadExhibit(std::string(embedded.name), std::string(embedded.content));
+      absl::StatusOr<Exhibit> exhibit =
+          ReadExhibit(std::string(embedded.name), std::string(embedded.content));
       BANDANA_CHECK(exhibit.ok());  // a test reads all of them
       read->push_back(*std::move(exhibit));
     }
@@ -156,7 +157,7 @@ absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, con
   RunOptions with_verdicts = options;
   with_verdicts.conclude = [&](const Json& summary) {
     const Findings findings(summary, spec);
-    for (const Claim& claim : exhibit.claims) reproduction.verdicts.push_back(Judge(claim, findings));
+    for (const PaperClaim& claim : exhibit.claims) reproduction.verdicts.push_back(Judge(claim, findings));
     Json added = {{"verdicts", ToJson(reproduction.verdicts)}};
     if (scale == Scale::kSmoke) added["verdicts_note"] = "Scale smoke has too few runs to settle a claim.";
     return added;

@@ -12,9 +12,9 @@
 #include "bandana/lab/spec.h"
 
 /// An exhibit is one TOML file (docs/exhibits.md): an experiment, which is most often a figure or table of a
-/// paper, and claims about it. The file holds the spec at the paper's scale, in [scale.smoke] and [scale.quick]
-/// the values that differ at those scales, and the claims. The files in experiments/exhibits/ are compiled into
-/// the program.
+/// paper, and claims about it. The file holds the spec at the paper's scale, in [scale.smoke] and
+/// [scale.quick] the values that differ at those scales, and the claims. The files in experiments/exhibits/
+/// are compiled into the program.
 namespace bandana::lab {
 
 struct Exhibit {
@@ -22,7 +22,7 @@ struct Exhibit {
   std::string title;  ///< the name of the experiment
   std::string file;   ///< the file, for messages
   std::string text;   ///< the content of the file
-  std::vector<Claim> claims;
+  std::vector<PaperClaim> claims;
 };
 
 /// Returns the exhibits that are compiled into the program, ordered by name.

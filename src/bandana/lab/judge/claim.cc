@@ -15,7 +15,8 @@ std::string Filled(const std::string& text, const Bindings& bindings) {
   std::string filled;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text[at] == '{' ? text.find('}', at) : std::string::npos;
-    const auto bound = end == std::string::npos ? bindings.end() : bindings.find(text.substr(at + 1, end - at - 1));
+    const auto bound =
+        end == std::string::npos ? bindings.end() : bindings.find(text.substr(at + 1, end - at - 1));
     if (bound == bindings.end()) {
       filled += text[at++];
       continue;

@@ -10,8 +10,8 @@
 #include "bandana/lab/judge/findings.h"
 #include "bandana/lab/judge/formula.h"
 
-/// Claims as a TOML file writes them (docs/exhibits.md). Texts and formulas may hold keys and names in braces,
-/// which stand for the values that `for` and `each` give them.
+/// Claims as a TOML file writes them (docs/exhibits.md). Texts and formulas may hold keys and names in
+/// braces, which stand for the values that `for` and `each` give them.
 namespace bandana::lab {
 
 /// Values by name, from `for` and `each`. A name with a dot, or "horizon", is a key of the spec.
@@ -19,13 +19,13 @@ using Bindings = std::map<std::string, Json>;
 
 /// A metric at one point, or at several points along a key.
 struct Series {
-  std::string name = {};                 ///< for the evidence; empty: the names in `at`
-  std::vector<Json> at = {};             ///< names of [where] and tables of keys; later ones come first
-  std::string along = {};                ///< a key, a formula of keys, or "t"; empty: there is one point
-  Formula metric = Formula(0);           ///< a metric, or a formula of metrics and of keys of the point
-  std::optional<Formula> from = {};      ///< the smallest place that counts
-  std::optional<Formula> to = {};        ///< the largest place that counts
-  bool average = false;                  ///< whether points at one place are averaged, or else an error
+  std::string name = {};             ///< for the evidence; empty: the names in `at`
+  std::vector<Json> at = {};         ///< names of [where] and tables of keys; later ones come first
+  std::string along = {};            ///< a key, a formula of keys, or "t"; empty: there is one point
+  Formula metric = Formula(0);       ///< a metric, or a formula of metrics and of keys of the point
+  std::optional<Formula> from = {};  ///< the smallest place that counts
+  std::optional<Formula> to = {};    ///< the largest place that counts
+  bool average = false;              ///< whether points at one place are averaged, or else an error
 };
 
 /// A series, or a formula of the series that `let` names.
@@ -66,7 +66,7 @@ enum class By {
 enum class Places { kEvery, kSome, kFirst, kLast };
 
 /// One sentence of a paper, in a form that a run can confirm or not.
-struct Claim {
+struct PaperClaim {
   int line = 0;  ///< where it begins in its file
   std::string says;
   std::string paper;     ///< where the paper says so: "p1 Fig. 2(a)"

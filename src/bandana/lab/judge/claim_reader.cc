@@ -114,9 +114,9 @@ class ClaimReader {
     }
   }
 
-  absl::StatusOr<std::vector<Claim>> Read(const toml::table& table) {
+  absl::StatusOr<std::vector<PaperClaim>> Read(const toml::table& table) {
     if (const toml::node* where = table.get("where")) BANDANA_RETURN_IF_ERROR(ReadWhere(*where));
-    std::vector<Claim> claims;
+    std::vector<PaperClaim> claims;
     const toml::node* node = table.get("claim");
     if (node == nullptr) return claims;
     const toml::array* array = node->as_array();
@@ -166,7 +166,8 @@ class ClaimReader {
                          .accepted = fmt::format("{}", fmt::join(known, ", "))});
   }
 
-  absl::Status UnknownSpecKey(const std::string& within, const std::string& key, const toml::node& node) const {
+  absl::Status UnknownSpecKey(const std::string& within, const std::string& key,
+                              const toml::node& node) const {
     return InvalidInput({.message = "unknown key",
                          .file = file_,
                          .line = LineOf(node),
@@ -183,7 +184,8 @@ class ClaimReader {
       const std::string name(key.str());
       if (!IsKnown(name)) return UnknownSpecKey(within, name, node);
       std::optional<Json> value = JsonOf(node);
-      if (!value.has_value()) return Bad(within + "." + name, node, "a value of the key, largest or smallest");
+      if (!value.has_value())
+        return Bad(within + "." + name, node, "a value of the key, largest or smallest");
       where[name] = *std::move(value);
     }
     return where;
@@ -228,18 +230,18 @@ class ClaimReader {
     if (node == nullptr && required) return Missing("claim." + key, table, accepted);
     if (node == nullptr) return std::size_t{0};
     const auto* text = node->as_string();
-    const auto it =
-        text == nullptr ? names.end() : std::find(names.begin(), names.end(), text->get());
+    const auto it = text == nullptr ? names.end() : std::find(names.begin(), names.end(), text->get());
     if (it == names.end()) return Bad("claim." + key, *node, accepted);
     return static_cast<std::size_t>(it - names.begin());
   }
 
   // Reads a number between bounds.
-  absl::StatusOr<double> ReadNumber(const toml::table& table, const std::string& key, double least, double most,
-                                    const char* accepted) const {
+  absl::StatusOr<double> ReadNumber(const toml::table& table, const std::string& key, double least,
+                                    double most, const char* accepted) const {
     const toml::node* node = table.get(key);
     const std::optional<double> number = node->value<double>();
-    if (!number.has_value() || !(*number >= least && *number <= most)) return Bad("claim." + key, *node, accepted);
+    if (!number.has_value() || !(*number >= least && *number <= most))
+      return Bad("claim." + key, *node, accepted);
     return *number;
   }
 
@@ -282,13 +284,13 @@ class ClaimReader {
       if (let.contains(name)) continue;
       std::vector<std::string> known;
       for (const auto& [each, series] : let) known.push_back(each);
-      return InvalidInput({.message = "unknown series",
-                           .file = file_,
-                           .line = LineOf(node),
-                           .key = key,
-                           .value = name,
-                           .accepted = known.empty() ? "names that let gives"
-                                                     : fmt::format("{}", fmt::join(known, ", "))});
+      return InvalidInput(
+          {.message = "unknown series",
+           .file = file_,
+           .line = LineOf(node),
+           .key = key,
+           .value = name,
+           .accepted = known.empty() ? "names that let gives" : fmt::format("{}", fmt::join(known, ", "))});
     }
     return formula;
   }
@@ -369,7 +371,7 @@ class ClaimReader {
   }
 
   // Reads the series or formula of `of`, `than` or `above`, if there is one.
-  absl::Status ReadOperand(const toml::table& table, const std::string& key, const Claim& claim,
+  absl::Status ReadOperand(const toml::table& table, const std::string& key, const PaperClaim& claim,
                            std::optional<Operand>& operand) const {
     const toml::node* node = table.get(key);
     if (node == nullptr) return absl::OkStatus();
@@ -426,7 +428,9 @@ class ClaimReader {
     }
     const auto* name = node.as_string();
     if (name == nullptr || !keys) {
-      return Bad(key, node, keys ? "a key, a table of lists, or a list of these" : "a table of lists, or a list of these");
+      return Bad(
+          key, node,
+          keys ? "a key, a table of lists, or a list of these" : "a table of lists, or a list of these");
     }
     if (name->get().find('{') == std::string::npos && !IsKnown(name->get())) {
       return UnknownSpecKey(key, name->get(), node);
@@ -435,9 +439,9 @@ class ClaimReader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadClaim(const toml::table& table, std::vector<Claim>& claims) {
+  absl::Status ReadClaim(const toml::table& table, std::vector<PaperClaim>& claims) {
     BANDANA_ASSIGN_OR_RETURN(const std::size_t kind, ReadChoice(table, "is", ClaimKindNames(), true));
-    Claim claim;
+    PaperClaim claim;
     claim.line = LineOf(table);
     claim.is = static_cast<ClaimKind>(kind);
     std::vector<std::string> known = CommonKeys();
@@ -464,7 +468,7 @@ class ClaimReader {
     claim.where = where_;
     for (const Bindings& bindings : Combinations(variations)) {
       claims.push_back(claim);
-      Claim& made = claims.back();
+      PaperClaim& made = claims.back();
       made.bindings = bindings;
       made.says = Filled(claim.says, bindings);
       made.paper = Filled(claim.paper, bindings);
@@ -489,7 +493,7 @@ class ClaimReader {
     }
   }
 
-  absl::Status ReadWords(const toml::table& table, Claim& claim) const {
+  absl::Status ReadWords(const toml::table& table, PaperClaim& claim) const {
     BANDANA_ASSIGN_OR_RETURN(claim.says, ReadText(table, "says", "a sentence", true));
     BANDANA_ASSIGN_OR_RETURN(claim.paper,
                              ReadText(table, "paper", "where the paper says so, such as p1 Fig. 2(a)", true));
@@ -505,7 +509,7 @@ class ClaimReader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadAllSeries(const toml::table& table, Claim& claim) const {
+  absl::Status ReadAllSeries(const toml::table& table, PaperClaim& claim) const {
     if (const toml::node* node = table.get("let")) {
       const toml::table* names = node->as_table();
       if (names == nullptr) return Bad("claim.let", *node, "a table of series by name");
@@ -520,7 +524,7 @@ class ClaimReader {
     return ReadOperand(table, "above", claim, claim.above);
   }
 
-  absl::Status ReadNumbers(const toml::table& table, Claim& claim) const {
+  absl::Status ReadNumbers(const toml::table& table, PaperClaim& claim) const {
     if (const toml::node* node = table.get("factor")) {
       BANDANA_ASSIGN_OR_RETURN(claim.factor, ReadScalar("claim.factor", *node));
     }
@@ -531,8 +535,7 @@ class ClaimReader {
       BANDANA_ASSIGN_OR_RETURN(claim.like, ReadScalar("claim.like", *node));
     }
     if (table.contains("tolerance")) {
-      BANDANA_ASSIGN_OR_RETURN(claim.tolerance,
-                               ReadNumber(table, "tolerance", 0, HUGE_VAL, "a number >= 0"));
+      BANDANA_ASSIGN_OR_RETURN(claim.tolerance, ReadNumber(table, "tolerance", 0, HUGE_VAL, "a number >= 0"));
     }
     if (table.contains("share")) {
       BANDANA_ASSIGN_OR_RETURN(claim.share, ReadNumber(table, "share", 0, 1, "a number from 0 to 1"));
@@ -545,8 +548,8 @@ class ClaimReader {
     if (const toml::node* node = table.get("that")) {
       const toml::array* list = node->as_array();
       for (std::size_t i = 0; i < (list == nullptr ? 1 : list->size()); ++i) {
-        BANDANA_ASSIGN_OR_RETURN(Formula formula, ReadOfNames("claim.that", list == nullptr ? *node : *list->get(i),
-                                                              claim.let));
+        BANDANA_ASSIGN_OR_RETURN(
+            Formula formula, ReadOfNames("claim.that", list == nullptr ? *node : *list->get(i), claim.let));
         claim.that.push_back(std::move(formula));
       }
     }
@@ -559,7 +562,7 @@ class ClaimReader {
   }
 
   // Checks that the claim has all parts that its kind needs, and that they fit together.
-  absl::Status CheckWhole(const toml::table& table, const Claim& claim) const {
+  absl::Status CheckWhole(const toml::table& table, const PaperClaim& claim) const {
     const std::vector<std::string>& keys = KeysOf(claim.is);
     if (MayHave(keys, "of") && !claim.of.has_value()) return Missing("claim.of", table, "a series");
     if (MayHave(keys, "than") && claim.is != ClaimKind::kCode && !claim.than.has_value()) {
@@ -568,6 +571,11 @@ class ClaimReader {
     const bool trend = claim.is == ClaimKind::kFalls || claim.is == ClaimKind::kRises;
     const bool growth = claim.is == ClaimKind::kGrows;
     if (claim.of.has_value()) BANDANA_RETURN_IF_ERROR(CheckAlongOf(*table.get("of"), claim, trend, growth));
+    for (const auto& [key, operand] : {std::pair{"than", &claim.than}, std::pair{"above", &claim.above}}) {
+      const auto* series = operand->has_value() ? std::get_if<Series>(&**operand) : nullptr;
+      if (series == nullptr || series->along != "t") continue;
+      return Bad(fmt::format("claim.{}", key), *table.get(key), "a key; a series along t has no replicates");
+    }
     if (growth && claim.at_most.has_value() == claim.like.has_value()) {
       return Missing("claim.at_most", table, "an exponent as at_most, or as like, and not both");
     }
@@ -581,22 +589,25 @@ class ClaimReader {
       return Bad("claim.by", *table.get("by"), "mean, replicate");
     }
     if (claim.share.has_value() && claim.by == By::kMean) {
-      return Bad("claim.share", *table.get("share"), "a share of replicates only with by = median or replicate");
+      return Bad("claim.share", *table.get("share"),
+                 "a share of replicates only with by = median or replicate");
     }
     return absl::OkStatus();
   }
 
-  absl::Status CheckAlongOf(const toml::node& node, const Claim& claim, bool trend, bool growth) const {
+  absl::Status CheckAlongOf(const toml::node& node, const PaperClaim& claim, bool trend, bool growth) const {
     const auto* series = std::get_if<Series>(&*claim.of);
     const bool wants_series = claim.is == ClaimKind::kDelivers || claim.is == ClaimKind::kCode;
     if (series == nullptr) {
       return wants_series ? Bad("claim.of", node, "a series") : absl::OkStatus();
     }
     if ((trend || growth) && series->along.empty()) {
-      return Missing("claim.of.along", node, growth ? "a key, a formula of keys, or t" : "a key, or a formula of keys");
+      return Missing("claim.of.along", node,
+                     growth ? "a key, a formula of keys, or t" : "a key, or a formula of keys");
     }
     if (!growth && series->along == "t") {
-      return Bad("claim.of", node, "a key; a series along t has no replicates: use it in let, or with is = \"grows\"");
+      return Bad("claim.of", node,
+                 "a key; a series along t has no replicates: use it in let, or with is = \"grows\"");
     }
     return absl::OkStatus();
   }
@@ -605,13 +616,13 @@ class ClaimReader {
   std::vector<std::string> keys_;  // of specs, and facts of graphs
   std::shared_ptr<const std::map<std::string, Where>> where_ =
       std::make_shared<const std::map<std::string, Where>>();
-  std::set<std::string> bound_;          // the names that the claim binds
+  std::set<std::string> bound_;         // the names that the claim binds
   std::vector<Bindings> all_bindings_;  // all combinations of their values
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<Claim>> ReadClaims(const std::string& text, const std::string& file) {
+absl::StatusOr<std::vector<PaperClaim>> ReadClaims(const std::string& text, const std::string& file) {
   toml::table table;
   try {
     table = toml::parse(text, file);

@@ -11,6 +11,6 @@ namespace bandana::lab {
 /// Reads the [[claim]] tables of a TOML file and the names in [where] (docs/exhibits.md). `for` makes several
 /// claims of one table. Every error names the file, line, key, value and what is accepted. A file without
 /// claims gives none.
-absl::StatusOr<std::vector<Claim>> ReadClaims(const std::string& text, const std::string& file);
+absl::StatusOr<std::vector<PaperClaim>> ReadClaims(const std::string& text, const std::string& file);
 
 }  // namespace bandana::lab

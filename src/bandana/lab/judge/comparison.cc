@@ -154,10 +154,9 @@ std::string FiguresAlong(const NamedLine& a, const NamedLine& b, const std::vect
                        }));
   }
   if (b.kind == NamedLine::Kind::kConstant) {
-    return fmt::format(
-        "{}: {}, against {}", a.name,
-        AtPlaces(places, [](const SharedPlace& place) { return Figure(MeanOf(place.a)); }),
-        Figure(b.line.y.front().front()));
+    return fmt::format("{}: {}, against {}", a.name,
+                       AtPlaces(places, [](const SharedPlace& place) { return Figure(MeanOf(place.a)); }),
+                       Figure(b.line.y.front().front()));
   }
   return fmt::format("{} / {}: {}", a.name, b.name, AtPlaces(places, [](const SharedPlace& place) {
                        return Figure(PairedRatio(place.a, place.b));
@@ -179,7 +178,8 @@ Finding FallsOrRises(const NamedLine& a, bool rises) {
   std::string evidence = fmt::format("{}: {}", a.name, fmt::join(words, ", "));
   const bool overall = Compare(line.y.back(), line.y.front()) == wanted;
   if (!overall) evidence += fmt::format("; no clear {} from the first to the last", rises ? "rise" : "fall");
-  if (!turns.empty()) evidence += fmt::format("; clearly {} at {}", rises ? "down" : "up", fmt::join(turns, ", "));
+  if (!turns.empty())
+    evidence += fmt::format("; clearly {} at {}", rises ? "down" : "up", fmt::join(turns, ", "));
   return {overall && turns.empty(), evidence};
 }
 
@@ -233,12 +233,13 @@ absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b
     beyond.push_back(last.a[i] - last.b[i] - allowed * (first.a[i] - first.b[i]));
   }
   const bool holds = Compare(beyond, Sample(beyond.size(), 0)) != Order::kAbove;
-  return Finding{holds, fmt::format("{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
-                                    AtPlaces(places,
-                                             [](const SharedPlace& place) {
-                                               return Figure(PairedDifference(place.a, place.b));
-                                             }),
-                                    rate, std::pow(last.x / first.x, rate))};
+  return Finding{holds,
+                 fmt::format("{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
+                             AtPlaces(places,
+                                      [](const SharedPlace& place) {
+                                        return Figure(PairedDifference(place.a, place.b));
+                                      }),
+                             rate, std::pow(last.x / first.x, rate))};
 }
 
 }  // namespace bandana::lab

@@ -15,7 +15,8 @@ namespace bandana::lab {
 namespace {
 
 // Returns the value that a user has who does not set the option; nothing if it is not a number.
-std::optional<double> DefaultOf(const std::string& algorithm, const std::string& kind, const std::string& key) {
+std::optional<double> DefaultOf(const std::string& algorithm, const std::string& kind,
+                                const std::string& key) {
   const absl::StatusOr<const Family*> family = Families().FindFamily(algorithm, kind);
   if (!family.ok()) return std::nullopt;
   for (const Option& option : (*family)->options) {

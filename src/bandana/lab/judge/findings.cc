@@ -69,6 +69,11 @@ absl::StatusOr<Sample> MeasuredPoint::Final(const std::string& metric) const {
   return (*it)["values"].get<Sample>();
 }
 
+std::size_t MeasuredPoint::replicates() const {
+  const Json& metrics = (*json)["metrics"];
+  return metrics.empty() ? 1 : (*metrics.begin())["values"].size();
+}
+
 absl::StatusOr<CurveOverTime> CurveOf(const MeasuredPoint& point) {
   const auto curve = point.json->find("curve");
   if (curve == point.json->end()) return absl::NotFoundError("the run has no curve over time");

@@ -31,6 +31,8 @@ struct MeasuredPoint {
 
   /// Returns one value per replicate. Fails if the run has no such metric.
   absl::StatusOr<Sample> Final(const std::string& metric) const;
+
+  std::size_t replicates() const;
 };
 
 /// The statistics over replicates of the regret up to round t.

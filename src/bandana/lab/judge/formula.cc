@@ -17,7 +17,7 @@ struct Formula::Node {
   enum class Kind { kNumber, kName, kKey, kCall, kSeriesCall, kOperator, kComparisons };
   Kind kind = Kind::kNumber;
   double number = 0;
-  std::string text = {};                     // a name, a key, a function or an operator
+  std::string text = {};                      // a name, a key, a function or an operator
   std::vector<std::string> comparisons = {};  // between the arguments of kComparisons
   std::vector<Node> arguments = {};
 };
@@ -271,10 +271,15 @@ absl::StatusOr<double> Formula::Evaluate(const Scope& scope) const { return Valu
 absl::StatusOr<std::string> Formula::Explain(const Scope& scope) const {
   const bool compares = root_->kind == Node::Kind::kComparisons;
   std::string text;
+  double before = 0;
   for (std::size_t i = 0; i < (compares ? root_->arguments.size() : 1); ++i) {
     BANDANA_ASSIGN_OR_RETURN(const double value, ValueOf(compares ? root_->arguments[i] : *root_, scope));
-    if (i > 0) text += fmt::format(" {} ", root_->comparisons[i - 1]);
+    if (i > 0) {
+      const std::string& symbol = root_->comparisons[i - 1];
+      text += fmt::format(" {}{} ", Agrees(symbol, before, value) ? "" : "not ", symbol);
+    }
     text += fmt::format("{:.3g}", value);
+    before = value;
   }
   return text;
 }

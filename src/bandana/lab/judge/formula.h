@@ -36,8 +36,8 @@ class Formula {
 
   absl::StatusOr<double> Evaluate(const Scope& scope) const;
 
-  /// Returns both sides of a comparison as numbers: "0.013 <= 0.02". If it is no comparison, returns its
-  /// value.
+  /// Returns both sides of a comparison as numbers: "0.013 <= 0.02", or "0.03 not <= 0.02". If it is no
+  /// comparison, returns its value.
   absl::StatusOr<std::string> Explain(const Scope& scope) const;
 
   const std::string& text() const { return text_; }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "Eigen/Eigenvalues"
+#include "absl/status/status.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/judge/code_judges.h"
 #include "fmt/format.h"
@@ -31,11 +32,13 @@ Spectrum SpectrumOf(const Json& network) {
   return spectrum;
 }
 
-absl::StatusOr<Finding> LinksBy(const Case& of, double Spectrum::* eigenvalue) {
+absl::StatusOr<Finding> LinksBy(const Case& of, double Spectrum::*eigenvalue) {
   BANDANA_ASSIGN_OR_RETURN(const NamedLine counted, LineOf(*of.claim.of, of));
   BANDANA_ASSIGN_OR_RETURN(const MeasuredPoint* point,
                            of.findings.ThePoint(ChoiceOf(std::get<Series>(*of.claim.of), of)));
-  const Spectrum spectrum = SpectrumOf((*point->json)["network"]);
+  const auto network = point->json->find("network");
+  if (network == point->json->end()) return absl::NotFoundError("the run has no picture of the network");
+  const Spectrum spectrum = SpectrumOf(*network);
   const double links = MeanOf(counted.line.y.front()).value;
   const double value = spectrum.*eigenvalue;
   const double formula =

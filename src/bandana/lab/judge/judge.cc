@@ -123,7 +123,7 @@ std::string CaseInWords(const Case& of) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-absl::StatusOr<Finding> JudgeAll(const Claim& claim, const Findings& findings) {
+absl::StatusOr<Finding> JudgeAll(const PaperClaim& claim, const Findings& findings) {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<Case> cases, CasesOf(claim, findings));
   Finding all{true, ""};
   for (const Case& each : cases) {
@@ -140,7 +140,7 @@ absl::StatusOr<Finding> JudgeAll(const Claim& claim, const Findings& findings) {
 
 }  // namespace
 
-Verdict Judge(const Claim& claim, const Findings& findings) {
+Verdict Judge(const PaperClaim& claim, const Findings& findings) {
   Verdict verdict{.claim = claim.says, .paper = claim.paper, .expected = claim.expected};
   const absl::StatusOr<Finding> finding = JudgeAll(claim, findings);
   if (!finding.ok()) {

@@ -8,6 +8,6 @@ namespace bandana::lab {
 
 /// Compares a claim with a run. docs/exhibits.md says when a claim of each kind holds. "Clearly" means by at
 /// least kClear standard errors of the paired difference.
-Verdict Judge(const Claim& claim, const Findings& findings);
+Verdict Judge(const PaperClaim& claim, const Findings& findings);
 
 }  // namespace bandana::lab

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -13,9 +14,7 @@
 namespace bandana::lab {
 namespace {
 
-bool IsSpecKey(const std::string& name) {
-  return name.find('.') != std::string::npos || name == "horizon";
-}
+bool IsSpecKey(const std::string& name) { return name.find('.') != std::string::npos || name == "horizon"; }
 
 // Returns the name if the text is just a bound name in braces.
 const Json* BoundWhole(const std::string& text, const Bindings& bindings) {
@@ -31,7 +30,7 @@ Json FilledValue(const Json& value, const Bindings& bindings) {
   return Filled(text, bindings);
 }
 
-std::vector<const Series*> SeriesOf(const Claim& claim) {
+std::vector<const Series*> SeriesOf(const PaperClaim& claim) {
   std::vector<const Series*> all;
   for (const std::optional<Operand>* operand : {&claim.of, &claim.than, &claim.above}) {
     if (!operand->has_value()) continue;
@@ -78,6 +77,7 @@ absl::StatusOr<Sample> SampleAt(const MeasuredPoint& point, const Formula& metri
     BANDANA_ASSIGN_OR_RETURN(const double each, metric.Evaluate(scope));
     result.push_back(each);
   }
+  if (samples.empty()) result.resize(point.replicates(), result.front());  // a formula of keys alone
   return result;
 }
 
@@ -122,7 +122,8 @@ absl::StatusOr<Line> LineAlong(const Series& series, const std::string& along, c
     }
     Sample mean(samples.front().size(), 0);
     for (const Sample& sample : samples) {
-      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += sample[i] / static_cast<double>(samples.size());
+      for (std::size_t i = 0; i < mean.size(); ++i)
+        mean[i] += sample[i] / static_cast<double>(samples.size());
     }
     line.x.push_back(x);
     line.y.push_back(samples.size() == 1 ? std::move(samples.front()) : std::move(mean));
@@ -141,11 +142,10 @@ absl::StatusOr<Line> LineOverTime(const Series& series, const MeasuredPoint& poi
       if (name == "regret") return regret[i];
       return absl::NotFoundError("the run has no curve of " + name);
     };
-    BANDANA_ASSIGN_OR_RETURN(
-        const double y,
-        series.metric.Evaluate({.name = value, .key = [&](const std::string& key) {
-                                  return KeyAt(point, key, of.bindings, value);
-                                }}));
+    BANDANA_ASSIGN_OR_RETURN(const double y,
+                             series.metric.Evaluate({.name = value, .key = [&](const std::string& key) {
+                                                       return KeyAt(point, key, of.bindings, value);
+                                                     }}));
     line.x.push_back(curve.t[i]);
     line.y.push_back({y});
   }
@@ -217,8 +217,10 @@ absl::StatusOr<NamedLine> Combined(const Formula& formula, const Case& of) {
     std::map<std::string, const Sample*> here;
     for (const auto& [name, line] : lines) {
       const auto it = std::find(line.line.x.begin(), line.line.x.end(), x);
-      if (line.kind != base->kind) here[name] = &line.line.y.front();
-      else if (it != line.line.x.end()) here[name] = &line.line.y[static_cast<std::size_t>(it - line.line.x.begin())];
+      if (line.kind != base->kind)
+        here[name] = &line.line.y.front();
+      else if (it != line.line.x.end())
+        here[name] = &line.line.y[static_cast<std::size_t>(it - line.line.x.begin())];
     }
     if (here.size() < lines.size()) continue;
     Sample sample;
@@ -227,10 +229,10 @@ absl::StatusOr<NamedLine> Combined(const Formula& formula, const Case& of) {
         if (i >= here.at(name)->size()) return absl::NotFoundError("too few replicates of " + name);
         return (*here.at(name))[i];
       };
-      BANDANA_ASSIGN_OR_RETURN(
-          const double y, formula.Evaluate({.name = value, .key = [&](const std::string& key) {
-                                              return NumberOf(*Formula::Parse("{" + key + "}"), of);
-                                            }}));
+      BANDANA_ASSIGN_OR_RETURN(const double y,
+                               formula.Evaluate({.name = value, .key = [&](const std::string& key) {
+                                                   return NumberOf(*Formula::Parse("{" + key + "}"), of);
+                                                 }}));
       sample.push_back(y);
     }
     result.line.x.push_back(x);
@@ -343,17 +345,16 @@ absl::StatusOr<double> NumberOf(const Formula& formula, const Case& of) {
 Formula::Scope ScopeOf(const std::map<std::string, NamedLine>& lines, const Case& of) {
   return {.name = [&lines](const std::string& name) -> absl::StatusOr<double> {
             const NamedLine& line = lines.at(name);
-            if (line.kind != NamedLine::Kind::kOnePlace) return absl::NotFoundError(name + " is not one number");
+            if (line.kind != NamedLine::Kind::kOnePlace)
+              return absl::NotFoundError(name + " is not one number");
             return MeanOf(line.line.y.front()).value;
           },
           .key = [&of](const std::string& key) { return NumberOf(*Formula::Parse("{" + key + "}"), of); },
-          .of_series =
-              [&lines](const std::string& function, const std::string& series, double x) {
-                return FunctionOf(function, lines.at(series), x);
-              }};
+          .of_series = [&lines](const std::string& function, const std::string& series,
+                                double x) { return FunctionOf(function, lines.at(series), x); }};
 }
 
-absl::StatusOr<std::vector<Case>> CasesOf(const Claim& claim, const Findings& findings) {
+absl::StatusOr<std::vector<Case>> CasesOf(const PaperClaim& claim, const Findings& findings) {
   std::vector<Case> cases = {{claim, claim.bindings, findings}};
   for (const Variation& variation : claim.each) {
     std::vector<Case> next;

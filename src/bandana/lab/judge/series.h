@@ -23,7 +23,7 @@ struct NamedLine {
 
 /// A claim with the values of `each`, and the run that it is compared with.
 struct Case {
-  const Claim& claim;
+  const PaperClaim& claim;
   Bindings bindings;
   const Findings& findings;
 };
@@ -38,8 +38,8 @@ std::string AlongOf(const Series& series, const Case& of);
 absl::StatusOr<NamedLine> LineOf(const Series& series, const Case& of);
 absl::StatusOr<NamedLine> LineOf(const Operand& operand, const Case& of);
 
-/// Returns the value of a formula that belongs to the whole claim. A key that is not bound must have one value
-/// at all points of the claim.
+/// Returns the value of a formula that belongs to the whole claim. A key that is not bound must have one
+/// value at all points of the claim.
 absl::StatusOr<double> NumberOf(const Formula& formula, const Case& of);
 
 /// Returns what the names in a formula of `let` names mean: the mean over replicates, or a function of the
@@ -47,10 +47,10 @@ absl::StatusOr<double> NumberOf(const Formula& formula, const Case& of);
 Formula::Scope ScopeOf(const std::map<std::string, NamedLine>& lines, const Case& of);
 
 /// Returns all cases of a claim: one for each combination of values of `each`.
-absl::StatusOr<std::vector<Case>> CasesOf(const Claim& claim, const Findings& findings);
+absl::StatusOr<std::vector<Case>> CasesOf(const PaperClaim& claim, const Findings& findings);
 
-/// Returns the exponent of growth: the slope of LogLogSlope. Over time it is the slope from the first place to
-/// the last, without a standard error, since the values of one run are no independent samples.
+/// Returns the exponent of growth: the slope of LogLogSlope. Over time it is the slope from the first place
+/// to the last, without a standard error, since the values of one run are no independent samples.
 absl::StatusOr<Estimate> ExponentOf(const NamedLine& line);
 
 /// A place that two series share.

@@ -77,6 +77,7 @@ absl::StatusOr<Finding> TimesHide(const Case& of) {
   const std::size_t half = a.size() / 2;
   if (half == 0 || b.size() != a.size()) return absl::NotFoundError("too few runs to choose and to judge by");
   const Json& claimed = (*point->json)["privacy"]["nominal"];
+  if (claimed.is_null()) return absl::NotFoundError("the points have no nominal guarantee");
   const double epsilon = claimed["epsilon"].get<double>();
   const double delta = claimed["delta"].get<double>();
   const SyncEvent event = MostTelling(std::span(a).first(half), std::span(b).first(half), delta);
