@@ -73,7 +73,9 @@ TEST(Formula, FailsIfANameHasNoValue) {
 }
 
 TEST(Formula, ExplainsBothSides) {
-  const auto name = [](const std::string& text) -> absl::StatusOr<double> { return text == "a" ? 2 : 3.14159; };
+  const auto name = [](const std::string& text) -> absl::StatusOr<double> {
+    return text == "a" ? 2 : 3.14159;
+  };
   const auto explained = [&](const std::string& text) {
     return *Formula::Parse(text)->Explain({.name = name, .key = name});
   };

@@ -145,7 +145,9 @@ TEST(Judge, GrowsLikeIsNotGrowsAtMost) {
       "is = \"grows\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n";
   const PaperClaim like = ClaimOf("", of + "like = 0.5\ntolerance = 0.05\n");
   const PaperClaim at_most = ClaimOf("", of + "at_most = 0.5\ntolerance = 0.05\n");
-  const auto holds = [](const PaperClaim& claim, const Json& run) { return Judge(claim, Findings(run)).holds; };
+  const auto holds = [](const PaperClaim& claim, const Json& run) {
+    return Judge(claim, Findings(run)).holds;
+  };
   EXPECT_TRUE(holds(like, Growing(0.5)) && holds(at_most, Growing(0.5)));
   EXPECT_FALSE(holds(like, Growing(0.3)));
   EXPECT_TRUE(holds(at_most, Growing(0.3)));
@@ -281,9 +283,9 @@ TEST(Judge, APointWithoutAKeyStandsForAllItsValues) {
   std::vector<Json> points = LineIn("central", {Around(10), Around(20)});
   points.push_back(PlantedPoint({{kModel, "none"}}, {{"regret", Around(5)}}));
   const PaperClaim claim = ClaimOf("",
-                              "is = \"above\"\neach = { \"privacy.epsilon\" = [1, 2] }\n"
-                              "of = { at = { \"privacy.model\" = \"central\" } }\n"
-                              "than = { at = { \"privacy.model\" = \"none\" } }\n");
+                                   "is = \"above\"\neach = { \"privacy.epsilon\" = [1, 2] }\n"
+                                   "of = { at = { \"privacy.model\" = \"central\" } }\n"
+                                   "than = { at = { \"privacy.model\" = \"none\" } }\n");
   EXPECT_TRUE(Judge(claim, Findings(PlantedRun(points))).holds);
 }
 

@@ -33,8 +33,7 @@ void AddSet(CLI::App& command, std::vector<std::string>& set) {
 template <class T>
 CLI::Option* AddOptional(CLI::App& command, const std::string& flag, std::optional<T>& value,
                          const std::string& help) {
-  return command.add_option_function<T>(
-      flag, [&value](const T& given) { value = given; }, help);
+  return command.add_option_function<T>(flag, [&value](const T& given) { value = given; }, help);
 }
 
 // Accepts whole numbers from 0 to 2^64 - 1. CLI11 by itself wraps numbers that are negative or too large.

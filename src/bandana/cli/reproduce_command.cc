@@ -82,7 +82,10 @@ std::string CommandFor(const std::string& exhibits, const ReproduceArguments& ar
 
 std::string InterruptedMessage(const ReproduceArguments& arguments) {
   std::string exhibits = arguments.all ? "--all" : "";
-  for (const std::string& name : arguments.exhibits) exhibits += (exhibits.empty() ? "" : " ") + Quoted(name);
+  for (const std::string& name : arguments.exhibits) {
+    if (!exhibits.empty()) exhibits += ' ';
+    exhibits += Quoted(name);
+  }
   std::string command = CommandFor(exhibits, arguments);
   if (!arguments.out.empty()) command += " --out " + Quoted(arguments.out);
   return fmt::format("interrupted; continue with: {} --resume", command);

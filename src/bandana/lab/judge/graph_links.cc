@@ -32,7 +32,7 @@ Spectrum SpectrumOf(const Json& network) {
   return spectrum;
 }
 
-absl::StatusOr<Finding> LinksBy(const Case& of, double Spectrum::*eigenvalue) {
+absl::StatusOr<Finding> LinksBy(const Case& of, double Spectrum::* eigenvalue) {
   BANDANA_ASSIGN_OR_RETURN(const NamedLine counted, LineOf(*of.claim.of, of));
   BANDANA_ASSIGN_OR_RETURN(const MeasuredPoint* point,
                            of.findings.ThePoint(ChoiceOf(std::get<Series>(*of.claim.of), of)));
