@@ -93,7 +93,6 @@ function(bandana_library folder)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   if(sources)
     add_library(bandana_${folder} STATIC ${sources})
-    list(FILTER sources EXCLUDE REGEX "/exhibits/")  # each has names like kFigure
     if(BANDANA_UNITY)
       bandana_unity(bandana_${folder} ${sources})
     endif()

@@ -1,13 +1,10 @@
-#include <algorithm>
-
-#include "bandana/lab/exhibits/exhibits.h"
-#include "bandana/lab/exhibits/p3_points.h"
 #include "gmock/gmock.h"
+#include "tests/lab/claims_support.h"
 
 namespace bandana::lab {
 namespace {
 
-using testing::ElementsAre;
+using test::On;
 using testing::HasSubstr;
 
 Json PointOf(const Json& varied, double regret, double early = 0.5) {
@@ -15,52 +12,6 @@ Json PointOf(const Json& varied, double regret, double early = 0.5) {
   return {{"point", varied},
           {"metrics", {{"regret_per_agent", {{"values", values}}}}},
           {"curve", {{"t", {450, 500}}, {"regret", {{"mean", {early, regret}}, {"sd", {0, 0}}}}}}};
-}
-
-// Returns the verdict on the claim whose text contains `words`.
-Verdict On(const Json& summary, const std::vector<PaperClaim>& claims, const std::string& words) {
-  const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
-    return claim.claim.find(words) != std::string::npos;
-  });
-  EXPECT_TRUE(it != claims.end()) << words;
-  return it == claims.end() ? Verdict() : Judge(*it, Findings(summary));
-}
-
-Json ByAgents() {
-  return {
-      {"points",
-       {PointOf({{"privacy.model", "silo"}, {"algorithm.local", "released"}, {"federation.agents", 5}}, 30),
-        PointOf({{"privacy.model", "silo"}, {"algorithm.local", "released"}, {"federation.agents", 20}}, 10),
-        PointOf({{"privacy.model", "none"}, {"algorithm.local", "raw"}, {"federation.agents", 50}}, 4)}}};
-}
-
-TEST(P3Points, ValuesAreThoseOfThePointsThatAreMeant) {
-  const Json summary = ByAgents();
-  const Findings findings(summary);
-  EXPECT_THAT(ValuesOf(findings, "federation.agents", p3::Ours()), ElementsAre(5, 20));
-  EXPECT_THAT(ValuesOf(findings, "federation.agents", p3::NonPrivate()), ElementsAre(50));
-  EXPECT_TRUE(ValuesOf(findings, "privacy.epsilon", p3::Ours()).empty());
-}
-
-TEST(P3Points, AtEveryValueOrNotAtAll) {
-  const Json summary = ByAgents();
-  const Findings findings(summary);
-  const auto up_to = [](double most) {
-    return [most](double value) -> absl::StatusOr<Finding> { return Finding{value <= most, "seen"}; };
-  };
-  EXPECT_TRUE(AtEvery(findings, "federation.agents", p3::Ours(), up_to(20))->holds);
-  const Finding not_all = *AtEvery(findings, "federation.agents", p3::Ours(), up_to(10));
-  EXPECT_FALSE(not_all.holds);
-  EXPECT_EQ(not_all.evidence, "seen; seen");
-  EXPECT_FALSE(AtEvery(findings, "federation.agents", p3::AsPrinted(), up_to(9)).ok());
-}
-
-TEST(P3Points, SlopesAreHeldAgainstARateFromBothSides) {
-  const Named square{"square", {{1, 10}, {{2, 2, 2}, {200, 200, 200}}}};
-  EXPECT_TRUE(p3::GrowsLike(square, 2, 0.1).holds);
-  EXPECT_FALSE(p3::GrowsLike(square, 2.5, 0.1).holds);
-  EXPECT_FALSE(p3::GrowsLike(square, 1.5, 0.1).holds);
-  EXPECT_THAT(p3::GrowsLike(square, 2, 0.1).evidence, HasSubstr("slope 2.00 +- 0.00, 2 +- 0 at 1"));
 }
 
 // Five agents lose 1 per round together if they know nothing.
@@ -71,18 +22,19 @@ Json Learning(double ours_at_end, double printed_at_end) {
                                          {"privacy.epsilon", 1.0},
                                          {"privacy.calibration", printed ? "paper" : "tight"},
                                          {"algorithm.local", printed ? "raw" : "released"},
-                                         {"federation.agents", 5}},
+                                         {"federation.agents", 5},
+                                         {"horizon", 500}},
                                         10 + (printed ? printed_at_end : ours_at_end), 10));
   }
   return summary;
 }
 
 TEST(P3Fig1a, LearnedMeansThatNothingIsLostAtTheEnd) {
-  EXPECT_TRUE(On(Learning(0.4, 45), P3Fig1aClaims(), "has learned").holds);
-  EXPECT_FALSE(On(Learning(0.6, 45), P3Fig1aClaims(), "has learned").holds);
-  EXPECT_FALSE(On(Learning(0.4, 20), P3Fig1aClaims(), "has learned").holds);
-  EXPECT_THAT(On(Learning(0.4, 45), P3Fig1aClaims(), "has learned").evidence,
-              HasSubstr("M = 5: 0.8 % by default, 90 % as printed"));
+  EXPECT_TRUE(On(Learning(0.4, 45), "p3-fig1a", "has learned").holds);
+  EXPECT_FALSE(On(Learning(0.6, 45), "p3-fig1a", "has learned").holds);
+  EXPECT_FALSE(On(Learning(0.4, 20), "p3-fig1a", "has learned").holds);
+  EXPECT_THAT(On(Learning(0.4, 45), "p3-fig1a", "has learned").evidence,
+              HasSubstr("0.008 <= 0.01, 0.9 >= 0.5"));
 }
 
 TEST(P3Fig1b, EachModelHasAnOrderOfItsOwn) {
@@ -101,11 +53,13 @@ TEST(P3Fig1b, EachModelHasAnOrderOfItsOwn) {
   add("silo", "mlogt", 100);
   add("silo", "every", 200);
   for (const char* claim : {"non-private: M log T", "non-private: M T", "beyond the paper: private, M T"}) {
-    EXPECT_TRUE(On(summary, P3Fig1bClaims(), claim).holds) << claim;
+    EXPECT_TRUE(On(summary, "p3-fig1b", claim).holds) << claim;
   }
-  EXPECT_FALSE(On(summary, P3Fig1bClaims(), "private: M T messages have less").evidence.empty());
-  EXPECT_FALSE(Judge(P3Fig1bClaims()[2], Findings(summary)).holds);
-  EXPECT_FALSE(Judge(P3Fig1bClaims()[3], Findings(summary)).holds);
+  const std::vector<PaperClaim>& claims = (*FindExhibit("p3-fig1b"))->claims;
+  for (const std::size_t i : {2, 3}) {
+    EXPECT_THAT(claims[i].says, testing::StartsWith("private: M"));
+    EXPECT_FALSE(Judge(claims[i], Findings(summary)).holds);
+  }
 }
 
 Json OnGraphs(double line_regret) {
@@ -134,16 +88,15 @@ Json OnGraphs(double line_regret) {
 }
 
 TEST(P3Peers, AreOrderedByCliquesTimesGamma) {
-  EXPECT_TRUE(
-      On(OnGraphs(250), P3P2pClaims(), "non-private: regret is ordered").holds);  // products 1, 2, 4, 6, 8
-  EXPECT_FALSE(On(OnGraphs(150), P3P2pClaims(), "non-private: regret is ordered").holds);  // 6 is below 4
+  EXPECT_TRUE(On(OnGraphs(250), "p3-p2p", "non-private: regret is ordered").holds);  // products 1, 2, 4, 6, 8
+  EXPECT_FALSE(On(OnGraphs(150), "p3-p2p", "non-private: regret is ordered").holds);  // 6 is below 4
 }
 
 TEST(P3Peers, TheLineIsHeldAgainstBeingAlone) {
-  EXPECT_FALSE(On(OnGraphs(250), P3P2pClaims(), "private, on a line with the largest gamma").holds);
-  EXPECT_TRUE(On(OnGraphs(400), P3P2pClaims(), "private, on a line with the largest gamma").holds);
-  EXPECT_TRUE(On(OnGraphs(250), P3P2pClaims(), "on a complete graph").holds);
-  EXPECT_TRUE(On(OnGraphs(250), P3P2pClaims(), "a star is one clique").holds);
+  EXPECT_FALSE(On(OnGraphs(250), "p3-p2p", "private, on a line with the largest gamma").holds);
+  EXPECT_TRUE(On(OnGraphs(400), "p3-p2p", "private, on a line with the largest gamma").holds);
+  EXPECT_TRUE(On(OnGraphs(250), "p3-p2p", "on a complete graph").holds);
+  EXPECT_TRUE(On(OnGraphs(250), "p3-p2p", "a star is one clique").holds);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "bandana/core/distributions.h"
 #include "bandana/core/generators.h"
-#include "bandana/lab/exhibits/exhibits.h"
+#include "tests/lab/claims_support.h"
 
 // Tests of p3-leak's distinguisher on made-up times.
 namespace bandana::lab {
@@ -21,7 +21,7 @@ Json PointOf(const char* sync, const char* world, const Sample& rounds) {
 
 Verdict OfTrigger(const Sample& a, const Sample& b) {
   const Json summary = {{"points", {PointOf("determinant", "a", a), PointOf("determinant", "b", b)}}};
-  return Judge(P3LeakClaims().front(), Findings(summary));
+  return Judge((*FindExhibit("p3-leak"))->claims.front(), Findings(summary));
 }
 
 TEST(P3Leak, TimesThatDifferInEveryRunBreakTheClaim) {

@@ -1,5 +1,3 @@
-#include "bandana/lab/exhibits/exhibits.h"
-#include "bandana/lab/exhibits/p4_points.h"
 #include "gmock/gmock.h"
 #include "tests/lab/claims_support.h"
 
@@ -7,12 +5,12 @@ namespace bandana::lab {
 namespace {
 
 using test::On;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Makes a point with three runs, each metric spread around its value.
 Json PointOf(const Json& varied, const std::map<std::string, double>& metrics) {
-  Json point = {{"point", varied}, {"metrics", Json::object()}, {"network", {{"nodes", 50}}}};
+  Json point = {{"point", varied}, {"metrics", Json::object()}};
+  point["point"]["federation.agents"] = 50;
   for (const auto& [name, value] : metrics) {
     point["metrics"][name] = {{"values", Sample{0.99 * value, value, 1.01 * value}}};
   }
@@ -21,37 +19,10 @@ Json PointOf(const Json& varied, const std::map<std::string, double>& metrics) {
 
 // Makes a point whose metrics are the same in all runs, because they are counts.
 Json Counted(const Json& varied, const std::map<std::string, double>& metrics) {
-  Json point = {{"point", varied}, {"metrics", Json::object()}, {"network", {{"nodes", 50}}}};
+  Json point = {{"point", varied}, {"metrics", Json::object()}};
+  point["point"]["federation.agents"] = 50;
   for (const auto& [name, value] : metrics) point["metrics"][name] = {{"values", Sample(3, value)}};
   return point;
-}
-
-TEST(P4Points, LinksARoundAreByReplicate) {
-  const Json summary = {
-      {"points",
-       {{{"point", {{"graph", "ring"}}},
-         {"metrics", {{"links_peer", {{"values", {100, 300}}}}, {"rounds", {{"values", {2, 3}}}}}}}}}};
-  const Findings findings(summary);
-  EXPECT_THAT(*p4::PerRound(findings, {{"graph", "ring"}}, "links_peer"), ElementsAre(50, 100));
-  EXPECT_FALSE(p4::PerRound(findings, {{"graph", "star"}}, "links_peer").ok());
-}
-
-TEST(P4Points, ExactlyMeansInEveryRun) {
-  EXPECT_TRUE(p4::IsExactly({"links", {98, 98}}, 98).holds);
-  EXPECT_FALSE(p4::IsExactly({"links", {97, 99}}, 98).holds);
-}
-
-Json Curved(double half, double end) {
-  return {{"points",
-           {{{"point", {{"a", 1}}},
-             {"curve", {{"t", {50, 100}}, {"regret", {{"mean", {half, end}}, {"sd", {0, 0}}}}}}}}}};
-}
-
-TEST(P4Points, LinearRegretDoublesInTheSecondHalf) {
-  const Json linear = Curved(10, 20);
-  EXPECT_DOUBLE_EQ(*p4::GrowthAtEnd(Findings(linear), {{"a", 1}}), 1);
-  const Json flat = Curved(10, 10);
-  EXPECT_DOUBLE_EQ(*p4::GrowthAtEnd(Findings(flat), {{"a", 1}}), 0);
 }
 
 Json ByEpsilon(double tight_at_one) {
@@ -75,11 +46,11 @@ Json ByEpsilon(double tight_at_one) {
 }
 
 TEST(P4Fig4, EpsilonOneIsHeldAgainstNoPrivacy) {
-  EXPECT_TRUE(On(ByEpsilon(150), P4Fig4Claims(), "as printed, epsilon = 1").holds);
-  EXPECT_FALSE(On(ByEpsilon(150), P4Fig4Claims(), "epsilon delivered, epsilon = 1").holds);
-  EXPECT_TRUE(On(ByEpsilon(104), P4Fig4Claims(), "epsilon delivered, epsilon = 1").holds);
-  EXPECT_TRUE(On(ByEpsilon(150), P4Fig4Claims(), "exact widths: regret falls").holds);
-  EXPECT_FALSE(On(ByEpsilon(600), P4Fig4Claims(), "exact widths: regret falls").holds);
+  EXPECT_TRUE(On(ByEpsilon(150), "p4-fig4", "as printed, epsilon = 1").holds);
+  EXPECT_FALSE(On(ByEpsilon(150), "p4-fig4", "epsilon delivered, epsilon = 1").holds);
+  EXPECT_TRUE(On(ByEpsilon(104), "p4-fig4", "epsilon delivered, epsilon = 1").holds);
+  EXPECT_TRUE(On(ByEpsilon(150), "p4-fig4", "exact widths: regret falls").holds);
+  EXPECT_FALSE(On(ByEpsilon(600), "p4-fig4", "exact widths: regret falls").holds);
 }
 
 Json ByRounds(double five, double no_limit) {
@@ -110,32 +81,39 @@ Json ByRounds(double five, double no_limit) {
 }
 
 TEST(P4Fig6, RoundsAreComparedInThePapersRange) {
-  EXPECT_TRUE(On(ByRounds(150, 100), P4Fig6Claims(), "gap-free: regret falls").holds);
-  EXPECT_FALSE(On(ByRounds(250, 100), P4Fig6Claims(), "gap-free: regret falls").holds);
-  EXPECT_FALSE(On(ByRounds(150, 100), P4Fig6Claims(), "gap-free: R = 4 and R = 5").holds);
-  EXPECT_TRUE(On(ByRounds(195, 100), P4Fig6Claims(), "gap-free: R = 4 and R = 5").holds);
-  EXPECT_FALSE(On(ByRounds(195, 120), P4Fig6Claims(), "gap-free: four rounds suffice").holds);
-  EXPECT_TRUE(On(ByRounds(195, 199), P4Fig6Claims(), "gap-free: four rounds suffice").holds);
-  EXPECT_TRUE(On(ByRounds(195, 100), P4Fig6Claims(), "about log T = 4 rounds").holds);
-  EXPECT_FALSE(On(ByRounds(195, 160), P4Fig6Claims(), "about log T = 4 rounds").holds);
+  EXPECT_TRUE(On(ByRounds(150, 100), "p4-fig6", "gap-free: regret falls").holds);
+  EXPECT_FALSE(On(ByRounds(250, 100), "p4-fig6", "gap-free: regret falls").holds);
+  EXPECT_FALSE(On(ByRounds(150, 100), "p4-fig6", "gap-free: R = 4 and R = 5").holds);
+  EXPECT_TRUE(On(ByRounds(195, 100), "p4-fig6", "gap-free: R = 4 and R = 5").holds);
+  EXPECT_FALSE(On(ByRounds(195, 120), "p4-fig6", "gap-free: four rounds suffice").holds);
+  EXPECT_TRUE(On(ByRounds(195, 199), "p4-fig6", "gap-free: four rounds suffice").holds);
+  EXPECT_TRUE(On(ByRounds(195, 100), "p4-fig6", "about log T = 4 rounds").holds);
+  EXPECT_FALSE(On(ByRounds(195, 160), "p4-fig6", "about log T = 4 rounds").holds);
 }
 
 TEST(P4Fig6, RoundsAreHeldAgainstBeingAlone) {
-  EXPECT_TRUE(On(ByRounds(150, 100), P4Fig6Claims(), "with one round each is better off alone").holds);
-  EXPECT_FALSE(On(ByRounds(150, 100), P4Fig6Claims(), "with fewer rounds than").holds);
+  EXPECT_TRUE(On(ByRounds(150, 100), "p4-fig6", "with one round each is better off alone").holds);
+  EXPECT_FALSE(On(ByRounds(150, 100), "p4-fig6", "with fewer rounds than").holds);
 }
 
 TEST(P4Fig7, NoRunCostsMoreThanTheTheorem) {
-  Json summary = {{"points",
-                   {Counted({{"algorithm.participation", 0.3}, {"algorithm.rounds", 4}},
-                            {{"communication_cost", 25.0 * 15 * 4}}),
-                    Counted({{"algorithm.participation", 1.0}, {"algorithm.rounds", "auto"}},
-                            {{"communication_cost", 1e9}})}}};
-  const Verdict most = On(summary, P4Fig7Claims(), "cost counted is at most");
-  EXPECT_TRUE(most.holds);
-  EXPECT_THAT(most.evidence, HasSubstr("from 1.00 to 1.00 times"));
+  Json summary = {{"points", Json::array()}};
+  for (const bool printed : {false, true}) {
+    for (const int rounds : {4, 5}) {
+      summary["points"].push_back(Counted({{"privacy.calibration", printed ? "paper" : "tight"},
+                                           {"algorithm.width", printed ? "paper" : "exact"},
+                                           {"algorithm.gap", printed ? "known" : "auto"},
+                                           {"federation.cost_server", 25},
+                                           {"algorithm.participation", 0.3},
+                                           {"algorithm.rounds", rounds}},
+                                          {{"communication_cost", 25.0 * 15 * rounds}}));
+    }
+  }
+  EXPECT_TRUE(On(summary, "p4-fig7", "cost counted is at most").holds);
   summary["points"][0]["metrics"]["communication_cost"]["values"][1] = 1525;
-  EXPECT_FALSE(On(summary, P4Fig7Claims(), "cost counted is at most").holds);
+  const Verdict more = On(summary, "p4-fig7", "cost counted is at most");
+  EXPECT_FALSE(more.holds);
+  EXPECT_THAT(more.evidence, HasSubstr("1 to 1.02 at 4"));
 }
 
 Json OnGraphs(double star_links) {
@@ -174,17 +152,17 @@ TEST(P4Table1, CountsAreHeldAgainstFormulas) {
   for (const char* words : {"star: 2(M - 1)", "ring: M^2/2", "complete: M(M - 1)/2",
                             "a round takes d_G slots", "waiting costs at most", "GIS sends nothing twice",
                             "flooding is as fast", "gossip is slow", "handshakes"}) {
-    EXPECT_TRUE(On(summary, P4Table1Claims(), words).holds) << words;
+    EXPECT_TRUE(On(summary, "p4-table1", words).holds) << words;
   }
-  EXPECT_FALSE(On(OnGraphs(97), P4Table1Claims(), "star: 2(M - 1)").holds);
+  EXPECT_FALSE(On(OnGraphs(97), "p4-table1", "star: 2(M - 1)").holds);
 }
 
 TEST(P4Table1, TheEigenvalueIsOfTheWalk) {
   const Json summary = OnGraphs(98);
-  const Verdict walk = On(summary, P4Table1Claims(), "second largest modulus");
+  const Verdict walk = On(summary, "p4-table1", "second largest modulus");
   EXPECT_TRUE(walk.holds);  // 10 links; the bound is 4 * 5 / 2 * ln 5 / ln 4 = 11.6
   EXPECT_THAT(walk.evidence, HasSubstr("d = 4, eigenvalue 0.25: 10 links per round, at most 12"));
-  const Verdict laplacian = On(summary, P4Table1Claims(), "lambda_2 the Laplacian's");
+  const Verdict laplacian = On(summary, "p4-table1", "lambda_2 the Laplacian's");
   EXPECT_FALSE(laplacian.holds);
   EXPECT_THAT(laplacian.evidence, HasSubstr("eigenvalue 5: 10 links per round, at most -10"));
 }
@@ -219,27 +197,28 @@ Json InComponents(double edges_of_two) {
 
 TEST(P4Fig11, EveryRuleHasItsOwnOrder) {
   const Json summary = InComponents(2500);
-  EXPECT_TRUE(On(summary, P4Fig11Claims(), "by edges: from case 1 to 2 to 3").holds);
-  EXPECT_FALSE(On(InComponents(1100), P4Fig11Claims(), "by edges: from case 1 to 2 to 3").holds);
-  EXPECT_FALSE(On(summary, P4Fig11Claims(), "by ways to sinks: from case 1 to 2 to 3").holds);
-  EXPECT_FALSE(On(summary, P4Fig11Claims(), "counted: of cases 1, 4 and 5").holds);
-  EXPECT_TRUE(On(summary, P4Fig11Claims(), "by edges: of cases 1, 4 and 5").holds);
-  EXPECT_TRUE(
-      On(summary, P4Fig11Claims(), "counted: components (cases 1, 4, 5) cost less than a server").holds);
-  EXPECT_FALSE(On(summary, P4Fig11Claims(), "counted: components (cases 1, 4, 5) cost less than one").holds);
-  EXPECT_TRUE(On(summary, P4Fig11Claims(), "similar regret per agent").holds);
-  EXPECT_TRUE(On(summary, P4Fig11Claims(), "decide alike").holds);
+  EXPECT_TRUE(On(summary, "p4-fig11", "by edges: from case 1 to 2 to 3").holds);
+  EXPECT_FALSE(On(InComponents(1100), "p4-fig11", "by edges: from case 1 to 2 to 3").holds);
+  EXPECT_FALSE(On(summary, "p4-fig11", "by ways to sinks: from case 1 to 2 to 3").holds);
+  EXPECT_FALSE(On(summary, "p4-fig11", "counted: of cases 1, 4 and 5").holds);
+  EXPECT_TRUE(On(summary, "p4-fig11", "by edges: of cases 1, 4 and 5").holds);
+  EXPECT_TRUE(On(summary, "p4-fig11", "counted: components (cases 1, 4, 5) cost less than a server").holds);
+  EXPECT_FALSE(On(summary, "p4-fig11", "counted: components (cases 1, 4, 5) cost less than one").holds);
+  EXPECT_TRUE(On(summary, "p4-fig11", "similar regret per agent").holds);
+  EXPECT_TRUE(On(summary, "p4-fig11", "decide alike").holds);
 }
 
 Json AroundAHalf(const Sample& alike) {
   Json summary = {{"points", Json::array()}};
   for (const char* aggregation : {"weighted", "unweighted"}) {
     const Sample rates = std::string(aggregation) == "weighted" ? Sample(12, 0.9) : alike;
-    summary["points"].push_back({{"point",
-                                  {{"algorithm.aggregation", aggregation},
-                                   {"environment.heterogeneous", 1.0},
-                                   {"environment.means", {0.6, 0.55}}}},
-                                 {"metrics", {{"best_action_rate", {{"values", rates}}}}}});
+    summary["points"].push_back(
+        {{"point",
+          {{"algorithm.name", "hdp-mab"},
+           {"algorithm.aggregation", aggregation},
+           {"environment.heterogeneous", 1.0},
+           {"environment.means", {0.6, 0.55, 0.5, 0.5, 0.45, 0.45, 0.4, 0.4, 0.35, 0.3}}}},
+         {"metrics", {{"best_action_rate", {{"values", rates}}}}}});
   }
   return summary;
 }
@@ -247,10 +226,10 @@ Json AroundAHalf(const Sample& alike) {
 TEST(P4Fig12, AWrongArmIsTheBestOneLessThanHalfOfTheTime) {
   const char* words = "as often as if weighted, where means differ";
   const Verdict wrong =
-      On(AroundAHalf({0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9}), P4Fig12Claims(), words);
+      On(AroundAHalf({0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9}), "p4-fig12", words);
   EXPECT_FALSE(wrong.holds);
-  EXPECT_THAT(wrong.evidence, HasSubstr("weighted 0.0 % of the runs, alike 75.0 %"));
-  EXPECT_TRUE(On(AroundAHalf(Sample(12, 0.6)), P4Fig12Claims(), words).holds);
+  EXPECT_THAT(wrong.evidence, HasSubstr("wrong arms: alike 0.75 +- 0.131, weighted 0 +- 0"));
+  EXPECT_TRUE(On(AroundAHalf(Sample(12, 0.6)), "p4-fig12", words).holds);
 }
 
 }  // namespace

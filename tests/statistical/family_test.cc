@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bandana/audit/clopper_pearson.h"
-#include "bandana/lab/exhibits/statistics.h"
 #include "bandana/lab/experiment.h"
+#include "bandana/lab/judge/statistics.h"
 #include "bandana/lab/spec.h"
 #include "fmt/format.h"
 #include "tests/algorithms/elimination_cases.h"

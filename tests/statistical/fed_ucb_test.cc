@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "bandana/lab/exhibits/statistics.h"
 #include "bandana/lab/experiment.h"
+#include "bandana/lab/judge/statistics.h"
 #include "bandana/lab/spec.h"
 #include "fmt/format.h"
 

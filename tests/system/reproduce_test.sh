@@ -87,6 +87,52 @@ wait "$pid" || code=$?
 says "$(<stderr)" 'bandana reproduce p1-fig2a --scale paper --out stopped --resume'
 [[ ! -e stopped/verdict.json ]] || fail 'a verdict on an unfinished run'
 
+# A spec of one's own may have claims. `run` ignores them, `reproduce` judges them, and messages name their lines.
+cat >own.toml <<'TOML'
+name       = "own"
+horizon    = 1000
+replicates = 5
+[environment]
+kind    = "mab"
+actions = 4
+[federation]
+agents = 4
+[algorithm]
+name = "cdp-mab"
+[privacy]
+model = "none"
+[sweep]
+"horizon" = [1000, 4000]
+
+[[claim]]
+says  = "regret grows with T"
+paper = "own"
+is    = "rises"
+of    = { along = "horizon" }
+
+[[claim]]
+says     = "regret falls with T"
+paper    = "own"
+expected = false
+reason   = "it is a sum"
+is       = "falls"
+of       = { along = "horizon" }
+TOML
+exits 0 "$BANDANA" reproduce own.toml
+says "$(<stdout)" '2 of 2 claims came out as expected.'
+[[ -s results/own/verdict.json ]] || fail 'no verdict on own.toml'
+exits 0 "$BANDANA" run own.toml --out ran --quiet
+cmp results/own/results.csv ran/results.csv || fail 'run and reproduce differ'
+sed 's/"falls"/"fals"/' own.toml >wrong.toml
+exits 2 "$BANDANA" reproduce wrong.toml
+says "$(<stderr)" 'wrong.toml:27'
+says "$(<stderr)" 'falls, rises'
+sed '/claim/,$d' own.toml >none.toml
+exits 2 "$BANDANA" reproduce none.toml
+says "$(<stderr)" '[[claim]]'
+exits 2 "$BANDANA" reproduce missing.toml
+says "$(<stderr)" 'cannot be read'
+
 # The message about bad input names what is wrong.
 exits 2 "$BANDANA" reproduce
 exits 2 "$BANDANA" reproduce --all p1-fig2a

@@ -96,8 +96,9 @@ CLI::App* AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
   CLI::App* command = app.add_subcommand(
       "reproduce",
       "Runs a figure or table of a paper again, and compares each claim of the paper with the result.");
-  command->add_option("exhibits", reproduce.exhibits,
-                      "The names of the figures and tables. --list prints all names.");
+  command->add_option(
+      "exhibits", reproduce.exhibits,
+      "The names of the figures and tables, or TOML files with claims. --list prints all names.");
   command->add_flag("--all", reproduce.all, "Runs every exhibit.");
   command->add_flag("--list", reproduce.list, "Prints the exhibits.");
   command->add_option("--scale", reproduce.scale,

@@ -26,7 +26,7 @@ struct RunArguments {
 int RunCommand(const RunArguments& arguments, const Global& global);
 
 struct ReproduceArguments {
-  std::vector<std::string> exhibits;
+  std::vector<std::string> exhibits;  ///< names, or paths that end with .toml
   bool all = false;
   bool list = false;
   std::string scale = "quick";

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "bandana/lab/exhibits/statistics.h"
+#include "bandana/lab/judge/statistics.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
 

@@ -14,46 +14,61 @@ namespace bandana::cli {
 namespace {
 
 struct Job {
-  const lab::Exhibit* exhibit;
+  lab::Exhibit exhibit;
+  std::string asked;  ///< the name or path that the user gave
   lab::Spec spec;
   std::string out;
 };
 
-absl::StatusOr<std::vector<const lab::Exhibit*>> Asked(const ReproduceArguments& arguments) {
-  std::vector<const lab::Exhibit*> exhibits;
+// Finds an exhibit of the program by its name, or reads one from a file. A path ends with .toml.
+absl::StatusOr<lab::Exhibit> FindOrLoad(const std::string& asked) {
+  if (asked.ends_with(".toml")) return lab::LoadExhibit(asked);
+  BANDANA_ASSIGN_OR_RETURN(const lab::Exhibit* exhibit, lab::FindExhibit(asked));
+  return *exhibit;
+}
+
+absl::StatusOr<std::vector<std::string>> Asked(const ReproduceArguments& arguments) {
+  std::vector<std::string> names;
   if (arguments.all == !arguments.exhibits.empty()) {
     return InvalidInput(
         {.message = arguments.all ? "--all cannot be combined with names" : "no exhibit is named",
          .key = "exhibit",
-         .accepted = "names of exhibits, which bandana reproduce --list prints, or --all"});
+         .accepted = "names of exhibits, which bandana reproduce --list prints, TOML files with "
+                     "claims, or --all"});
   }
   if (arguments.all) {
-    for (const lab::Exhibit& exhibit : lab::Exhibits()) exhibits.push_back(&exhibit);
-    return exhibits;
+    for (const lab::Exhibit& exhibit : lab::Exhibits()) names.push_back(exhibit.name);
+    return names;
   }
   for (const std::string& name : arguments.exhibits) {
-    BANDANA_ASSIGN_OR_RETURN(const lab::Exhibit* exhibit, lab::FindExhibit(name));
-    if (std::find(exhibits.begin(), exhibits.end(), exhibit) == exhibits.end()) exhibits.push_back(exhibit);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  return exhibits;
+  return names;
 }
 
 // Prepares all exhibits before the first one runs, so that errors show at once.
 absl::StatusOr<std::vector<Job>> Prepare(const ReproduceArguments& arguments, lab::Scale scale) {
-  BANDANA_ASSIGN_OR_RETURN(const auto exhibits, Asked(arguments));
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<std::string> names, Asked(arguments));
   std::vector<Job> jobs;
-  for (const lab::Exhibit* exhibit : exhibits) {
-    BANDANA_ASSIGN_OR_RETURN(lab::Spec spec, lab::ExhibitSpec(*exhibit, scale, arguments.set));
-    std::string out = arguments.out.empty()  ? "results/" + exhibit->name
-                      : exhibits.size() == 1 ? arguments.out
-                                             : arguments.out + "/" + exhibit->name;
+  for (const std::string& name : names) {
+    BANDANA_ASSIGN_OR_RETURN(lab::Exhibit exhibit, FindOrLoad(name));
+    BANDANA_ASSIGN_OR_RETURN(lab::Spec spec, lab::ExhibitSpec(exhibit, scale, arguments.set));
+    std::string out = arguments.out.empty() ? "results/" + exhibit.name
+                      : names.size() == 1   ? arguments.out
+                                            : arguments.out + "/" + exhibit.name;
     std::error_code error;
     if (!arguments.resume && std::filesystem::exists(out, error)) {
       return InvalidInput({.message = "exists already",
                            .file = out,
                            .accepted = "a new folder, or --resume to continue in this one"});
     }
-    jobs.push_back({exhibit, std::move(spec), std::move(out)});
+    const auto same_folder = [&](const Job& job) { return job.out == out; };
+    if (std::any_of(jobs.begin(), jobs.end(), same_folder)) {
+      return InvalidInput({.message = "two exhibits would write to one folder",
+                           .file = out,
+                           .accepted = "files with different names, or one command for each"});
+    }
+    jobs.push_back({std::move(exhibit), name, std::move(spec), std::move(out)});
   }
   return jobs;
 }
@@ -67,14 +82,17 @@ std::string CommandFor(const std::string& exhibits, const ReproduceArguments& ar
 
 std::string InterruptedMessage(const ReproduceArguments& arguments) {
   std::string exhibits = arguments.all ? "--all" : "";
-  for (const std::string& name : arguments.exhibits) exhibits += (exhibits.empty() ? "" : " ") + name;
+  for (const std::string& name : arguments.exhibits) {
+    if (!exhibits.empty()) exhibits += ' ';
+    exhibits += Quoted(name);
+  }
   std::string command = CommandFor(exhibits, arguments);
   if (!arguments.out.empty()) command += " --out " + Quoted(arguments.out);
   return fmt::format("interrupted; continue with: {} --resume", command);
 }
 
 void Print(const Job& job, const lab::Reproduction& reproduction, const std::string& scale) {
-  fmt::print("{}  {} (scale {}, {:.1f} s)\n", job.exhibit->name, job.spec.name, scale,
+  fmt::print("{}  {} (scale {}, {:.1f} s)\n", job.exhibit.name, job.spec.name, scale,
              reproduction.summary["wall_s"].get<double>());
   for (const lab::Verdict& verdict : reproduction.verdicts) {
     fmt::print("  {:<11}  {:<8}  {}: {}\n", verdict.as_expected() ? "as expected" : "UNEXPECTED",
@@ -113,12 +131,12 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
     std::error_code error;
     const bool resume = arguments.resume && std::filesystem::exists(job.out, error);
     const absl::StatusOr<lab::Reproduction> reproduction =
-        lab::RunExhibit(*job.exhibit, *scale, job.spec,
+        lab::RunExhibit(job.exhibit, *scale, job.spec,
                         {.out = job.out,
                          .threads = arguments.threads,
                          .resume = resume,
                          .quiet = global.quiet,
-                         .command = CommandFor(job.exhibit->name, arguments)},
+                         .command = CommandFor(Quoted(job.asked), arguments)},
                         Interrupted());
     if (absl::IsCancelled(reproduction.status())) {
       return Fail(absl::CancelledError(InterruptedMessage(arguments)), global);
@@ -127,7 +145,7 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
     for (const lab::Verdict& verdict : reproduction->verdicts) unexpected += verdict.as_expected() ? 0 : 1;
     claims += reproduction->verdicts.size();
     if (global.json) {
-      json.push_back({{"exhibit", job.exhibit->name},
+      json.push_back({{"exhibit", job.exhibit.name},
                       {"scale", arguments.scale},
                       {"out", job.out},
                       {"wall_s", reproduction->summary["wall_s"]},

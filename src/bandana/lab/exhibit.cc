@@ -1,14 +1,18 @@
 #include "bandana/lab/exhibit.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "bandana/core/check.h"
 #include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/embedded.h"
-#include "bandana/lab/exhibits/exhibits.h"
+#include "bandana/lab/judge/claim_reader.h"
+#include "bandana/lab/judge/judge.h"
 #include "bandana/lab/results.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -17,29 +21,43 @@
 namespace bandana::lab {
 namespace {
 
-toml::table Written(const std::string& name) {
-  const std::string file = name + ".toml";
-  for (const EmbeddedFile& embedded : EmbeddedFiles()) {
-    if (embedded.name == file) return toml::parse(embedded.content, file);
-  }
-  BANDANA_CHECK(false);
-  return {};
+absl::StatusOr<Exhibit> ReadExhibit(const std::string& file, const std::string& text) {
+  Exhibit exhibit{.name = std::filesystem::path(file).stem().string(), .file = file, .text = text};
+  BANDANA_ASSIGN_OR_RETURN(exhibit.claims, ReadClaims(text, file));
+  exhibit.title = toml::parse(text, file)["name"].value_or(exhibit.name);
+  return exhibit;
 }
 
-Exhibit Make(const std::string& name, std::vector<PaperClaim> claims) {
-  const auto title = Written(name)["name"].value<std::string>();
-  BANDANA_CHECK(title.has_value());
-  return {name, *title, std::move(claims)};
+// Returns whether a name comes before another one. Numbers in names are ordered by value: fig4, fig10.
+bool ComesBefore(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      std::size_t end_a = i;
+      std::size_t end_b = j;
+      while (end_a < a.size() && is_digit(a[end_a])) ++end_a;
+      while (end_b < b.size() && is_digit(b[end_b])) ++end_b;
+      if (end_a - i != end_b - j) return end_a - i < end_b - j;
+    }
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i;
+    ++j;
+  }
+  return a.size() - i < b.size() - j;
 }
 
 // Returns the keys in the order of the file. The order of a sweep's keys is the order of its points, but
 // toml++ iterates over keys in alphabetical order.
 std::vector<std::string> KeysAsWritten(const toml::table& table) {
-  std::vector<std::pair<toml::source_index, std::string>> keys;
-  for (const auto& [key, value] : table) keys.emplace_back(key.source().begin.line, std::string(key.str()));
+  std::vector<std::tuple<toml::source_index, toml::source_index, std::string>> keys;
+  for (const auto& [key, value] : table) {
+    keys.emplace_back(key.source().begin.line, key.source().begin.column, std::string(key.str()));
+  }
   std::sort(keys.begin(), keys.end());
   std::vector<std::string> names;
-  for (auto& [line, name] : keys) names.push_back(std::move(name));
+  for (auto& [line, column, name] : keys) names.push_back(std::move(name));
   return names;
 }
 
@@ -59,23 +77,19 @@ void MergeOver(toml::table& base, const toml::table& over) {
 }  // namespace
 
 const std::vector<Exhibit>& Exhibits() {
-  static const auto& exhibits = *new std::vector<Exhibit>{
-      Make("p1-fig2a", P1Fig2aClaims()),   Make("p1-fig2b", P1Fig2bClaims()),
-      Make("p1-fig2c", P1Fig2cClaims()),   Make("p1-fig3", P1Fig3Claims()),
-      Make("p1-table1", P1Table1Claims()), Make("p1-table2", P1Table2Claims()),
-      Make("p2-fig2a", P2Fig2aClaims()),   Make("p2-fig2b", P2Fig2bClaims()),
-      Make("p2-table1", P2Table1Claims()), Make("p2-context", P2ContextClaims()),
-      Make("p3-fig1a", P3Fig1aClaims()),   Make("p3-fig1b", P3Fig1bClaims()),
-      Make("p3-fig1c", P3Fig1cClaims()),   Make("p3-fig2", P3Fig2Claims()),
-      Make("p3-p2p", P3P2pClaims()),       Make("p3-leak", P3LeakClaims()),
-      Make("p4-fig4", P4Fig4Claims()),     Make("p4-fig5", P4Fig5Claims()),
-      Make("p4-fig6", P4Fig6Claims()),     Make("p4-fig7", P4Fig7Claims()),
-      Make("p4-fig8", P4Fig8Claims()),     Make("p4-fig10", P4Fig10Claims()),
-      Make("p4-fig11", P4Fig11Claims()),   Make("p4-fig12", P4Fig12Claims()),
-      Make("p4-table1", P4Table1Claims()), Make("p5-fig2", P5Fig2Claims()),
-      Make("p5-margin", P5MarginClaims()), Make("p5-replay", P5ReplayClaims()),
-      Make("p5-tuning", P5TuningClaims()),
-  };
+  static const auto& exhibits = *[] {
+    auto* read = new std::vector<Exhibit>;
+    for (const EmbeddedFile& embedded : EmbeddedFiles()) {
+      if (!embedded.name.ends_with(".toml")) continue;
+      absl::StatusOr<Exhibit> exhibit =
+          ReadExhibit(std::string(embedded.name), std::string(embedded.content));
+      BANDANA_CHECK(exhibit.ok());  // a test reads all of them
+      read->push_back(*std::move(exhibit));
+    }
+    std::sort(read->begin(), read->end(),
+              [](const Exhibit& a, const Exhibit& b) { return ComesBefore(a.name, b.name); });
+    return read;
+  }();
   return exhibits;
 }
 
@@ -91,6 +105,21 @@ absl::StatusOr<const Exhibit*> FindExhibit(std::string_view name) {
                                    fmt::join(names, ", ")));
 }
 
+absl::StatusOr<Exhibit> LoadExhibit(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in || std::filesystem::is_directory(path)) {
+    return InvalidInput({.message = "cannot be read", .file = path, .accepted = "a readable TOML file"});
+  }
+  BANDANA_ASSIGN_OR_RETURN(Exhibit exhibit, ReadExhibit(path, text.str()));
+  if (!exhibit.claims.empty()) return exhibit;
+  return InvalidInput({.message = "missing",
+                       .file = path,
+                       .key = "claim",
+                       .accepted = "at least one [[claim]] table; bandana run takes a spec without claims"});
+}
+
 const std::vector<std::string>& ScaleNames() {
   static const auto& names = *new std::vector<std::string>{"smoke", "quick", "paper"};
   return names;
@@ -103,19 +132,23 @@ absl::StatusOr<Scale> ScaleOf(std::string_view name) {
 }
 
 absl::StatusOr<Spec> ExhibitSpec(const Exhibit& exhibit, Scale scale, const Overrides& overrides) {
-  toml::table table = Written(exhibit.name);
-  const toml::table scales = table["scale"].is_table() ? *table["scale"].as_table() : toml::table();
-  table.erase("scale");
+  const std::string& name = ScaleNames()[static_cast<std::size_t>(scale)];
+  toml::table table = toml::parse(exhibit.text, exhibit.file);
+  const toml::node_view<toml::node> scaled = table["scale"][name];
+  if (!scaled.is_table()) return ParseSpec(exhibit.text, exhibit.file, overrides);
+  // The file itself is read first, because the lines in messages are then those of the file.
+  BANDANA_RETURN_IF_ERROR(ParseSpec(exhibit.text, exhibit.file, {}).status());
+  const toml::table smaller = *scaled.as_table();
+  for (const char* no_part : {"scale", "claim", "where"}) table.erase(no_part);
   const std::vector<std::string> sweep_order =
       table["sweep"].is_table() ? KeysAsWritten(*table["sweep"].as_table()) : std::vector<std::string>();
-  const std::string& name = ScaleNames()[static_cast<std::size_t>(scale)];
-  if (const toml::table* smaller = scales[name].as_table()) MergeOver(table, *smaller);
+  MergeOver(table, smaller);
   toml::table sweep = table["sweep"].is_table() ? *table["sweep"].as_table() : toml::table();
   table.erase("sweep");
   std::ostringstream text;
   text << table << "\n\n[sweep]\n";
   for (const std::string& key : sweep_order) text << "\"" << key << "\" = " << sweep[key] << "\n";
-  return ParseSpec(text.str(), fmt::format("{}.toml at scale {}", exhibit.name, name), overrides);
+  return ParseSpec(text.str(), fmt::format("{} at scale {}", exhibit.file, name), overrides);
 }
 
 absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, const Spec& spec,
@@ -123,7 +156,7 @@ absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, con
   Reproduction reproduction;
   RunOptions with_verdicts = options;
   with_verdicts.conclude = [&](const Json& summary) {
-    const Findings findings(summary);
+    const Findings findings(summary, spec);
     for (const PaperClaim& claim : exhibit.claims) reproduction.verdicts.push_back(Judge(claim, findings));
     Json added = {{"verdicts", ToJson(reproduction.verdicts)}};
     if (scale == Scale::kSmoke) added["verdicts_note"] = "Scale smoke has too few runs to settle a claim.";

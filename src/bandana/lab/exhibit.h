@@ -6,27 +6,33 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "bandana/lab/exhibits/claim.h"
+#include "bandana/lab/judge/claim.h"
+#include "bandana/lab/judge/verdict.h"
 #include "bandana/lab/runner.h"
 #include "bandana/lab/spec.h"
 
-/// An exhibit is a figure or table of a paper: an experiment, and the paper's claims about it. The experiment
-/// is experiments/exhibits/NAME.toml, which is compiled into the program. It holds the spec at the paper's
-/// scale, and in [scale.smoke] and [scale.quick] the values that differ at those scales. The claims are in
-/// lab/exhibits/NAME.cc.
+/// An exhibit is one TOML file (docs/exhibits.md): an experiment, which is most often a figure or table of a
+/// paper, and claims about it. The file holds the spec at the paper's scale, in [scale.smoke] and
+/// [scale.quick] the values that differ at those scales, and the claims. The files in experiments/exhibits/
+/// are compiled into the program.
 namespace bandana::lab {
 
 struct Exhibit {
-  std::string name;
-  std::string title;
+  std::string name;   ///< the name of the file, without .toml
+  std::string title;  ///< the name of the experiment
+  std::string file;   ///< the file, for messages
+  std::string text;   ///< the content of the file
   std::vector<PaperClaim> claims;
 };
 
-/// Returns all exhibits, ordered by paper and name.
+/// Returns the exhibits that are compiled into the program, ordered by name.
 const std::vector<Exhibit>& Exhibits();
 
 /// Returns the exhibit of that name, or an error that suggests the nearest name.
 absl::StatusOr<const Exhibit*> FindExhibit(std::string_view name);
+
+/// Reads somebody's own exhibit. Fails if the file has no claims: such a file is for RunExperiment.
+absl::StatusOr<Exhibit> LoadExhibit(const std::string& path);
 
 enum class Scale {
   kSmoke,  ///< takes seconds and shows that the exhibit runs; so few replicates settle no claim

@@ -120,7 +120,7 @@ class Reader {
         KeepEarlier(status, ReadSweep(node, ""));
       } else if (name == "variant") {
         KeepEarlier(status, ReadVariants(node));
-      } else {
+      } else if (name != "scale" && name != "where" && name != "claim") {  // for bandana reproduce
         KeepEarlier(status, ReadInto(name, node, base_));
       }
     }

@@ -40,7 +40,8 @@ struct Spec {
 /// Assignments `key=value` from --set. They override the file, its sweeps and its variants.
 using Overrides = std::vector<std::string>;
 
-/// Reads and resolves a spec. Every error names the file, line, key, value and what is accepted.
+/// Reads and resolves a spec. Every error names the file, line, key, value and what is accepted. The tables
+/// of an exhibit that are no part of the experiment ([scale], [where] and [[claim]]) are skipped.
 absl::StatusOr<Spec> LoadSpec(const std::string& path, const Overrides& overrides);
 
 /// Does what LoadSpec does, with text instead of a file. `path` appears in messages, and relative paths in

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bandana/lab/judge/findings.h"
+#include "bandana/lab/judge/formula.h"
+
+/// Claims as a TOML file writes them (docs/exhibits.md). Texts and formulas may hold keys and names in
+/// braces, which stand for the values that `for` and `each` give them.
+namespace bandana::lab {
+
+/// Values by name, from `for` and `each`. A name with a dot, or "horizon", is a key of the spec.
+using Bindings = std::map<std::string, Json>;
+
+/// A metric at one point, or at several points along a key.
+struct Series {
+  std::string name = {};             ///< for the evidence; empty: the names in `at`
+  std::vector<Json> at = {};         ///< names of [where] and tables of keys; later ones come first
+  std::string along = {};            ///< a key, a formula of keys, or "t"; empty: there is one point
+  Formula metric = Formula(0);       ///< a metric, or a formula of metrics and of keys of the point
+  std::optional<Formula> from = {};  ///< the smallest place that counts
+  std::optional<Formula> to = {};    ///< the largest place that counts
+  bool average = false;              ///< whether points at one place are averaged, or else an error
+};
+
+/// A series, or a formula of the series that `let` names.
+using Operand = std::variant<Series, Formula>;
+
+/// Values to go through. `rows` lists them, or else they are all numbers that the run has for `key`.
+struct Variation {
+  std::string key = {};
+  std::vector<Bindings> rows = {};
+};
+
+enum class ClaimKind {
+  kFalls,
+  kRises,
+  kBelow,
+  kAbove,
+  kNotAbove,
+  kNotBelow,
+  kWithin,
+  kAtLeast,
+  kAtMost,
+  kGrows,
+  kEquals,
+  kDelivers,
+  kInequality,
+  kCode,
+};
+
+/// The names of the kinds, in the order of ClaimKind.
+const std::vector<std::string>& ClaimKindNames();
+
+enum class By {
+  kMean,       ///< means over replicates, with their standard errors
+  kMedian,     ///< medians over replicates
+  kReplicate,  ///< replicate by replicate
+};
+
+enum class Places { kEvery, kSome, kFirst, kLast };
+
+/// One sentence of a paper, in a form that a run can confirm or not.
+struct PaperClaim {
+  int line = 0;  ///< where it begins in its file
+  std::string says;
+  std::string paper;     ///< where the paper says so: "p1 Fig. 2(a)"
+  bool expected = true;  ///< whether we expect a run to confirm it
+  std::string reason;    ///< why we do not expect it; empty if we do
+  ClaimKind is = ClaimKind::kFalls;
+
+  Bindings bindings;            ///< the values of `for`
+  std::vector<Variation> each;  ///< the claim must hold for all of these
+  bool negated = false;         ///< whether the claim is that it does not hold
+
+  std::optional<Operand> of;
+  std::optional<Operand> than;
+  std::optional<Operand> above;       ///< the series that `of` is measured from
+  std::map<std::string, Series> let;  ///< series by name, for formulas
+
+  Formula factor = Formula(1);
+  std::optional<Formula> at_most;  ///< the exponent that growth may have
+  std::optional<Formula> like;     ///< the exponent that growth has
+  double tolerance = 0;
+  By by = By::kMean;
+  std::optional<double> share;  ///< the share of the replicates in which it must be so
+  Places place = Places::kEvery;
+  std::vector<Formula> that;  ///< the inequalities
+  std::string judge;          ///< the name of a function in C++
+
+  std::shared_ptr<const std::map<std::string, Where>> where;  ///< the names of [where]
+};
+
+/// Returns the text with the values of bound names instead of these names in braces.
+std::string Filled(const std::string& text, const Bindings& bindings);
+
+/// Returns a value as a text for people.
+std::string TextOf(const Json& value);
+
+}  // namespace bandana::lab

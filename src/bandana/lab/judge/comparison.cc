@@ -1,0 +1,245 @@
+#include "bandana/lab/judge/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bandana/core/status.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace bandana::lab {
+namespace {
+
+using PlaceInWords = std::function<std::string(const SharedPlace&)>;
+
+std::string AtPlaces(const std::vector<SharedPlace>& places, const PlaceInWords& in_words) {
+  std::vector<std::string> words;
+  for (const SharedPlace& place : places) {
+    words.push_back(fmt::format("{} at {}", in_words(place), Figure(place.x)));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+bool IsSo(ClaimKind is, double a, double b, double factor) {
+  switch (is) {
+    case ClaimKind::kBelow:
+      return a < b;
+    case ClaimKind::kAbove:
+      return a > b;
+    case ClaimKind::kNotAbove:
+      return a <= b;
+    case ClaimKind::kNotBelow:
+      return a >= b;
+    case ClaimKind::kWithin:
+      return a / b <= factor && a / b >= 1 / factor;
+    case ClaimKind::kAtLeast:
+      return a >= factor * b;
+    default:
+      return a <= factor * b;
+  }
+}
+
+std::size_t CountSo(const SharedPlace& place, const Comparison& comparison) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < place.a.size(); ++i) {
+    count += IsSo(comparison.is, place.a[i], place.b[i], comparison.factor) ? 1 : 0;
+  }
+  return count;
+}
+
+bool AreEqual(const SharedPlace& place, double tolerance) {
+  return std::equal(place.a.begin(), place.a.end(), place.b.begin(), [&](double a, double b) {
+    return a == b || std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
+  });
+}
+
+bool HoldsAt(const SharedPlace& place, const Comparison& comparison) {
+  if (comparison.is == ClaimKind::kEquals) return AreEqual(place, comparison.tolerance);
+  const auto replicates = static_cast<double>(place.a.size());
+  const auto in = static_cast<double>(CountSo(place, comparison));
+  if (comparison.by == By::kReplicate) return in >= comparison.share.value_or(1) * replicates;
+  if (comparison.by == By::kMedian) {
+    return IsSo(comparison.is, MedianOf(place.a), MedianOf(place.b), comparison.factor) &&
+           in >= comparison.share.value_or(0) * replicates;
+  }
+  const Order order = Compare(place.a, place.b);
+  switch (comparison.is) {
+    case ClaimKind::kBelow:
+      return order == Order::kBelow;
+    case ClaimKind::kAbove:
+      return order == Order::kAbove;
+    case ClaimKind::kNotAbove:
+      return order != Order::kAbove;
+    case ClaimKind::kNotBelow:
+      return order != Order::kBelow;
+    default:
+      return IsSo(comparison.is, MeanOf(place.a).value, MeanOf(place.b).value, comparison.factor);
+  }
+}
+
+// Says what is not so, for the places where the comparison does not hold.
+std::string Contrary(const Comparison& comparison) {
+  const std::string clearly = comparison.by == By::kMean ? "clearly " : "";
+  switch (comparison.is) {
+    case ClaimKind::kBelow:
+      return fmt::format("not {}below", clearly);
+    case ClaimKind::kAbove:
+      return fmt::format("not {}above", clearly);
+    case ClaimKind::kNotAbove:
+      return clearly + "above";
+    case ClaimKind::kNotBelow:
+      return clearly + "below";
+    case ClaimKind::kWithin:
+      return fmt::format("not within a factor of {:.3g}", comparison.factor);
+    case ClaimKind::kAtLeast:
+      return fmt::format("less than {:.3g} times", comparison.factor);
+    case ClaimKind::kAtMost:
+      return fmt::format("more than {:.3g} times", comparison.factor);
+    default:
+      return "not equal";
+  }
+}
+
+std::string FromTo(const Sample& sample) {
+  const auto [least, most] = std::minmax_element(sample.begin(), sample.end());
+  return *least == *most ? Figure(*least) : fmt::format("{} to {}", Figure(*least), Figure(*most));
+}
+
+// Returns the figures of a comparison of two points, or of a point with a number.
+std::string FiguresOf(const NamedLine& a, const NamedLine& b, const SharedPlace& place,
+                      const Comparison& comparison) {
+  const bool constant = b.kind == NamedLine::Kind::kConstant;
+  if (comparison.is == ClaimKind::kEquals && constant) {
+    return fmt::format("{} {:.6g} ({:.6g})", a.name, MeanOf(place.a).value, place.b.front());
+  }
+  if (comparison.by == By::kMedian) {
+    std::string text = fmt::format("{}: median {}, {}: {}", a.name, Figure(MedianOf(place.a)), b.name,
+                                   Figure(MedianOf(place.b)));
+    if (comparison.share.has_value()) {
+      text += fmt::format("; {} in {} of {}", ClaimKindNames()[static_cast<std::size_t>(comparison.is)],
+                          CountSo(place, comparison), place.a.size());
+    }
+    return text;
+  }
+  if (comparison.by == By::kReplicate) {
+    return fmt::format("{} {}, {} {}; so in {} of {}", a.name, FromTo(place.a), constant ? "against" : b.name,
+                       FromTo(place.b), CountSo(place, comparison), place.a.size());
+  }
+  const std::string mean = Figure(MeanOf(place.a));
+  if (constant) return fmt::format("{} {}, against {}", a.name, mean, Figure(place.b.front()));
+  const std::string both = fmt::format("{} {}, {} {}", a.name, mean, b.name, Figure(MeanOf(place.b)));
+  if (comparison.is == ClaimKind::kEquals || MeanOf(place.b).value == 0) return both;
+  return fmt::format("{}: {} times", both, Figure(PairedRatio(place.a, place.b)));
+}
+
+// Returns the figures of a comparison at several places.
+std::string FiguresAlong(const NamedLine& a, const NamedLine& b, const std::vector<SharedPlace>& places,
+                         const Comparison& comparison) {
+  if (comparison.by == By::kMedian) {
+    return fmt::format("{} / {}, medians: {}", a.name, b.name, AtPlaces(places, [](const SharedPlace& place) {
+                         return Figure(MedianOf(place.a) / MedianOf(place.b));
+                       }));
+  }
+  if (comparison.by == By::kReplicate) {
+    return fmt::format("{} / {}, replicates: {}", a.name, b.name,
+                       AtPlaces(places, [](const SharedPlace& place) {
+                         Sample ratios;
+                         for (std::size_t i = 0; i < place.a.size(); ++i) {
+                           ratios.push_back(place.a[i] / place.b[i]);
+                         }
+                         return FromTo(ratios);
+                       }));
+  }
+  if (b.kind == NamedLine::Kind::kConstant) {
+    return fmt::format("{}: {}, against {}", a.name,
+                       AtPlaces(places, [](const SharedPlace& place) { return Figure(MeanOf(place.a)); }),
+                       Figure(b.line.y.front().front()));
+  }
+  return fmt::format("{} / {}: {}", a.name, b.name, AtPlaces(places, [](const SharedPlace& place) {
+                       return Figure(PairedRatio(place.a, place.b));
+                     }));
+}
+
+}  // namespace
+
+Finding FallsOrRises(const NamedLine& a, bool rises) {
+  const Line& line = a.line;
+  const Order wanted = rises ? Order::kAbove : Order::kBelow;
+  const Order wrong = rises ? Order::kBelow : Order::kAbove;
+  std::vector<std::string> words;
+  std::vector<std::string> turns;
+  for (std::size_t i = 0; i < line.x.size(); ++i) {
+    words.push_back(fmt::format("{} at {}", Figure(MeanOf(line.y[i])), Figure(line.x[i])));
+    if (i > 0 && Compare(line.y[i], line.y[i - 1]) == wrong) turns.push_back(Figure(line.x[i]));
+  }
+  std::string evidence = fmt::format("{}: {}", a.name, fmt::join(words, ", "));
+  const bool overall = Compare(line.y.back(), line.y.front()) == wanted;
+  if (!overall) evidence += fmt::format("; no clear {} from the first to the last", rises ? "rise" : "fall");
+  if (!turns.empty())
+    evidence += fmt::format("; clearly {} at {}", rises ? "down" : "up", fmt::join(turns, ", "));
+  return {overall && turns.empty(), evidence};
+}
+
+absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const Comparison& comparison) {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<SharedPlace> places, SharedPlaces(a, b));
+  if (places.empty()) return Finding{false, fmt::format("{} and {} share no place", a.name, b.name)};
+  std::vector<SharedPlace> counted = places;
+  if (comparison.places == Places::kFirst) counted = {places.front()};
+  if (comparison.places == Places::kLast) counted = {places.back()};
+  std::vector<std::string> not_so;
+  for (const SharedPlace& place : counted) {
+    if (!HoldsAt(place, comparison)) not_so.push_back(Figure(place.x));
+  }
+  const bool holds = comparison.places == Places::kSome ? not_so.size() < counted.size() : not_so.empty();
+  const bool along = a.kind == NamedLine::Kind::kAlong || b.kind == NamedLine::Kind::kAlong;
+  if (!along) return Finding{holds, FiguresOf(a, b, places.front(), comparison)};
+  std::string evidence = FiguresAlong(a, b, places, comparison);
+  if (!holds) evidence += fmt::format("; {} at {}", Contrary(comparison), fmt::join(not_so, ", "));
+  return Finding{holds, evidence};
+}
+
+namespace {
+
+std::string ExponentInWords(const NamedLine& a, const Estimate& slope, double rate) {
+  if (a.kind == NamedLine::Kind::kOverTime) return fmt::format("{}: t^{:.2f}", a.name, slope.value);
+  return fmt::format("{}: slope {:.3f} +- {:.3f}, theory {:.3g}", a.name, slope.value, slope.se, rate);
+}
+
+}  // namespace
+
+absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance) {
+  BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
+  return Finding{slope.value <= rate + tolerance + kClear * slope.se, ExponentInWords(a, slope, rate)};
+}
+
+absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance) {
+  BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
+  return Finding{std::abs(slope.value - rate) + kClear * slope.se <= tolerance,
+                 ExponentInWords(a, slope, rate)};
+}
+
+absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b, double rate,
+                                          double tolerance) {
+  BANDANA_ASSIGN_OR_RETURN(const std::vector<SharedPlace> places, SharedPlaces(a, b));
+  if (places.size() < 2) return Finding{false, fmt::format("{} and {} share no two places", a.name, b.name)};
+  const SharedPlace& first = places.front();
+  const SharedPlace& last = places.back();
+  const double allowed = std::pow(last.x / first.x, rate + tolerance);
+  Sample beyond;  // the excess at the last place minus the largest that the rate allows
+  for (std::size_t i = 0; i < first.a.size(); ++i) {
+    beyond.push_back(last.a[i] - last.b[i] - allowed * (first.a[i] - first.b[i]));
+  }
+  const bool holds = Compare(beyond, Sample(beyond.size(), 0)) != Order::kAbove;
+  return Finding{holds,
+                 fmt::format("{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
+                             AtPlaces(places,
+                                      [](const SharedPlace& place) {
+                                        return Figure(PairedDifference(place.a, place.b));
+                                      }),
+                             rate, std::pow(last.x / first.x, rate))};
+}
+
+}  // namespace bandana::lab

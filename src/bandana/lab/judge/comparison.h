@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "bandana/lab/judge/series.h"
+#include "bandana/lab/judge/verdict.h"
+
+/// The comparisons that claims are made of. Each returns its evidence too.
+namespace bandana::lab {
+
+/// Holds if the last mean is clearly below the first and no step goes clearly up, or the reverse if `rises`.
+/// The line has at least two places.
+Finding FallsOrRises(const NamedLine& a, bool rises);
+
+struct Comparison {
+  ClaimKind is = ClaimKind::kBelow;  ///< from kBelow to kAtMost, or kEquals
+  By by = By::kMean;
+  Places places = Places::kEvery;
+  double factor = 1;
+  /// The share of the replicates in which it must be so. By default all if replicates are compared, and none
+  /// if medians are.
+  std::optional<double> share = std::nullopt;
+  double tolerance = 0;  ///< for kEquals: relative to the larger of 1 and the value
+};
+
+/// Compares two series at the places that both have. If there is no such place, it does not hold.
+absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const Comparison& comparison);
+
+/// Holds if the exponent of growth is at most `rate`, up to kClear standard errors and `tolerance` for
+/// logarithms and lower orders.
+absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance);
+
+/// Holds if the exponent of growth and kClear standard errors on both sides of it are within `tolerance` of
+/// `rate`.
+absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance);
+
+/// Compares the excess a - b at the last place with the excess at the first place times the growth that the
+/// rate and the tolerance allow. Holds unless the first is clearly larger. Excesses may be negative or lost
+/// in the noise.
+absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b, double rate,
+                                          double tolerance);
+
+}  // namespace bandana::lab
