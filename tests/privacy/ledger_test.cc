@@ -54,7 +54,7 @@ TEST_F(LedgerTest, LinesAreJsonChainedBySha256) {
     EXPECT_EQ(lines[i].substr(at + 9 + 64), "\"}");
     previous = hash;
   }
-  EXPECT_THAT(lines[0], ::testing::StartsWith(R"({"seq":0,"kind":"bandana-ledger","format":1,"time":"20)"));
+  EXPECT_THAT(lines[0], ::testing::StartsWith(R"({"seq":0,"kind":"bandana-ledger","format":2,"time":"20)"));
   EXPECT_THAT(lines[0], HasSubstr(R"("deployment":"a \"small\"\u000adeployment \\ of ours",)"));
   EXPECT_THAT(lines[0], HasSubstr(R"("measure":"approximate-dp","budget":{"epsilon":1,"delta":0.5},)"
                                   R"("deployment_budget":null)"));
