@@ -87,6 +87,7 @@ const std::map<std::string, Planted>& PlantedRuns() {
   const std::vector<Sample> low = {Around(10), Around(20), Around(30)};
   const std::vector<Sample> high = {Around(11), Around(22), Around(33)};
   const std::vector<Sample> mixed = {Around(11), Around(22), Around(29.7)};
+  const std::vector<Sample> unclear = {Around(10), Around(20), Around(33, 0.9)};
   const std::vector<Sample> noisy = {Around(11), Around(22), Around(33, 0.9)};
   static const auto& runs = *new std::map<std::string, Planted>{
       {"falls",
@@ -97,7 +98,7 @@ const std::map<std::string, Planted>& PlantedRuns() {
         TwoLines({Around(1), Around(1), Around(1)}, {})}},
       {"below", {along + than, TwoLines(low, high), TwoLines(low, mixed)}},
       {"above", {along + than, TwoLines(high, low), TwoLines(noisy, low)}},
-      {"not-above", {along + than, TwoLines(noisy, low), TwoLines(high, low)}},
+      {"not-above", {along + than, TwoLines(unclear, low), TwoLines(high, low)}},
       {"not-below", {along + than, TwoLines(high, low), TwoLines(mixed, high)}},
       {"within",
        {along + than + "factor = 1.2\n", TwoLines(low, mixed),

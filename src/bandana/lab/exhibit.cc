@@ -136,8 +136,6 @@ absl::StatusOr<Spec> ExhibitSpec(const Exhibit& exhibit, Scale scale, const Over
   toml::table table = toml::parse(exhibit.text, exhibit.file);
   const toml::node_view<toml::node> scaled = table["scale"][name];
   if (!scaled.is_table()) return ParseSpec(exhibit.text, exhibit.file, overrides);
-  // The file itself is read first, because the lines in messages are then those of the file.
-  BANDANA_RETURN_IF_ERROR(ParseSpec(exhibit.text, exhibit.file, {}).status());
   const toml::table smaller = *scaled.as_table();
   for (const char* no_part : {"scale", "claim", "where"}) table.erase(no_part);
   const std::vector<std::string> sweep_order =
@@ -148,7 +146,12 @@ absl::StatusOr<Spec> ExhibitSpec(const Exhibit& exhibit, Scale scale, const Over
   std::ostringstream text;
   text << table << "\n\n[sweep]\n";
   for (const std::string& key : sweep_order) text << "\"" << key << "\" = " << sweep[key] << "\n";
-  return ParseSpec(text.str(), fmt::format("{} at scale {}", exhibit.file, name), overrides);
+  absl::StatusOr<Spec> spec =
+      ParseSpec(text.str(), fmt::format("{} at scale {}", exhibit.file, name), overrides);
+  if (spec.ok()) return spec;
+  // If the file has the error at full scale too, the message names a line of the file.
+  BANDANA_RETURN_IF_ERROR(ParseSpec(exhibit.text, exhibit.file, overrides).status());
+  return spec;
 }
 
 absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, const Spec& spec,
