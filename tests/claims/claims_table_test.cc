@@ -110,7 +110,8 @@ std::string InWords(const std::map<std::string, std::set<std::string>>& where,
   std::vector<std::string> parts;
   const auto name = [&](const std::string& key) {
     const std::set<std::string>& values = where.at(key);
-    if (values == all.at(key) && values.size() > 1) return;  // the option may have any value
+    const bool one_world = key == "environment.kind" && all.at(key).size() == 1;
+    if (one_world || (values == all.at(key) && values.size() > 1)) return;  // the option may have any value
     parts.push_back(fmt::format("`{}` = {}", key, fmt::join(values, " or ")));
   };
   name("privacy.model");

@@ -128,6 +128,7 @@ TEST(GaussianTest, ExtremesAreAnswered) {
   EXPECT_EQ(GaussianDelta(0, kInfinity), 0);
   EXPECT_EQ(GaussianDelta(kInfinity, 1), 0);
   EXPECT_EQ(GaussianDelta(1, 1e-310), 1);
+  EXPECT_GT(GaussianDelta(100, 1), 0) << "a delta that is too small for a double is not 0";
   EXPECT_EQ(GaussianEpsilon(1e-6, 0), kInfinity);
   EXPECT_EQ(GaussianEpsilon(0, 1), kInfinity);
   EXPECT_EQ(GaussianEpsilon(1e-6, 1e-200), kInfinity);

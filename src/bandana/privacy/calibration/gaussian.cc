@@ -88,7 +88,7 @@ absl::Status Validate(const DpGuarantee& guarantee) {
 double GaussianDelta(double epsilon, double noise_multiplier) {
   BANDANA_CHECK(epsilon >= 0 && noise_multiplier >= 0);
   if (noise_multiplier == 0) return 1;
-  if (std::isinf(noise_multiplier)) return 0;
+  if (std::isinf(noise_multiplier) || std::isinf(epsilon)) return 0;
   // Gaussian noise never has delta = 0, however small delta is.
   return std::max(std::exp(LogGaussianDelta(epsilon, noise_multiplier)), std::numeric_limits<double>::min());
 }
