@@ -26,11 +26,16 @@ using Given = std::map<std::string, Value>;
 /// Settings of small worlds. They hold unless a case names another value.
 inline Given SmallWorld(const std::string& log) {
   using Integer = std::int64_t;
-  return {{"name", std::string("claims")},      {"horizon", Integer{3000}},
-          {"environment.dimension", Integer{3}}, {"environment.actions", Integer{4}},
-          {"environment.log", std::string("obp")}, {"environment.file", log},
-          {"federation.agents", Integer{4}},    {"federation.file", log},
-          {"algorithm.batch", Integer{100}},    {"privacy.epsilon", 1.0},
+  return {{"name", std::string("claims")},
+          {"horizon", Integer{3000}},
+          {"environment.dimension", Integer{3}},
+          {"environment.actions", Integer{4}},
+          {"environment.log", std::string("obp")},
+          {"environment.file", log},
+          {"federation.agents", Integer{4}},
+          {"federation.file", log},
+          {"algorithm.batch", Integer{100}},
+          {"privacy.epsilon", 1.0},
           {"privacy.delta", 1e-6}};
 }
 
@@ -118,10 +123,10 @@ struct Case {
   std::string claims;
 };
 
-/// Calls `visit(given, where, unless)` for every combination of the words of options that change claims, and for
-/// another value of each number that changes them; numbers are varied one at a time, with the other words at
-/// their defaults, under each calibration. `visit` returns the claims. `unless` has those of the case without
-/// the number, which need not be repeated; empty: there is no such case.
+/// Calls `visit(given, where, unless)` for every combination of the words of options that change claims, and
+/// for another value of each number that changes them; numbers are varied one at a time, with the other words
+/// at their defaults, under each calibration. `visit` returns the claims. `unless` has those of the case
+/// without the number, which need not be repeated; empty: there is no such case.
 class Combinations {
  public:
   using Where = std::map<std::string, std::string>;

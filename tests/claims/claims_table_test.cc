@@ -67,8 +67,8 @@ std::string Rendered(const lab::Instance& instance) {
     EXPECT_EQ(claim["neighbours"], "replace-one");
     text += fmt::format("- {}{}. Neighbours: {}. Proof: [{}]({})\n", claim["text"].get<std::string>(),
                         claim["asked"].get<bool>() ? "" : " (not asked for; it follows)",
-                        claim["neighbours"].get<std::string>(),
-                        std::filesystem::path(proof).stem().string(), proof.substr(5));
+                        claim["neighbours"].get<std::string>(), std::filesystem::path(proof).stem().string(),
+                        proof.substr(5));
   }
   if (run["delivered"].empty()) text += "- nothing is claimed\n";
   EXPECT_EQ(run["void"].is_null(), why.empty());
@@ -97,11 +97,12 @@ void CheckAsked(const lab::Instance& instance) {
 void CheckParties(const Federation& federation) {
   const auto* ticks = std::get_if<TickRoles>(&federation.roles);
   const auto* rounds = std::get_if<RoundRoles>(&federation.roles);
-  const bool peers = (ticks != nullptr && ticks->server == nullptr) ||
-                     (rounds != nullptr && rounds->controller == nullptr);
+  const bool peers =
+      (ticks != nullptr && ticks->server == nullptr) || (rounds != nullptr && rounds->controller == nullptr);
   if (!peers) return;
   for (const Claim& claim : federation.claims) {
-    EXPECT_THAT(claim.adversary, ::testing::Not(::testing::ContainsRegex("server|controller"))) << ToText(claim);
+    EXPECT_THAT(claim.adversary, ::testing::Not(::testing::ContainsRegex("server|controller")))
+        << ToText(claim);
   }
 }
 
@@ -161,7 +162,8 @@ TEST_F(ClaimsTableTest, ThePageHasEveryClaimAsRunRoleAndLedgerSayIt) {
     for (const Setting& setting : AllSettings()) {
       if (setting.family != &family) continue;
       const std::size_t before = cases.size();
-      const auto visit = [&](const Given& given, const Combinations::Where& where, const std::string& unless) {
+      const auto visit = [&](const Given& given, const Combinations::Where& where,
+                             const std::string& unless) {
         const absl::StatusOr<lab::Instance> instance = InstanceOf(given);
         if (!instance.ok()) {
           EXPECT_TRUE(absl::IsInvalidArgument(instance.status())) << instance.status();
@@ -283,8 +285,8 @@ TEST_F(ClaimsTableTest, EveryOptionChangesClaimsExactlyIfItSaysSo) {
       probe.Vary(setting, base, true);
     }
   }
-  // The two formats of a log need different files. The other value of privacy.neighbours is refused, as the next
-  // test shows.
+  // The two formats of a log need different files. The other value of privacy.neighbours is refused, as the
+  // next test shows.
   EXPECT_THAT(probe.NeverTried(), ::testing::ElementsAre("environment.log", "privacy.neighbours"));
   EXPECT_THAT(probe.NeverChanging(), ::testing::IsEmpty());
 }

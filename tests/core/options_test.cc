@@ -28,8 +28,8 @@ std::vector<Option> PaintOptions() {
       .Number("shade", Claims::kKept, &P::shade, Probability, "a number in (0, 1)", "How dark it is.")
       .Integer("coats", Claims::kKept, &P::coats, 1, "How often it is painted.", 9)
       .Integer("brushes", Claims::kKept, &P::brushes, 1, "How many brushes there are.")
-      .Choice<Colour>("colour", Claims::kKept, &P::colour, {{"red", Colour::kRed, "Red."}, {"blue", Colour::kBlue, "Blue."}},
-                      "Its colour.")
+      .Choice<Colour>("colour", Claims::kKept, &P::colour,
+                      {{"red", Colour::kRed, "Red."}, {"blue", Colour::kBlue, "Blue."}}, "Its colour.")
       .Flag("glossy", Claims::kKept, &P::glossy, "Whether it shines.")
       .When([](const P& p) { return p.colour == Colour::kRed; })
       .Text("brand", Claims::kKept, &P::brand, "a name", "Who made it.")
@@ -118,7 +118,8 @@ struct House : Paint {
 
 TEST(OptionsTest, OptionsOfABaseAreOptionsOfWhatDerivesFromIt) {
   OptionsFor<Paint> paint("paint");
-  paint.Number("litres", Claims::kKept, &Paint::litres, Positive, "a finite number > 0", "How much there is.");
+  paint.Number("litres", Claims::kKept, &Paint::litres, Positive, "a finite number > 0",
+               "How much there is.");
   OptionsFor<House> house("house");
   house.Integer("doors", Claims::kKept, &House::doors, 1, "How many doors there are.").Also(paint);
   const Resolved resolved = Resolve(house.options(), House{}, {{"litres", 9}, {"doors", 3}}).value();

@@ -465,23 +465,11 @@ inline Fault DataDependentTrigger() {
 
 inline std::vector<Fault> MeanFaults() {
   std::vector<Fault> faults = HalfTheNoise();
-  for (Fault (*fault)() : {SensitivityOffByTwo,
-                           SensitivityOneForRangeTwo,
-                           SensitivityOfOneCoordinate,
-                           MissingServerClip,
-                           MissingClientClip,
-                           ReusedNoise,
-                           SeededGenerator,
-                           DataDependentTrigger,
-                           UncountedDishonestClients,
-                           UncountedParticipant,
-                           MissingShuffle,
-                           DrawsMixedTwice,
-                           DealtRangeTwo,
-                           MixedAmongFewer,
-                           DealKnown,
-                           TooBoldACoin,
-                           FloatingPointNoise}) {
+  for (Fault (*fault)() :
+       {SensitivityOffByTwo, SensitivityOneForRangeTwo, SensitivityOfOneCoordinate, MissingServerClip,
+        MissingClientClip, ReusedNoise, SeededGenerator, DataDependentTrigger, UncountedDishonestClients,
+        UncountedParticipant, MissingShuffle, DrawsMixedTwice, DealtRangeTwo, MixedAmongFewer, DealKnown,
+        TooBoldACoin, FloatingPointNoise}) {
     faults.push_back(fault());
   }
   return faults;

@@ -7,7 +7,7 @@
 
 namespace bandana::audit {
 
-/// What differs between the neighbours, and planted errors of the agent.
+/// Says what differs between the neighbours, or which error the agent makes.
 enum class ArmSumsCase {
   kOneReward,
   /// The person of the first reward has a second one, in the second release. If the noise is set for one

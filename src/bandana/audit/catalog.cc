@@ -12,9 +12,9 @@ namespace bandana::audit {
 std::span<const Entry> Catalog() {
   static const std::vector<Entry> entries = [] {
     std::vector<Entry> all;
-    for (auto make : {MeanEntries, ShuffleEntries, DealtEntries, PrefixSumEntries, RegressionEntries,
-                      ArmSumsEntries, L2BallEntries, LocalEntries, RerunEntries, DpDpeEntries,
-                      FedUcbEntries, FedUcbShuffleEntries}) {
+    for (auto make :
+         {MeanEntries, ShuffleEntries, DealtEntries, PrefixSumEntries, RegressionEntries, ArmSumsEntries,
+          L2BallEntries, LocalEntries, RerunEntries, DpDpeEntries, FedUcbEntries, FedUcbShuffleEntries}) {
       std::vector<Entry> some = make();
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }

@@ -55,8 +55,7 @@ class TwoAgents final : public RoundWorld {
 /// A shuffler that also writes down what it gets from the victim.
 class Tap final : public Node {
  public:
-  Tap(std::unique_ptr<Node> shuffler, std::span<double> view)
-      : shuffler_(std::move(shuffler)), view_(view) {}
+  Tap(std::unique_ptr<Node> shuffler, std::span<double> view) : shuffler_(std::move(shuffler)), view_(view) {}
 
   absl::Status OnMessage(Context& context, const Message& message) override {
     const auto* share = std::get_if<Share>(&message.body);
@@ -81,12 +80,9 @@ class Tap final : public Node {
 
 auto ShuffledStream(LocalData local) {
   return [local](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
-    const Privacy privacy{
-        .model = TrustModel::kShuffle, .epsilon = nominal.epsilon, .delta = nominal.delta};
-    const FedUcbParams params{.sync = Sync::kBatch,
-                              .batch = kBatch,
-                              .local = local,
-                              .prefix_sum = PrefixSumMechanism::kToeplitz};
+    const Privacy privacy{.model = TrustModel::kShuffle, .epsilon = nominal.epsilon, .delta = nominal.delta};
+    const FedUcbParams params{
+        .sync = Sync::kBatch, .batch = kBatch, .local = local, .prefix_sum = PrefixSumMechanism::kToeplitz};
     BANDANA_ASSIGN_OR_RETURN(const Federation federation,
                              CreateFedUcb(params, privacy, TwoAgents(Neighbour::kFirst).facts()));
     Target target{.name = name, .claim = federation.claims.front(), .dimension = kSyncs * kSumsPerShare};

@@ -19,8 +19,7 @@ auto WholeStream(PrefixSumMechanism mechanism, Calibration calibration, double r
                                                           .reward_bound = 1,
                                                           .reward_weight = reward_weight,
                                                           .records_per_person = records_per_person}));
-    Target target =
-        RegressionTarget(name, privatizer, WorstRecords(privatizer.space()), records_per_person);
+    Target target = RegressionTarget(name, privatizer, WorstRecords(privatizer.space()), records_per_person);
     if (records_per_person > 1) {
       target.claim->unit = RecordUnit("record (x, y)", "records (x, y)", records_per_person);
     }

@@ -68,9 +68,8 @@ absl::Status RunOnce(const CentralGaussianMean& mean, const MeanQuery& query, co
 }  // namespace
 
 absl::StatusOr<Target> RerunTarget(const std::string& name, DpGuarantee nominal, Rerun rerun) {
-  BANDANA_ASSIGN_OR_RETURN(
-      const CentralGaussianMean mean,
-      CentralGaussianMean::Create({nominal, Calibration::kTight, Sampler::kExact}));
+  BANDANA_ASSIGN_OR_RETURN(const CentralGaussianMean mean,
+                           CentralGaussianMean::Create({nominal, Calibration::kTight, Sampler::kExact}));
   const MeanQuery query = AuditQuery(kRerunClients);
   const std::size_t size = query.bounds.size();
   Target target{.name = name, .claim = ClaimOf(mean), .dimension = 2 * size};

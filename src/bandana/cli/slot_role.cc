@@ -59,9 +59,8 @@ absl::StatusOr<lab::Json> ServeSlots(const RoleRun& run) {
   BANDANA_ASSIGN_OR_RETURN(params.route, MakeRoute(run));
   if (!params.route.sealed()) params.answer_timeout = kAnswerTimeout;
   const std::unique_ptr<Node> server = SlotRolesOf(run).server();
-  BANDANA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Ledger> ledger,
-      OpenLedger(run.config, federation, federation.budget, Ledger::Durability::kEach));
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Ledger> ledger,
+                           OpenLedger(run.config, federation, federation.budget, Ledger::Durability::kEach));
   params.ledger = ledger.get();
   PhaseTeller phases(run, *server);
   const auto on_play = [&](std::span<const Pull> pulls) {

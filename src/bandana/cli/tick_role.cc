@@ -112,8 +112,8 @@ absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
   const bool plays = run.kind != RoleKind::kServer;
   std::unique_ptr<Ledger> ledger;
   if (plays) {
-    BANDANA_ASSIGN_OR_RETURN(
-        ledger, OpenLedger(run.config, federation, params.budget, Ledger::Durability::kGrouped));
+    BANDANA_ASSIGN_OR_RETURN(ledger,
+                             OpenLedger(run.config, federation, params.budget, Ledger::Durability::kGrouped));
   }
   params.ledger = ledger.get();
   params.stop = run.stop;

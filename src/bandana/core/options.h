@@ -25,8 +25,8 @@ struct Word {
 };
 
 /// Whether an option can change what is claimed about privacy: against whom, for which unit, how much, or on
-/// which condition. Every option declares it. tests/claims/claims_table_test.cc varies every option and fails if
-/// the declaration is wrong; docs/claims.md has the claims for all values of those that change them.
+/// which condition. Every option declares it. tests/claims/claims_table_test.cc varies every option and fails
+/// if the declaration is wrong; docs/claims.md has the claims for all values of those that change them.
 enum class Claims { kKept, kChanged };
 
 /// One option, bound to one field of a parameter struct P. `std::any` holds a P.
@@ -132,14 +132,15 @@ class OptionsFor {
   }
 
   /// "auto" is an empty field.
-  OptionsFor& Number(const std::string& key, Claims claims, std::optional<double> P::* field, internal::Range range,
-                     const std::string& accepted, const std::string& sentence) {
+  OptionsFor& Number(const std::string& key, Claims claims, std::optional<double> P::* field,
+                     internal::Range range, const std::string& accepted, const std::string& sentence) {
     return NumberOr("auto", key, claims, field, std::move(range), accepted, sentence);
   }
 
   /// `word` is an empty field.
-  OptionsFor& NumberOr(const std::string& word, const std::string& key, Claims claims, std::optional<double> P::* field,
-                       internal::Range range, const std::string& accepted, const std::string& sentence) {
+  OptionsFor& NumberOr(const std::string& word, const std::string& key, Claims claims,
+                       std::optional<double> P::* field, internal::Range range, const std::string& accepted,
+                       const std::string& sentence) {
     AddOption(key, claims, Option::Kind::kPlain, "\"" + word + "\" or " + accepted, sentence);
     last().check = [key, range = std::move(range), word, accepted = last().accepted](const Value& value) {
       return internal::CheckNumber(key, value, range, {word}, accepted);
@@ -155,8 +156,8 @@ class OptionsFor {
     return *this;
   }
 
-  OptionsFor& Integer(const std::string& key, Claims claims, Count P::* field, Count least, const std::string& sentence,
-                      Count most = kNoLimit) {
+  OptionsFor& Integer(const std::string& key, Claims claims, Count P::* field, Count least,
+                      const std::string& sentence, Count most = kNoLimit) {
     Add(key, claims, Option::Kind::kPlain, internal::WholeFrom(least, most), sentence, field);
     last().check = [key, least, most, accepted = last().accepted](const Value& value) {
       return internal::CheckInteger(key, value, static_cast<double>(least), static_cast<double>(most), false,
@@ -168,7 +169,8 @@ class OptionsFor {
   /// "auto" is an empty field.
   OptionsFor& Integer(const std::string& key, Claims claims, std::optional<Count> P::* field, Count least,
                       const std::string& sentence) {
-    AddOption(key, claims, Option::Kind::kPlain, "\"auto\" or " + internal::WholeFrom(least, kNoLimit), sentence);
+    AddOption(key, claims, Option::Kind::kPlain, "\"auto\" or " + internal::WholeFrom(least, kNoLimit),
+              sentence);
     last().check = [key, least, accepted = last().accepted](const Value& value) {
       return internal::CheckInteger(key, value, static_cast<double>(least), static_cast<double>(kNoLimit),
                                     true, accepted);
@@ -191,8 +193,8 @@ class OptionsFor {
   }
 
   template <class E>
-  OptionsFor& Choice(const std::string& key, Claims claims, E P::* field, const std::vector<Spelling<E>>& spellings,
-                     const std::string& sentence) {
+  OptionsFor& Choice(const std::string& key, Claims claims, E P::* field,
+                     const std::vector<Spelling<E>>& spellings, const std::string& sentence) {
     std::vector<Word> words;
     for (const Spelling<E>& each : spellings) words.push_back({each.word, each.sentence});
     AddOption(key, claims, Option::Kind::kChoice, internal::OneOf(words), sentence);
@@ -224,23 +226,24 @@ class OptionsFor {
   }
 
   /// A path, which the lab takes relative to the spec.
-  OptionsFor& Path(const std::string& key, Claims claims, std::string P::* field, const std::string& sentence) {
+  OptionsFor& Path(const std::string& key, Claims claims, std::string P::* field,
+                   const std::string& sentence) {
     Text(key, claims, field, "a path, relative to the spec", sentence);
     last().kind = Option::Kind::kPath;
     return *this;
   }
 
   /// "auto" is an empty list.
-  OptionsFor& Numbers(const std::string& key, Claims claims, std::vector<double> P::* field, internal::Range range,
-                      const std::string& each, const std::string& sentence) {
+  OptionsFor& Numbers(const std::string& key, Claims claims, std::vector<double> P::* field,
+                      internal::Range range, const std::string& each, const std::string& sentence) {
     AddList(key, claims, field, "\"auto\" or a list of " + each, sentence);
     last().check = [key, range = std::move(range), accepted = last().accepted](const Value& value) {
       return internal::CheckNumbers(key, value, range, accepted);
     };
     return *this;
   }
-  OptionsFor& Integers(const std::string& key, Claims claims, std::vector<std::int64_t> P::* field, Count least,
-                       const std::string& sentence) {
+  OptionsFor& Integers(const std::string& key, Claims claims, std::vector<std::int64_t> P::* field,
+                       Count least, const std::string& sentence) {
     AddList(key, claims, field, "\"auto\" or a list of whole numbers >= " + std::to_string(least), sentence);
     last().check = [key, least, accepted = last().accepted](const Value& value) {
       return internal::CheckIntegers(key, value, static_cast<double>(least), accepted);
@@ -249,8 +252,8 @@ class OptionsFor {
   }
 
   /// An option with a type of its own.
-  OptionsFor& Custom(const std::string& key, Claims claims, const std::string& accepted, const std::string& sentence,
-                     std::function<absl::StatusOr<Value>(const Value&)> check,
+  OptionsFor& Custom(const std::string& key, Claims claims, const std::string& accepted,
+                     const std::string& sentence, std::function<absl::StatusOr<Value>(const Value&)> check,
                      std::function<void(P&, const Value&)> set, std::function<Value(const P&)> get) {
     AddOption(key, claims, Option::Kind::kPlain, accepted, sentence);
     last().check = std::move(check);

@@ -94,8 +94,8 @@ OptionsFor<LossParams> LossOptions() {
   OptionsFor<P> options("federation");
   options
       .Number(
-          "dropout", Claims::kKept, &P::dropout, [](double value) { return value >= 0 && value < 1; }, "a number in [0, 1)",
-          "The probability that everything an agent sends in a sync is lost.")
+          "dropout", Claims::kKept, &P::dropout, [](double value) { return value >= 0 && value < 1; },
+          "a number in [0, 1)", "The probability that everything an agent sends in a sync is lost.")
       .Custom(
           "failures", Claims::kKept,
           "\"none\", or some of \"agent 3 @ 2\", \"link 4-5 @ 1\", \"miss 7 @ 3\", with commas between",

@@ -87,7 +87,8 @@ OptionsFor<PeerNetworkParams> PeerNetworkOptions() {
   options.Choice<GraphShape>("topology", Claims::kKept, &P::topology, Shapes(), "Which peers are neighbours.")
       .Integer("degree", Claims::kKept, &P::degree, 1, kDegree)
       .When([](const P& p) { return HasDegree(p.topology); })
-      .Number("edge_probability", Claims::kKept, &P::edge_probability, InClosed(0, 1), "a number in [0, 1]", kProbability)
+      .Number("edge_probability", Claims::kKept, &P::edge_probability, InClosed(0, 1), "a number in [0, 1]",
+              kProbability)
       .When([](const P& p) { return HasProbability(p.topology); })
       .Path("file", Claims::kKept, &P::file, kFile)
       .Required()
@@ -105,7 +106,8 @@ OptionsFor<ComponentParams> ComponentOptions() {
                           "Which agents of a component are neighbours.")
       .Integer("degree", Claims::kKept, &P::degree, 1, kDegree)
       .When([](const P& p) { return HasDegree(p.component_topology); })
-      .Number("edge_probability", Claims::kKept, &P::edge_probability, InClosed(0, 1), "a number in [0, 1]", kProbability)
+      .Number("edge_probability", Claims::kKept, &P::edge_probability, InClosed(0, 1), "a number in [0, 1]",
+              kProbability)
       .When([](const P& p) { return HasProbability(p.component_topology); })
       .Path("file", Claims::kKept, &P::file, kFile)
       .Required()

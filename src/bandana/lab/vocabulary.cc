@@ -27,7 +27,8 @@ std::vector<Option> MakeGeneralOptions() {
   const std::string checkpoints =
       "\"log\", a count >= 1, or an ascending list of rounds from 1 to the horizon";
   return OptionsFor<P>("")
-      .Text("name", Claims::kKept, &P::name, "a text", "The title of the report. Its default is the name of the file.")
+      .Text("name", Claims::kKept, &P::name, "a text",
+            "The title of the report. Its default is the name of the file.")
       .Required()
       .Integer("horizon", Claims::kChanged, &P::horizon, 1, "The number T of rounds.")
       .Required()
@@ -52,8 +53,10 @@ struct ServiceParams {
 std::vector<Option> MakeServiceOptions() {
   using P = ServiceParams;
   return OptionsFor<P>("service")
-      .Text("listen", Claims::kKept, &P::text, "ADDRESS:PORT on this machine", "Where the server, or the shuffler, listens.")
-      .Text("server", Claims::kKept, &P::text, "ADDRESS:PORT", "Where agents and the shuffler find the server.")
+      .Text("listen", Claims::kKept, &P::text, "ADDRESS:PORT on this machine",
+            "Where the server, or the shuffler, listens.")
+      .Text("server", Claims::kKept, &P::text, "ADDRESS:PORT",
+            "Where agents and the shuffler find the server.")
       .Text("shuffler", Claims::kKept, &P::text, "ADDRESS:PORT", "Where agents find the shuffler.")
       .Text("ledger", Claims::kKept, &P::text, "a path, from the working folder",
             "The file in which a role keeps its charges and draws over restarts. Without it they are kept in "
@@ -63,10 +66,12 @@ std::vector<Option> MakeServiceOptions() {
       .Number(
           "deployment_delta", Claims::kKept, &P::number, [](double value) { return value >= 0 && value < 1; },
           "a number in [0, 1)", "The delta of deployment_epsilon.")
-      .Integer("node", Claims::kKept, &P::integer, 1, "Which peer, or which agent with arms, this process is.")
+      .Integer("node", Claims::kKept, &P::integer, 1,
+               "Which peer, or which agent with arms, this process is.")
       .Text("peers", Claims::kKept, &P::text, "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...",
             "Where peers, and agents with arms that have neighbours, listen.")
-      .Text("clients", Claims::kKept, &P::text, "FIRST-LAST, for example 1-500", "The clients that an agent holds.")
+      .Text("clients", Claims::kKept, &P::text, "FIRST-LAST, for example 1-500",
+            "The clients that an agent holds.")
       .options();
 }
 

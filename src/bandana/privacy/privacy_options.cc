@@ -101,8 +101,8 @@ std::vector<Option> PrivacyOptions() {
           "is for one record.")
       .When(IsPrivate)
       .Numbers(
-          "budgets", Claims::kChanged, &P::budgets, [](double value) { return value > 0 && std::isfinite(value); },
-          "finite numbers > 0",
+          "budgets", Claims::kChanged, &P::budgets,
+          [](double value) { return value > 0 && std::isfinite(value); }, "finite numbers > 0",
           "Epsilons that the agents take in turn. auto: every agent has privacy.epsilon.")
       .When(IsPrivate)
       .Choice<Calibration>("calibration", Claims::kChanged, &P::calibration,
@@ -126,7 +126,8 @@ std::vector<Option> PrivacyOptions() {
                "How many participants may work with the adversary. They know their own noise, so they hide "
                "nobody.")
       .When(HasShuffler)
-      .Number("honest_fraction", Claims::kChanged, &P::honest_fraction, InHalfOpen(0, 1), "a number in (0, 1]",
+      .Number("honest_fraction", Claims::kChanged, &P::honest_fraction, InHalfOpen(0, 1),
+              "a number in (0, 1]",
               "The share of the participants who follow the protocol. Only they hide others.")
       .When(HasShuffler)
       .Number("loss", Claims::kKept, &P::loss, InHalfOpen(0, 10), "a number in (0, 10]",

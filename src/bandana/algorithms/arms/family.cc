@@ -58,7 +58,8 @@ Value GetGap(const GapChoice& gap) {
 template <class P>
 void AddRounds(OptionsFor<P>& options) {
   options
-      .Integer("rounds", Claims::kKept, &P::rounds, 1, "The largest number of syncs. auto: as many as the horizon allows.")
+      .Integer("rounds", Claims::kKept, &P::rounds, 1,
+               "The largest number of syncs. auto: as many as the horizon allows.")
       .Custom(
           "gap", Claims::kKept, "\"auto\", \"known\", or a number in (0, 1]",
           "The smallest gap between means, by which a limited number of syncs is spread.", CheckGap,
@@ -91,10 +92,9 @@ Family Entry(std::string name, std::string paper, std::string sentence, std::vec
           .time = TimeModel::kTick,
           .trust = std::move(trust),
           .worlds = {"mab"},
-          .privacy_keys =
-              is_private ? std::vector<std::string>{"epsilon", "neighbours", "records_per_person", "calibration",
-                                                      "sampler"}
-                         : std::vector<std::string>{}};
+          .privacy_keys = is_private ? std::vector<std::string>{"epsilon", "neighbours", "records_per_person",
+                                                                "calibration", "sampler"}
+                                     : std::vector<std::string>{}};
 }
 
 Family WithLosses(Family family) {

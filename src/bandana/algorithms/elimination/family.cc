@@ -13,7 +13,7 @@ namespace bandana {
 namespace {
 
 std::vector<std::string> MeanPrivacyKeys() {
-  return {"noise", "shuffle", "epsilon", "delta", "neighbours", "calibration",
+  return {"noise",   "shuffle",   "epsilon",   "delta",           "neighbours", "calibration",
           "sampler", "transport", "colluding", "honest_fraction", "loss"};
 }
 
@@ -49,7 +49,8 @@ Family DpDpeFamily() {
                "shuffler, so "
                "that their noise is hardly more than a trusted server's.")
       .When([](const P& p) { return p.clients == ClientSchedule::kGrowing; })
-      .Number("alpha", Claims::kKept, &P::alpha, Positive, "a finite number > 0", "How fast the number of clients grows.")
+      .Number("alpha", Claims::kKept, &P::alpha, Positive, "a finite number > 0",
+              "How fast the number of clients grows.")
       .When([](const P& p) { return p.clients == ClientSchedule::kGrowing || !p.fixed_clients.has_value(); })
       .Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)", kBeta)
       .Choice<ClientReport>(

@@ -93,7 +93,7 @@ OptionsFor<FedUcbP2pParams> FedUcbP2pOptions() {
 }
 
 Family Entry(std::string name, std::string paper, std::string sentence, FedUcbForm form) {
-  std::vector<std::string> keys = {"epsilon", "delta", "neighbours", "records_per_person",
+  std::vector<std::string> keys = {"epsilon", "delta",       "neighbours", "records_per_person",
                                    "budgets", "calibration", "sampler"};
   if (form == FedUcbForm::kStar) keys.insert(keys.end(), {"colluding", "honest_fraction"});
   return {.name = std::move(name),

@@ -30,7 +30,9 @@ Family UserFamily(std::string name, std::string paper, std::string sentence,
 }
 
 std::vector<std::string> PureNoise() { return {"slots", "epsilon", "neighbours", "calibration", "sampler"}; }
-std::vector<std::string> GaussianNoise() { return {"slots", "epsilon", "delta", "neighbours", "calibration", "sampler"}; }
+std::vector<std::string> GaussianNoise() {
+  return {"slots", "epsilon", "delta", "neighbours", "calibration", "sampler"};
+}
 
 template <class P>
 void AddShift(OptionsFor<P>& options) {
@@ -52,7 +54,8 @@ void AddLazy(OptionsFor<P>& options) {
 
 template <class P>
 void AddWeight(OptionsFor<P>& options, const std::string& sentence) {
-  options.Number("reward_weight", Claims::kKept, &P::reward_weight, Positive, "a finite number > 0", sentence);
+  options.Number("reward_weight", Claims::kKept, &P::reward_weight, Positive, "a finite number > 0",
+                 sentence);
 }
 
 constexpr char kWeightOfReward[] =

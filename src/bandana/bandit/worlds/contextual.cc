@@ -117,7 +117,8 @@ WorldKind ContextualWorldKind() {
           "context_samples", Claims::kKept, &P::context_samples, 0,
           "From how many contexts the learner knows their distribution. Its widths allow for the error. 0: "
           "the learner knows it exactly.")
-      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.");
+      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
+              "The norm of theta.");
   AddRewardOptions(options, {RewardKind::kRademacher, RewardKind::kBernoulli, RewardKind::kUniform});
   options.Integer("population", Claims::kKept, &P::population, 1,
                   "How many clients there are. Each takes part at most once. auto: one for every round.");

@@ -61,7 +61,8 @@ OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
   using P = GlmUsersParams;
   OptionsFor<P> options("environment");
   if (link) {
-    options.Choice<Link>("link", Claims::kKept, &P::link, LinkSpellings(), "How the mean reward follows from <theta, x>.");
+    options.Choice<Link>("link", Claims::kKept, &P::link, LinkSpellings(),
+                         "How the mean reward follows from <theta, x>.");
   }
   options
       .Choice<ParameterKind>("parameters", Claims::kChanged, &P::parameters, ParameterSpellings(),

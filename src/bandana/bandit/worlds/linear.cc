@@ -75,7 +75,8 @@ OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> option
            {"file", ActionSource::kFile, "Read from environment.file."}},
           "How the actions are drawn.")
       .When(IsFinite)
-      .Path("file", Claims::kKept, &P::file, "The file of the actions: one per line, numbers separated by commas.")
+      .Path("file", Claims::kKept, &P::file,
+            "The file of the actions: one per line, numbers separated by commas.")
       .Required()
       .When([](const P& p) { return IsFinite(p) && p.contexts == ActionSource::kFile; })
       .Integer("dimension", Claims::kKept, &P::dimension, 1, "The dimension d of an action.")
@@ -84,7 +85,8 @@ OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> option
       .Integer("actions", Claims::kKept, &P::actions, 1, "The number k of actions.")
       .Required()
       .When(IsDrawn)
-      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.");
+      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
+              "The norm of theta.");
   AddRewardOptions(options, {RewardKind::kGaussian, RewardKind::kRademacher, RewardKind::kBernoulli,
                              RewardKind::kUniform});
   options
@@ -92,8 +94,8 @@ OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> option
               "The standard deviation of a reward.")
       .When([](const P& p) { return p.reward == RewardKind::kGaussian; })
       .Number(
-          "reward_bound", Claims::kKept, &P::reward_bound, [](double value) { return value >= 1 && std::isfinite(value); },
-          "a finite number >= 1",
+          "reward_bound", Claims::kKept, &P::reward_bound,
+          [](double value) { return value >= 1 && std::isfinite(value); }, "a finite number >= 1",
           "The bound to which clients clip their averages. auto: each phase chooses an interval for its "
           "noise; 1 + 3 spreads with the paper's width, and 1 with the paper's calibration.")
       .When([](const P& p) { return p.reward == RewardKind::kGaussian; })
@@ -110,12 +112,14 @@ OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> option
                          "A finite set is thinned out; from an infinite one actions are drawn."}},
                        "Which actions the algorithm plays.")
       .Number(
-          "net_radius", Claims::kKept, &P::net_radius, InHalfOpen(0, kMostNetRadius), "a number in (0, sqrt(2)]",
+          "net_radius", Claims::kKept, &P::net_radius, InHalfOpen(0, kMostNetRadius),
+          "a number in (0, sqrt(2)]",
           "The largest distance from any action to the nearest action of the net. auto: the largest radius "
           "that costs a regret of at most 1, or the smallest whose net has 2^22 numbers; 1/T if sampled.")
       .When(
           [](const P& p) { return (!IsFinite(p) && p.net == NetKind::kAuto) || p.net == NetKind::kSampled; })
-      .Integer("net_samples", Claims::kKept, &P::net_samples, 1, "How many actions are drawn from an infinite set.")
+      .Integer("net_samples", Claims::kKept, &P::net_samples, 1,
+               "How many actions are drawn from an infinite set.")
       .When([](const P& p) { return !IsFinite(p) && p.net == NetKind::kSampled; });
   return options;
 }

@@ -231,7 +231,8 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
   options.Path("file", Claims::kKept, &P::file, "The log.")
       .Required()
       .When(IsLog)
-      .Path("file", Claims::kKept, &P::file, "The applications. Without a file a synthetic twin of the data set is drawn.")
+      .Path("file", Claims::kKept, &P::file,
+            "The applications. Without a file a synthetic twin of the data set is drawn.")
       .When(IsLending)
       .Path(
           "action_context", Claims::kKept, &P::action_context,

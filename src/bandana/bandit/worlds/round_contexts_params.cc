@@ -116,7 +116,8 @@ OptionsFor<RoundContextsParams> RoundContextsOptions() {
           {{"double", Precision::kDouble, "Decision sets have 64-bit numbers."},
            {"float", Precision::kFloat, "Decision sets have 32-bit numbers, which is faster."}},
           "The precision of decision sets and of the indices that are computed from them.")
-      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]", "The norm of theta.")
+      .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
+              "The norm of theta.")
       .When([gap](const P& p) { return !gap(p); })
       .Choice<RewardKind>("reward", Claims::kKept, &P::reward,
                           {{"rademacher", RewardKind::kRademacher, "A reward is 1 or -1."},

@@ -37,8 +37,7 @@ Cap CapAbove(double gamma, std::int64_t dimension) {
   const double a = static_cast<double>(dimension - 1) / 2;
   const double square = gamma * gamma;
   const double rest = (1 - gamma) * (1 + gamma);  // keeps its digits where gamma is close to 1
-  const double tail =
-      square < 0.5 ? boost::math::ibetac(0.5, a, square) : boost::math::ibeta(a, 0.5, rest);
+  const double tail = square < 0.5 ? boost::math::ibetac(0.5, a, square) : boost::math::ibeta(a, 0.5, rest);
   const double log_rest = square < 0.5 ? std::log1p(-square) : std::log(rest);
   const double beta = std::sqrt(std::numbers::pi) * boost::math::tgamma_delta_ratio(a, 0.5);
   return {tail / 2, std::exp(a * log_rest) / (2 * a * beta)};
