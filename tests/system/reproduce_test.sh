@@ -91,7 +91,7 @@ says "$(<stderr)" 'bandana reproduce p1-fig2a --scale paper --out stopped --resu
 cat >own.toml <<'TOML'
 name       = "own"
 horizon    = 1000
-replicates = 5
+replicates = 50
 [environment]
 kind    = "mab"
 actions = 4

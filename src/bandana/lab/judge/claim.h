@@ -19,7 +19,7 @@ using Bindings = std::map<std::string, Json>;
 
 /// A metric at one point, or at several points along a key.
 struct Series {
-  std::string name = {};             ///< for the evidence; empty: the names in `at`
+  std::string name = {};             ///< for the evidence; empty: the names in `at`, or else the metric
   std::vector<Json> at = {};         ///< names of [where] and tables of keys; later ones come first
   std::string along = {};            ///< a key, a formula of keys, or "t"; empty: there is one point
   Formula metric = Formula(0);       ///< a metric, or a formula of metrics and of keys of the point

@@ -192,7 +192,8 @@ std::string NameOfSeries(const Series& series, const Choice& choice, const Case&
   for (const Json& each : series.at) {
     if (each.is_string()) words.push_back(Filled(each.get<std::string>(), of.bindings));
   }
-  return words.empty() ? NameOf(choice) : fmt::format("{}", fmt::join(words, ", "));
+  return words.empty() ? Filled(series.metric.text(), of.bindings)
+                       : fmt::format("{}", fmt::join(words, ", "));
 }
 
 // Returns the line of a formula of `let` names, replicate by replicate, at the places that they share.
