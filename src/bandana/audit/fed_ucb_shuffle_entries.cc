@@ -86,6 +86,10 @@ auto ShuffledStream(LocalData local) {
     BANDANA_ASSIGN_OR_RETURN(const Federation federation,
                              CreateFedUcb(params, privacy, TwoAgents(Neighbour::kFirst).facts()));
     Target target{.name = name, .claim = federation.claims.front(), .dimension = kSyncs * kSumsPerShare};
+    // The first share depends on nothing but the first reward, by its entry y x_1.
+    target.direction.assign(target.dimension, 0);
+    if (local == LocalData::kReleased) target.direction[3] = 1;
+    if (local == LocalData::kRaw) target.direction.clear();
     target.draw = [federation](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
       std::fill(view.begin(), view.end(), 0.0);
       Federation tapped = federation;

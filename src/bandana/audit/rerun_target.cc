@@ -13,8 +13,8 @@
 #include "bandana/privacy/ledger/ledger.h"
 #include "bandana/privacy/mean_privatizers.h"
 
-/// A trusted server that is started twice on the same ledger, with the same data. The adversary sees what it
-/// releases both times. The claim is that of one release: the second start must not draw again.
+/// A trusted server that is started again on the same ledger, with the same data. The adversary sees what it
+/// releases each time. The claim is that of one release: a later start must not draw again.
 namespace bandana::audit {
 namespace {
 
@@ -40,7 +40,7 @@ class ScratchFolder {
     std::error_code ignored;
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
  private:
   explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -67,24 +67,28 @@ absl::Status RunOnce(const CentralGaussianMean& mean, const MeanQuery& query, co
 
 }  // namespace
 
-absl::StatusOr<Target> RerunTarget(const std::string& name, DpGuarantee nominal, Rerun rerun) {
+absl::StatusOr<Target> RerunTarget(const std::string& name, DpGuarantee nominal, Rerun rerun, int runs) {
   BANDANA_ASSIGN_OR_RETURN(const CentralGaussianMean mean,
                            CentralGaussianMean::Create({nominal, Calibration::kTight, Sampler::kExact}));
   const MeanQuery query = AuditQuery(kRerunClients);
   const std::size_t size = query.bounds.size();
-  Target target{.name = name, .claim = ClaimOf(mean), .dimension = 2 * size};
+  Target target{.name = name, .claim = ClaimOf(mean), .dimension = static_cast<std::size_t>(runs) * size};
   const std::vector<double> direction = CornerDirection(query);
-  target.direction = direction;
-  target.direction.insert(target.direction.end(), direction.begin(), direction.end());
+  for (int i = 0; i < runs; ++i) {
+    target.direction.insert(target.direction.end(), direction.begin(), direction.end());
+  }
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
     const auto clients = Population(query, neighbour);
     BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> reports, ReportsOf(mean, query, clients, noise));
     ReportSum sum;
     for (const Report& report : reports) BANDANA_RETURN_IF_ERROR(mean.Add(query, report, sum));
     BANDANA_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
-    BANDANA_RETURN_IF_ERROR(RunOnce(mean, query, sum, folder / "ledger", noise, view.first(size)));
-    const char* second = rerun == Rerun::kSameLedger ? "ledger" : "another";
-    return RunOnce(mean, query, sum, folder / second, noise, view.subspan(size));
+    for (int i = 0; i < runs; ++i) {
+      const std::string ledger = rerun == Rerun::kSameLedger ? "ledger" : "ledger" + std::to_string(i);
+      const auto seen = view.subspan(static_cast<std::size_t>(i) * size, size);
+      BANDANA_RETURN_IF_ERROR(RunOnce(mean, query, sum, folder / ledger, noise, seen));
+    }
+    return absl::OkStatus();
   };
   return target;
 }
@@ -92,7 +96,7 @@ absl::StatusOr<Target> RerunTarget(const std::string& name, DpGuarantee nominal,
 std::vector<Entry> RerunEntries() {
   return {{"ledger-rerun", "a trusted server that is started twice on one ledger, with the same data", kSharp,
            kRerunDraws, [](const std::string& name, DpGuarantee nominal) {
-             return RerunTarget(name, nominal, Rerun::kSameLedger);
+             return RerunTarget(name, nominal, Rerun::kSameLedger, 2);
            }}};
 }
 
