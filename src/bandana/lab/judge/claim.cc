@@ -33,4 +33,44 @@ std::string TextOf(const Json& value) {
   return value.dump();
 }
 
+const std::vector<std::string>& CommonClaimKeys() {
+  static const auto& keys =
+      *new std::vector<std::string>{"says", "paper", "expected", "reason", "is", "for", "each", "not"};
+  return keys;
+}
+
+const std::vector<std::string>& ClaimKeysOf(ClaimKind kind) {
+  static const auto& trend = *new std::vector<std::string>{"of", "let"};
+  static const auto& order = *new std::vector<std::string>{"of", "than", "let", "by", "share", "place"};
+  static const auto& ratio =
+      *new std::vector<std::string>{"of", "than", "let", "by", "share", "place", "factor"};
+  static const auto& growth =
+      *new std::vector<std::string>{"of", "above", "let", "by", "at_most", "like", "tolerance"};
+  static const auto& equality = *new std::vector<std::string>{"of", "than", "let", "place", "tolerance"};
+  static const auto& delivery = *new std::vector<std::string>{"of"};
+  static const auto& inequality = *new std::vector<std::string>{"let", "that", "by"};
+  static const auto& code = *new std::vector<std::string>{"of", "than", "judge", "factor"};
+  switch (kind) {
+    case ClaimKind::kFalls:
+    case ClaimKind::kRises:
+      return trend;
+    case ClaimKind::kGrows:
+      return growth;
+    case ClaimKind::kEquals:
+      return equality;
+    case ClaimKind::kDelivers:
+      return delivery;
+    case ClaimKind::kInequality:
+      return inequality;
+    case ClaimKind::kCode:
+      return code;
+    case ClaimKind::kWithin:
+    case ClaimKind::kAtLeast:
+    case ClaimKind::kAtMost:
+      return ratio;
+    default:
+      return order;
+  }
+}
+
 }  // namespace bandana::lab

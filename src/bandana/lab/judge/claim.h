@@ -102,4 +102,8 @@ std::string Filled(const std::string& text, const Bindings& bindings);
 /// Returns a value as a text for people.
 std::string TextOf(const Json& value);
 
+/// Return the keys that every claim may have, and those that only claims of this kind may have.
+const std::vector<std::string>& CommonClaimKeys();
+const std::vector<std::string>& ClaimKeysOf(ClaimKind kind);
+
 }  // namespace bandana::lab

@@ -17,47 +17,6 @@
 namespace bandana::lab {
 namespace {
 
-// The keys that every claim may have, and those of each kind.
-const std::vector<std::string>& CommonKeys() {
-  static const auto& keys =
-      *new std::vector<std::string>{"says", "paper", "expected", "reason", "is", "for", "each", "not"};
-  return keys;
-}
-
-const std::vector<std::string>& KeysOf(ClaimKind kind) {
-  static const auto& trend = *new std::vector<std::string>{"of", "let"};
-  static const auto& order = *new std::vector<std::string>{"of", "than", "let", "by", "share", "place"};
-  static const auto& ratio =
-      *new std::vector<std::string>{"of", "than", "let", "by", "share", "place", "factor"};
-  static const auto& growth =
-      *new std::vector<std::string>{"of", "above", "let", "by", "at_most", "like", "tolerance"};
-  static const auto& equality = *new std::vector<std::string>{"of", "than", "let", "place", "tolerance"};
-  static const auto& delivery = *new std::vector<std::string>{"of"};
-  static const auto& inequality = *new std::vector<std::string>{"let", "that", "by"};
-  static const auto& code = *new std::vector<std::string>{"of", "than", "judge", "factor"};
-  switch (kind) {
-    case ClaimKind::kFalls:
-    case ClaimKind::kRises:
-      return trend;
-    case ClaimKind::kGrows:
-      return growth;
-    case ClaimKind::kEquals:
-      return equality;
-    case ClaimKind::kDelivers:
-      return delivery;
-    case ClaimKind::kInequality:
-      return inequality;
-    case ClaimKind::kCode:
-      return code;
-    case ClaimKind::kWithin:
-    case ClaimKind::kAtLeast:
-    case ClaimKind::kAtMost:
-      return ratio;
-    default:
-      return order;
-  }
-}
-
 bool MayHave(const std::vector<std::string>& keys, const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
@@ -444,8 +403,8 @@ class ClaimReader {
     PaperClaim claim;
     claim.line = LineOf(table);
     claim.is = static_cast<ClaimKind>(kind);
-    std::vector<std::string> known = CommonKeys();
-    known.insert(known.end(), KeysOf(claim.is).begin(), KeysOf(claim.is).end());
+    std::vector<std::string> known = CommonClaimKeys();
+    known.insert(known.end(), ClaimKeysOf(claim.is).begin(), ClaimKeysOf(claim.is).end());
     for (const auto& [key, node] : table) {
       const std::string name(key.str());
       if (!MayHave(known, name)) {
@@ -563,7 +522,7 @@ class ClaimReader {
 
   // Checks that the claim has all parts that its kind needs, and that they fit together.
   absl::Status CheckWhole(const toml::table& table, const PaperClaim& claim) const {
-    const std::vector<std::string>& keys = KeysOf(claim.is);
+    const std::vector<std::string>& keys = ClaimKeysOf(claim.is);
     if (MayHave(keys, "of") && !claim.of.has_value()) return Missing("claim.of", table, "a series");
     if (MayHave(keys, "than") && claim.is != ClaimKind::kCode && !claim.than.has_value()) {
       return Missing("claim.than", table, "a series, a number, or a formula");
