@@ -109,8 +109,8 @@ inline std::vector<Value> ProbesOf(const Option& option) {
   if (probes.empty()) {
     for (const double number : {0.9, 0.2}) add(Value(number));
   }
-  add(Value(std::vector<std::int64_t>{2, 2}));
   add(Value(std::vector<double>{0.25, 3.0}));
+  add(Value(std::vector<std::int64_t>{2, 2}));
   add(Value(std::vector<double>{0.1, 0.2, 0.3, 0.4}));
   return probes;
 }

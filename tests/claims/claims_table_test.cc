@@ -65,10 +65,11 @@ std::string Rendered(const lab::Instance& instance) {
     const auto proof = claim["proof"].get<std::string>();
     EXPECT_TRUE(std::filesystem::exists(InSource(proof))) << proof;
     EXPECT_EQ(claim["neighbours"], "replace-one");
-    text += fmt::format("- {}{}. Neighbours: {}. Proof: [{}]({})\n", claim["text"].get<std::string>(),
-                        claim["asked"].get<bool>() ? "" : " (not asked for; it follows)",
-                        claim["neighbours"].get<std::string>(), std::filesystem::path(proof).stem().string(),
-                        proof.substr(5));
+    text += fmt::format(
+        "- {}{}. Neighbours: {}. Proof: [{}]({})\n", claim["text"].get<std::string>(),
+        claim["asked"].get<bool>() ? "" : ". This follows from the mechanism; nobody asked for it",
+        claim["neighbours"].get<std::string>(), std::filesystem::path(proof).stem().string(),
+        proof.substr(5));
   }
   if (run["delivered"].empty()) text += "- nothing is claimed\n";
   EXPECT_EQ(run["void"].is_null(), why.empty());
@@ -149,8 +150,10 @@ How to read a case:
   and its usual value if it is a number. A number is named only where another value changes the claims.
 - The usual values are epsilon = 1, delta = 1e-6, horizon = 3000, 4 agents, 4 actions in 3 dimensions, and the defaults of all
   other options.
-- Each item is one claim: (epsilon, delta), the protected unit, and the adversary. Figures are rounded up.
-- "VOID" means that the claims above it do not hold, and why.
+- Each item is one claim: (epsilon, delta), the protected unit, and the adversary. Figures are rounded up. `privacy.epsilon`
+  asks for the first claim of a case; others follow from the mechanism.
+- "VOID" means that the claims above it do not hold in such a run, and why. Where they have a condition ("only if"), they hold
+  for other data that meet it.
 
 )";
 
@@ -201,6 +204,7 @@ class OptionProbe {
     if (!point.ok()) return;
     std::optional<std::string> before;
     for (const auto& [key, option] : OptionsOf(setting)) {
+      EXPECT_TRUE(option.claims == Claims::kKept || option.claims == Claims::kChanged) << key;
       if (!only_new) declared_[key] = option;
       const Value* value = point->settings.Find(key);
       if (value == nullptr || (only_new && tried_.contains(key))) continue;

@@ -73,7 +73,7 @@ double WithinReach(const Target& target) {
   // It does not subtract what it expects of later records.
   if (target.name == "fed-ucb-shuffle-participant") return 0.15;
   // Few draws, since they write files, or have many clients.
-  if (target.name == "ledger-rerun") return 0.25;
+  if (target.name == "ledger-rerun") return 0.1;
   if (target.name == "dp-dpe-shuffle-shuffler") return 0.2;
   return (amplified ? 0.2 : 0.45) * target.claim->guarantee.epsilon;
 }

@@ -128,14 +128,14 @@ std::vector<double> RegressionCentre(const PrefixSumStrategy& strategy, const Re
 }
 
 Target RegressionTarget(const std::string& name, const RegressionPrefixSum& privatizer,
-                        const std::array<RegressionRecord, 2>& records, Count persons) {
+                        const std::array<RegressionRecord, 2>& records, Count records_of_person) {
   std::vector<double> direction = DirectionOf(privatizer.strategy(), privatizer.space(), records);
   Target target{.name = name, .claim = ClaimOf(privatizer), .dimension = direction.size()};
   target.direction = std::move(direction);
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) {
     return DrawRegression(
         privatizer, records[neighbour == Neighbour::kSecond],
-        [&](std::int64_t) -> NoiseGen& { return noise; }, view, persons);
+        [&](std::int64_t) -> NoiseGen& { return noise; }, view, records_of_person);
   };
   return target;
 }

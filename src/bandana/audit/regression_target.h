@@ -33,9 +33,9 @@ std::vector<double> RegressionCentre(const PrefixSumStrategy& strategy, const Re
                                      const RegressionRecord& first);
 
 /// The adversary sees every release, and knows everything except which of the two records the first step has.
-/// One person has `persons` records there, all alike.
+/// One person has `records_of_person` records there, all alike.
 Target RegressionTarget(const std::string& name, const RegressionPrefixSum& privatizer,
-                        const std::array<RegressionRecord, 2>& records, Count persons = 1);
+                        const std::array<RegressionRecord, 2>& records, Count records_of_person = 1);
 
 /// Like RegressionTarget, for the totals that a shuffler passes on. The first silo has the record. Silos
 /// after the first `honest` ones add no noise.

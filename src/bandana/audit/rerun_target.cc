@@ -18,7 +18,8 @@
 namespace bandana::audit {
 namespace {
 
-constexpr std::int64_t kRerunDraws = 5'000;  // each draw writes files
+constexpr std::int64_t kRerunDraws = 3'000;  // each draw writes files
+constexpr int kReruns = 6;
 constexpr Count kRerunClients = 3;
 
 /// A temporary folder. It is in memory if the machine has such a folder, because a sync is free there.
@@ -94,9 +95,9 @@ absl::StatusOr<Target> RerunTarget(const std::string& name, DpGuarantee nominal,
 }
 
 std::vector<Entry> RerunEntries() {
-  return {{"ledger-rerun", "a trusted server that is started twice on one ledger, with the same data", kSharp,
-           kRerunDraws, [](const std::string& name, DpGuarantee nominal) {
-             return RerunTarget(name, nominal, Rerun::kSameLedger, 2);
+  return {{"ledger-rerun", "a trusted server that is started six times on one ledger, with the same data",
+           kSharp, kRerunDraws, [](const std::string& name, DpGuarantee nominal) {
+             return RerunTarget(name, nominal, Rerun::kSameLedger, kReruns);
            }}};
 }
 

@@ -27,7 +27,7 @@ struct Word {
 /// Whether an option can change what is claimed about privacy: against whom, for which unit, how much, or on
 /// which condition. Every option declares it. tests/claims/claims_table_test.cc varies every option and fails
 /// if the declaration is wrong; docs/claims.md has the claims for all values of those that change them.
-enum class Claims { kKept, kChanged };
+enum class Claims { kKept = 1, kChanged };
 
 /// One option, bound to one field of a parameter struct P. `std::any` holds a P.
 struct Option {

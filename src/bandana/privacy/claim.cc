@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_replace.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -9,7 +10,7 @@ namespace bandana {
 std::string ToText(const Claim& claim) {
   std::string text =
       fmt::format("{}-DP of {} against {}", ToText(claim.guarantee), claim.unit, claim.adversary);
-  if (!claim.only_if.empty()) text += fmt::format(", only if {}", claim.only_if);
+  if (!claim.only_if.empty()) text += fmt::format(". This holds only if {}", claim.only_if);
   return text;
 }
 
@@ -34,6 +35,9 @@ std::string RecordUnit(const std::string& record, const std::string& records,
 
 std::vector<Claim> AsJoint(std::vector<Claim> claims) {
   for (Claim& claim : claims) {
+    // What a client plays depends on its context without noise. Others see the server's plans, not the
+    // action.
+    absl::StrReplaceAll({{"releases and actions", "releases and plans"}}, &claim.adversary);
     claim.adversary +=
         ". This is joint differential privacy: only the client itself sees its context, its action and its "
         "reward";

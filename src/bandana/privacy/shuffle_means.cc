@@ -109,7 +109,8 @@ class ShuffleSumMean::Settings : public Memo<std::tuple<Sum, Count, std::size_t>
 absl::StatusOr<ShuffleSumMean> ShuffleSumMean::Create(const ShuffleSumMeanParams& params) {
   BANDANA_RETURN_IF_ERROR(params.collusion.Check());
   BANDANA_RETURN_IF_ERROR(CheckMostClients(params.most_clients));
-  // A parameter that is invalid is invalid for every query, so one query is enough to check them.
+  // A parameter that is invalid is invalid for every query, so one query is enough to check them. The paper's
+  // formula for vectors accepts less: CheckWholeQueries.
   BANDANA_RETURN_IF_ERROR(
       TightShuffleSum(
           {.clients = 1, .dimension = 1, .guarantee = params.nominal, .hiding = 1, .loss = params.loss})
@@ -127,12 +128,17 @@ ShuffleSumMean::ShuffleSumMean(const ShuffleSumMeanParams& params, std::shared_p
   dealt_delivered_.epsilon = PaperScalarEpsilon(params.nominal, params.collusion, params.most_clients);
 }
 
+absl::Status ShuffleSumMean::CheckWholeQueries() const {
+  if (params_.calibration == Calibration::kTight) return absl::OkStatus();
+  return CheckPaperVectorSum(params_.nominal);
+}
+
 std::vector<Claim> ShuffleSumMean::claims() const {
   const char* proof = "docs/proofs/shuffle-sum.md";
   const bool bits = params_.transport == Transport::kBits;
   std::vector<Claim> claims = {ClientClaim(
-      fmt::format("the server, and everyone who sees its releases: each coordinate's total. {}, and the "
-                  "shuffler {}",
+      fmt::format("the server, and everyone who sees its releases: they see each coordinate's total. {}, and "
+                  "the shuffler {}",
                   params_.collusion.Describe("clients"),
                   bits ? "does not tell the server who sent which bit" : "is trusted with the counts"),
       guarantee(), proof)};
@@ -377,12 +383,11 @@ std::vector<Claim> ShuffledLaplaceMean::claims() const {
   Claim shuffler =
       ClientClaim("the shuffler, and anyone who reads a client's report", {most_local, 0}, proof);
   shuffler.asked = false;
-  return {
-      ClientClaim(fmt::format("the server, and everyone who sees its releases: it learns the reports, not "
-                              "whose they are. {}",
-                              params_.collusion.Describe("clients")),
-                  delivered_, proof),
-      shuffler};
+  return {ClientClaim(fmt::format("the server, and everyone who sees its releases: they see the reports, but "
+                                  "not whose they are. {}",
+                                  params_.collusion.Describe("clients")),
+                      delivered_, proof),
+          shuffler};
 }
 
 absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {

@@ -43,7 +43,11 @@ class ShuffleSumMean : public Mechanism {
   using Output = Mean;
   static constexpr bool kChargesClient = true;  // a client cannot take back what it has sent
   static constexpr bool kChargesAnalyzer = false;
-  static constexpr char kDealtAssumption[] = "the same holds among the clients that answer one coordinate";
+  /// Fails if queries that are not dealt cannot be answered: the paper's formula for them accepts less.
+  absl::Status CheckWholeQueries() const;
+
+  static constexpr char kDealtAssumption[] =
+      "this limit applies to the clients of each coordinate by themselves";
 
   static absl::StatusOr<ShuffleSumMean> Create(const ShuffleSumMeanParams& params);
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "bandana/algorithms/arms/alone_player.h"
 #include "bandana/algorithms/arms/arm_schedule.h"
 #include "bandana/algorithms/arms/ddp_mab.h"
@@ -122,6 +123,10 @@ std::vector<Claim> ClaimsOf(const Shared& shared, const Privacy& privacy, const 
   if (claims.empty()) return claims;
   for (Claim& claim : claims) {
     claim.adversary = fmt::format("{}: they see what the agent sends", others);
+    if (privacy.records_per_person.has_value()) {
+      absl::StrReplaceAll({{"all other agents", "all agents that have no reward of this person"}},
+                          &claim.adversary);
+    }
     claim.unit = RecordUnit("reward", "rewards", privacy.records_per_person);
     if (local == LocalData::kRaw) {
       claim.only_if = "nobody sees what the agent pulls while it waits (local = raw)";
@@ -134,6 +139,7 @@ std::vector<Claim> ClaimsOf(const Shared& shared, const Privacy& privacy, const 
   composed.guarantee.epsilon =
       calibration::ProductUp(composed.guarantee.epsilon, static_cast<double>(agents));
   composed.unit = fmt::format("one person who has a reward at each of the {} agents", agents);
+  composed.adversary = "everyone who sees what all agents send and is none of them";
   composed.asked = false;
   claims.push_back(composed);
   return claims;

@@ -36,6 +36,9 @@ absl::StatusOr<Federation> Assemble(absl::StatusOr<EliminationRules> made, const
     const auto make_server = [rules, actions = facts.actions](const P& own) {
       return EliminationServer<P>::Create(rules, actions, own);
     };
+    if constexpr (requires { privatizer.CheckWholeQueries(); }) {
+      if (rules.clients != nullptr) BANDANA_RETURN_IF_ERROR(privatizer.CheckWholeQueries());
+    }
     std::vector<Claim> claims = ClaimsOf(privatizer, rules, facts);
     BANDANA_ASSIGN_OR_RETURN(Federation federation, AssembleStar<EliminationClient>(
                                                         std::move(privatizer), facts.people, make_server));

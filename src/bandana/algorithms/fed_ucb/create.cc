@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "bandana/algorithms/fed_ucb/setup.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/calibration/gaussian.h"
@@ -16,14 +17,19 @@
 namespace bandana {
 namespace {
 
-std::string AdversaryOf(FedUcbForm form) {
+// An agent that has a record of a person sees it as it is. So a claim for a person is against the others.
+constexpr char kWithoutThisPerson[] = "that have no record of this person";
+
+std::string AdversaryOf(FedUcbForm form, bool for_person) {
   switch (form) {
     case FedUcbForm::kStar:
-      return "the controller and all other agents, together";
+      return for_person ? fmt::format("the controller and all agents {}, together", kWithoutThisPerson)
+                        : "the controller and all other agents, together";
     case FedUcbForm::kAlone:
       return "all later users of the agent, together (joint privacy)";
     case FedUcbForm::kPeers:
-      return "all other peers, together";
+      return for_person ? fmt::format("all peers {}, together", kWithoutThisPerson)
+                        : "all other peers, together";
   }
   return "";
 }
@@ -63,16 +69,23 @@ absl::StatusOr<DpGuarantee> ComposedOverAgents(const FedUcbSetup& setup) {
 std::vector<Claim> RecordClaims(const FedUcbSetup& setup) {
   const std::string unit =
       RecordUnit("record (x, y)", "records (x, y)", setup.choices().privacy.records_per_person);
+  const bool for_person = setup.choices().privacy.records_per_person.has_value();
   std::vector<Claim> claims;
   if (setup.is_shuffled()) {
     claims = setup.shuffled().claims();
-    for (Claim& claim : claims) claim.unit = unit;
+    for (Claim& claim : claims) {
+      claim.unit = unit;
+      if (for_person) {
+        absl::StrReplaceAll({{"the other silos", fmt::format("the silos {}", kWithoutThisPerson)}},
+                            &claim.adversary);
+      }
+    }
     return claims;
   }
   const std::vector<double>& epsilons = setup.epsilons();
   for (std::size_t i = 0; i < epsilons.size(); ++i) {
     for (Claim claim : setup.mechanisms()[i].claims()) {
-      claim.adversary = AdversaryOf(setup.choices().form);
+      claim.adversary = AdversaryOf(setup.choices().form, for_person);
       claim.unit = unit;
       if (epsilons.size() > 1) {
         claim.unit +=
@@ -92,7 +105,11 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const FedUcbSetup& setup) {
     Claim composed = claims.front();
     BANDANA_ASSIGN_OR_RETURN(composed.guarantee, ComposedOverAgents(setup));
     composed.unit = fmt::format("one person who has a record at each of the {} agents", agents);
-    if (!setup.is_shuffled()) composed.adversary = "everyone who sees the releases of all agents";
+    composed.adversary = "everyone who sees the releases of all agents and is none of them";
+    if (setup.is_shuffled()) {
+      composed.adversary = fmt::format("everyone who sees the totals of all steps and is no agent. {}",
+                                       setup.choices().privacy.collusion().Describe("agents"));
+    }
     composed.asked = false;
     claims.push_back(composed);
   }

@@ -402,11 +402,16 @@ absl::StatusOr<ShuffleSumSetting> PaperScalarSum(const ShuffleSumParams& params)
   return AsPublished(params, PublishedScalar(params.guarantee));
 }
 
-absl::StatusOr<ShuffleSumSetting> PaperVectorSum(const ShuffleSumParams& params) {
-  BANDANA_RETURN_IF_ERROR(Validate(params));
-  const auto [epsilon, delta] = params.guarantee;
+absl::Status CheckPaperVectorSum(const DpGuarantee& guarantee) {
+  const auto [epsilon, delta] = guarantee;
   if (!(epsilon < 15)) return InvalidField(Part::kPrivacy, "epsilon", epsilon, "a number in (0, 15)");
   if (!(delta < 0.5)) return InvalidField(Part::kPrivacy, "delta", delta, "a number in [1e-25, 0.5)");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ShuffleSumSetting> PaperVectorSum(const ShuffleSumParams& params) {
+  BANDANA_RETURN_IF_ERROR(Validate(params));
+  BANDANA_RETURN_IF_ERROR(CheckPaperVectorSum(params.guarantee));
   return AsPublished(params, PublishedVector(params.guarantee));
 }
 

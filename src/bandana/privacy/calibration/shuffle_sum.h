@@ -59,6 +59,9 @@ absl::StatusOr<ShuffleSumSetting> TightShuffleSum(const ShuffleSumParams& params
 /// ln(2/delta)/(epsilon^2 n)), p = 1/2. For dimension = 1.
 absl::StatusOr<ShuffleSumSetting> PaperScalarSum(const ShuffleSumParams& params);
 
+/// Fails if the published constants for vectors are not for this guarantee.
+absl::Status CheckPaperVectorSum(const DpGuarantee& guarantee);
+
 /// Returns P_VEC with its published constants, as in P1's Theorem 4.6, for epsilon < 15 and delta < 1/2: g =
 /// ceil(max(2 sqrt(n), dimension, 4)), b = ceil(24e4 g^2 ln^2(4 (dimension^2 + 1)/delta)/(epsilon^2 n)), p =
 /// 1/4. Its levels span the diameter of the l2 ball around the box: span = 1/sqrt(dimension).
