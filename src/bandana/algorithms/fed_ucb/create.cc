@@ -107,8 +107,7 @@ absl::StatusOr<std::vector<Claim>> ClaimsOf(const FedUcbSetup& setup) {
     composed.unit = fmt::format("one person who has a record at each of the {} agents", agents);
     composed.adversary = "everyone who sees the releases of all agents and is none of them";
     if (setup.is_shuffled()) {
-      composed.adversary = fmt::format("everyone who sees the totals of all steps and is no agent. {}",
-                                       setup.choices().privacy.collusion().Describe("agents"));
+      composed.adversary = "everyone who sees the totals of all steps, is no agent, and works with none";
     }
     composed.asked = false;
     claims.push_back(composed);
