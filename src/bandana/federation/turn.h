@@ -14,7 +14,8 @@ namespace bandana {
 class Turn {
  public:
   /// Chooses by ArmId Choose(const DecisionSet<Scalar>&) const of the policy. The policy is constant here, so
-  /// that it does not keep what it sees by mistake. It must follow from released values alone, or from a Declassify.
+  /// that it does not keep what it sees by mistake. It must follow from released values alone, or from a
+  /// Declassify.
   template <class Policy, class Scalar>
     requires requires(const Policy& policy, const DecisionSet<Scalar>& set) {
       { policy.Choose(set) } -> std::same_as<ArmId>;

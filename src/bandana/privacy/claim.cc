@@ -35,8 +35,7 @@ std::string RecordUnit(const std::string& record, const std::string& records,
 
 std::vector<Claim> AsJoint(std::vector<Claim> claims) {
   for (Claim& claim : claims) {
-    // What a client plays depends on its context without noise. Others see the server's plans, not the
-    // action.
+    // A client's action depends on its context without noise. Others see the server's plans, not the action.
     absl::StrReplaceAll({{"releases and actions", "releases and plans"}}, &claim.adversary);
     claim.adversary +=
         ". This is joint differential privacy: only the client itself sees its context, its action and its "
