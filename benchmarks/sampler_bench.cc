@@ -41,18 +41,6 @@ void Register(const std::string& name, const Draw& draw, int draws = 1) {
 }
 
 template <class Fill>
-void RegisterFill(const std::string& name, Fill fill) {
-  constexpr int kBuffer = 4096;
-  Register(
-      name,
-      [fill, buffer = std::vector<double>(kBuffer)](NoiseGen& gen) mutable {
-        fill(buffer, gen);
-        return buffer[0];
-      },
-      kBuffer);
-}
-
-template <class Fill>
 void RegisterDirections(const std::string& name, Fill fill) {
   constexpr int kDimension = 100;
   Register(name, [fill, axis = std::vector<std::int64_t>(kDimension, 1),
@@ -98,8 +86,6 @@ const int kRegistered = [] {
   });
   Register("Normal", [](NoiseGen& gen) { return StandardNormal(gen); });
   Register("Laplace", [](NoiseGen& gen) { return StandardLaplace(gen); });
-  RegisterFill("Normals", FillStandardNormal);
-  RegisterFill("Laplaces", FillStandardLaplace);
   for (const std::uint64_t n : {1, 1000}) {
     Register("SumOfLaplace/" + std::to_string(n), [=](NoiseGen& gen) { return SumOfLaplace(n, gen); });
   }

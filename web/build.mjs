@@ -1,5 +1,5 @@
 // Bundles src/ into dist/report.js and dist/report.css, which bandana embeds and pastes into report.html.
-// The same sources and the same esbuild (pinned) give the same bytes.
+// Equal sources and the pinned esbuild give equal bytes.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -109,6 +109,29 @@ TEST(ArmScheduleTest, RoundsAreSpreadOverAKnownGap) {
   EXPECT_EQ(Of(params).Next(5, 2, 0, 100'000, 0), 0);
 }
 
+TEST(ArmScheduleTest, TheBonusScalesWidthsAndTheLengthsThatFollowFromThem) {
+  for (const Width width : {Width::kExact, Width::kPaper}) {
+    ArmScheduleParams params{.horizon = 100'000, .arms = 10, .reporting = 5, .width = width};
+    const ArmSchedule whole = Of(params);
+    params.bonus = 0.5;
+    const ArmSchedule half = Of(params);
+    EXPECT_NEAR(static_cast<double>(whole.Pulls(4, 10)) / static_cast<double>(half.Pulls(4, 10)), 4, 0.1);
+    const ArmSums sums{.agents = 5, .pulls = 100, .arms = {0}, .units = {0}};
+    const ArmSchedule::WeightedSums part{.sums = &sums};
+    EXPECT_DOUBLE_EQ(half.HalfWidth(2, 1, {&part, 1}), whole.HalfWidth(2, 1, {&part, 1}) / 2);
+  }
+}
+
+TEST(ArmScheduleTest, OnlyAnExplorationThatDoesNotFitIsPlayedToTheEnd) {
+  ArmScheduleParams params{.horizon = 1'000, .arms = 10, .reporting = 5, .rounds = 3, .gap = 0.1};
+  EXPECT_FALSE(Of(params).ExploresToTheEnd(1, 10));
+  params.overrun = Overrun::kExplore;
+  EXPECT_TRUE(Of(params).ExploresToTheEnd(1, 10));
+  EXPECT_FALSE(Of(params).ExploresToTheEnd(1, 1)) << "one arm is left";
+  EXPECT_FALSE(Of(params).ExploresToTheEnd(4, 10)) << "there are no more rounds";
+  EXPECT_EQ(Of(params).Next(3, 10, 0, 1'000, 0), 0);
+}
+
 TEST(ArmScheduleTest, WithoutAGapRoundsFitTheHorizon) {
   for (const Count rounds : {1, 2, 3, 8}) {
     const ArmSchedule schedule =
@@ -197,6 +220,11 @@ TEST(ArmScheduleTest, RefusesWhatItCannotPlanFor) {
     bad = good;
     bad.failure = failure;
     EXPECT_EQ(key(bad), "failure");
+  }
+  for (const double bonus : {0.0, -1.0, std::nan("")}) {
+    bad = good;
+    bad.bonus = bonus;
+    EXPECT_EQ(key(bad), "bonus");
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -24,6 +25,7 @@ struct ArmSetting {
   Width width = Width::kExact;
   std::optional<Count> rounds;
   std::optional<double> gap;
+  Overrun overrun = Overrun::kBest;
   std::uint64_t seed = 3;
   std::vector<Failure> failures;
   double dropout = 0;
@@ -103,11 +105,15 @@ class ArmRun {
     Run(nullptr, players);
   }
 
+  /// Runs a server and its agents. `participants` components report in a sync.
   void RunServer(Aggregation aggregation = Aggregation::kWeighted,
                  std::optional<Count> participants = std::nullopt) {
-    const Count reporting = participants.value_or(setting_.agents);
-    schedule_ = MakeSchedule(reporting);
-    server = std::make_unique<HdpMabServer>(HdpMabServerParams{aggregation, reporting}, *schedule_, graph);
+    std::vector<Count> sizes;
+    for (const auto& component : Components(graph)) sizes.push_back(static_cast<Count>(component.size()));
+    std::sort(sizes.begin(), sizes.end());
+    const Count drawn = participants.value_or(static_cast<Count>(sizes.size()));
+    schedule_ = MakeSchedule(std::accumulate(sizes.begin(), sizes.begin() + drawn, Count{0}));
+    server = std::make_unique<HdpMabServer>(HdpMabServerParams{aggregation, drawn}, *schedule_, graph);
     std::vector<NetworkPlayer*> players;
     for (std::uint32_t i = 1; i <= setting_.agents; ++i) {
       workers.push_back(std::make_unique<Worker>(NodeId{i}, setting_.agents, problem_->arms(),
@@ -146,7 +152,8 @@ class ArmRun {
                                 .width = setting_.width,
                                 .failure = setting_.failure,
                                 .rounds = setting_.rounds,
-                                .gap = setting_.gap})
+                                .gap = setting_.gap,
+                                .overrun = setting_.overrun})
         .value();
   }
 

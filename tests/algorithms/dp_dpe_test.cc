@@ -54,15 +54,23 @@ TEST(DpDpeClientsTest, TheFixedScheduleIsFixed) {
   for (const Epoch phase : {1, 2, 20}) EXPECT_EQ(DpDpeClients(params, phase), 97);
 }
 
-// P1's DPE-FixedU at T = 10^6 and alpha = 0.5: its 18 phases have 1750 reports.
-TEST(DpDpeClientsTest, TheEqualNumberIsTheGrowingSchedulesMean) {
-  EXPECT_EQ(EqualClients(0.5, 1'000'000), 97);
-  EXPECT_EQ(EqualClients(0.8, 1), 1) << "no phase at all";
-  EXPECT_EQ(EqualClients(0.8, 2), 2) << "one of ceil(2^0.8)";
-  EXPECT_EQ(EqualClients(1, 6), 3) << "2 and 4";
-  DpDpeCase params = Params(1'000'000, 0.5);
+// Without elimination N_l is constant, so U is the mean of |U_l| over the phases that the horizon completes.
+TEST(DpDpeClientsTest, TheEqualNumberWeighsPhasesByTheActionsPlayed) {
+  const auto problem = *LinearProblem::Draw({.dimension = 3, .actions = 30}, 1, 0);
+  DpDpeCase params = Params(2'000, 0.5);
   params.schedule = ClientSchedule::kFixed;
-  for (const Epoch phase : {1, 18}) EXPECT_EQ(DpDpeClients(params, phase), 97);
+  params.clip = {.reward = {RewardKind::kGaussian, 1e6}, .client_sd = 0, .fixed_bound = std::nullopt};
+  const auto blind = DpDpeRules(params, problem.actions());
+  ASSERT_TRUE(blind.ok()) << blind.status();
+  EXPECT_EQ(blind->clients(1), 9) << "2 + 2 + 3 + 4 + 6 + 8 + 12 + 16 + 23 over 9 phases";
+  EXPECT_EQ(blind->clients(9), 9);
+  params.clip.reward.sd = 0.1;
+  const auto seeing = DpDpeRules(params, problem.actions());
+  ASSERT_TRUE(seeing.ok()) << seeing.status();
+  EXPECT_LT(seeing->clients(1), 9) << "the late phases, with many clients, play few actions";
+  EXPECT_GE(seeing->clients(1), 3);
+  params.horizon = 1;
+  EXPECT_EQ(DpDpeRules(params, problem.actions())->clients(1), 1) << "no phase at all";
 }
 
 // Remark 5.3: alpha > 1 gives more clients than rounds, and alpha = 2/3 gives the shuffle model's best rate.

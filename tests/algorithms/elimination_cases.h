@@ -36,6 +36,7 @@ struct PrivateEliminationCase {
   std::optional<double> beta;
   Width width = Width::kExact;
   bool core_set = true;
+  CoreSetSearch design = CoreSetSearch::kSmall;
   Count population = 0;
   ClipRule clip;
 };
@@ -43,16 +44,15 @@ struct PrivateEliminationCase {
 inline absl::StatusOr<EliminationRules> DpDpeRules(const DpDpeCase& of, const ActionMatrix& actions) {
   return DpDpeRules(of.params(), {of.horizon, of.population, of.clip}, actions);
 }
-inline Count DpDpeClients(const DpDpeCase& of, Epoch phase) {
-  return DpDpeClients(of.params(), of.horizon, phase);
-}
+inline Count DpDpeClients(const DpDpeCase& of, Epoch phase) { return DpDpeClients(of.params(), phase); }
 inline absl::StatusOr<EliminationRules> PeRules(const PeCase& of, const ActionMatrix& actions) {
   return PeRules({of.beta, of.width}, {of.horizon, of.population, of.clip}, actions);
 }
 inline absl::StatusOr<EliminationRules> PrivateEliminationRules(const PrivateEliminationCase& of,
                                                                 const ActionMatrix& actions) {
-  return PrivateEliminationRules({.beta = of.beta, .width = of.width, .core_set = of.core_set},
-                                 {of.horizon, of.population, of.clip}, actions);
+  return PrivateEliminationRules(
+      {.beta = of.beta, .width = of.width, .core_set = of.core_set, .design = of.design},
+      {of.horizon, of.population, of.clip}, actions);
 }
 
 }  // namespace bandana

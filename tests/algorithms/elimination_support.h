@@ -14,7 +14,7 @@
 #include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/shuffle_means.h"
-#include "bandana/sim/simulator.h"
+#include "tests/sim/simulator.h"
 
 /// Whole runs of an elimination algorithm, for the rules of any paper.
 namespace bandana::test {

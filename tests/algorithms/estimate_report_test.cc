@@ -15,8 +15,8 @@
 #include "bandana/privacy/calibration/gaussian.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/wire.h"
-#include "bandana/sim/simulator.h"
 #include "tests/algorithms/elimination_cases.h"
+#include "tests/sim/simulator.h"
 #include "tests/support.h"
 
 namespace bandana {

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "bandana/algorithms/fed_ucb/create.h"
 #include "bandana/federation/clique_cover.h"
 #include "bandana/federation/graph_shapes.h"
 #include "gmock/gmock.h"
@@ -175,6 +176,29 @@ TEST(FedUcbPeerTest, APeerThatDiesLeavesTheOthersWorking) {
   }
   for (const Peer::Arrival& arrival : run.peers[0]->arrivals) {
     if (arrival.message.from == NodeId{2}) EXPECT_LE(arrival.round, 101);
+  }
+}
+
+// With the paper's trigger any group may release first, and requests of several groups are under way at once.
+TEST(FedUcbPeerTest, TheDeterminantTriggerWorksWithSeveralGroups) {
+  for (const GraphShape shape : {GraphShape::kRing, GraphShape::kLine, GraphShape::kStar}) {
+    for (const TrustModel model : {TrustModel::kNone, TrustModel::kPeer}) {
+      for (const Count gamma : {2, 3}) {
+        FedUcbP2pParams params;
+        params.sync = Sync::kDeterminant;
+        params.topology = shape;
+        params.gamma = gamma;
+        RoundContexts contexts = ContextsOf({.horizon = 900, .agents = 5, .dimension = 2, .arms = 4});
+        const Privacy privacy = model == TrustModel::kNone
+                                    ? Privacy{.model = model, .none_because = "a test"}
+                                    : Privacy{.model = model, .epsilon = 1, .delta = 0.1};
+        const Federation federation = CreateFedUcbP2p(params, privacy, contexts.facts()).value();
+        const auto outcome = Simulate(federation, contexts, {.seed = 11});
+        ASSERT_TRUE(outcome.ok()) << outcome.status();
+        EXPECT_GE(outcome->checkpoints.back().rounds, 1);
+        EXPECT_EQ(federation.claims.size(), 0u);
+      }
+    }
   }
 }
 

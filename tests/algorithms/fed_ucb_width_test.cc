@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <numbers>
 
 #include "bandana/core/bit_source.h"
 #include "bandana/core/distributions.h"
@@ -26,7 +27,7 @@ TEST(FedUcbWidthTest, ErrorsNameTheKey) {
   params.failure = NAN;
   EXPECT_THAT(FedUcbWidth::Create(params).status().message(), testing::HasSubstr("failure = "));
   params = Params(0);
-  EXPECT_THAT(FedUcbWidth::Create(params).status().message(), testing::HasSubstr("agents = "));
+  EXPECT_THAT(FedUcbWidth::Create(params).status().message(), testing::HasSubstr("people = "));
 }
 
 TEST(FedUcbWidthTest, WithoutNoiseTheRegularizerIsOne) {
@@ -53,6 +54,31 @@ TEST(FedUcbWidthTest, ThePapersLambda) {
   const double lambda =
       std::sqrt(32.0) * 5 * 2 * std::log(40.0) * (4 * std::sqrt(5.0) + 2 * std::log(2 * 16 * 10 / 0.2));
   EXPECT_NEAR(FedUcbWidth::Create(params)->RegularizerFor(1).shift, 2 * 10 * lambda, 1e-9 * lambda);
+}
+
+// Line 1 of Algorithm 1: S starts at M rho_min I. Proposition 2 has the same terms in every round.
+TEST(FedUcbWidthTest, ThePapersStart) {
+  FedUcbWidthParams params = Params(10);
+  params.shift = Shift::kAgent;
+  params.width = RegressionWidth::kPaper;
+  params.paper = PaperNoise{{1, 0.1}};
+  params.orders = 1000;
+  const FedUcbWidth width = FedUcbWidth::Create(params).value();
+  const Regularizer start = width.StartFor(1);
+  EXPECT_EQ(start.shift, width.RegularizerFor(1).rho_min);
+  EXPECT_EQ(start.rho_max, 3 * start.shift);
+  const double kappa =
+      std::sqrt(5 * 2 * (std::sqrt(5.0) + 2 * std::log(2 * 16 * 10 / 0.2)) / std::numbers::sqrt2);
+  EXPECT_NEAR(width.StartTerm(1, start), std::sqrt(start.rho_max) + kappa * std::sqrt(10.0), 1e-9);
+  EXPECT_NEAR(width.DataTerm(5 * std::log(start.rho_min) + 3, start),
+              0.5 * std::sqrt(2 * std::log(2 / 0.2) + 3), 1e-12);
+}
+
+TEST(FedUcbWidthTest, OurStartIsTheShiftOfTheFirstRelease) {
+  const FedUcbWidth width = FedUcbWidth::Create(Params(10)).value();
+  const Regularizer start = width.StartFor(1);
+  EXPECT_EQ(start.shift, width.RegularizerFor(1).shift);
+  EXPECT_EQ(width.StartTerm(1, start), std::sqrt(start.shift));
 }
 
 // The confidence set holds theta* in all n releases at once with probability 1 - failure. The test uses noise

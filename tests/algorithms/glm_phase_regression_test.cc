@@ -40,7 +40,9 @@ struct Phase {
     return means;
   }
 
-  GlmPhaseRegression Regression() const { return {link, actions, design, pulls}; }
+  GlmPhaseRegression Regression(double client_sd = 0) const {
+    return {link, client_sd, actions, design, pulls};
+  }
 
   ActionMatrix actions;
   Link link;
@@ -234,6 +236,53 @@ TEST(GlmPhaseRegressionTest, DealtClientsCountOncePerCoordinate) {
       phase.Regression().EliminateExactly(means, estimate, phase.active, dealt, 0.01).widest,
       phase.Regression().EliminateExactly(means, estimate, phase.active, Errors(phase, 9), 0.01).widest,
       1e-12);
+}
+
+// Clients who differ and watch the whole phase move all averages together. Simulated: the error in the
+// direction of a pair must stay within the width, and the link of the mean removes the bias.
+TEST(GlmPhaseRegressionTest, ClientsWhoDifferAreCovered) {
+  constexpr double kSpread = 0.5;
+  constexpr Count kClients = 40;
+  constexpr double kLevel = 0.1;
+  const Phase phase(OnTheSphere(12, 3, 31), 4000);
+  const Vector theta = Direction(3, 32);
+  const GlmPhaseRegression regression = phase.Regression(kSpread);
+  PhaseErrors errors = Errors(phase, kClients);
+  errors.rule.client_sd = kSpread;
+  std::vector<double> means;
+  for (const Pull& pull : phase.pulls) {
+    means.push_back(SpreadLink(Link::kLogistic, kSpread).MeanOf(phase.actions.row(pull.arm).dot(theta)));
+  }
+  EXPECT_LT((regression.Estimate(means) - theta).norm(), 1e-9) << "no bias";
+  EXPECT_GT((phase.Regression().Estimate(means) - theta).norm(), 0.01) << "mu^-1 alone is biased";
+  const ArmId best = BestOf(phase, theta);
+  test::Coins coins(33);
+  int lost = 0, lost_by_half = 0;
+  constexpr int kRuns = 2000;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<double> averages(phase.pulls.size(), 0);
+    for (Count client = 0; client < kClients; ++client) {
+      Vector own = theta;
+      for (double& entry : own) entry += kSpread * StandardNormal(coins.gen);
+      for (std::size_t i = 0; i < averages.size(); ++i) {
+        const double p = MeanOf(Link::kLogistic, phase.actions.row(phase.pulls[i].arm).dot(own));
+        const double pulls = static_cast<double>(phase.pulls[i].count);
+        averages[i] += (p + std::sqrt(p * (1 - p) / pulls) * StandardNormal(coins.gen)) / kClients;
+      }
+    }
+    const Vector estimate = regression.Estimate(averages);
+    const auto kept = regression.EliminateExactly(averages, estimate, phase.active, errors, kLevel);
+    lost += std::find(kept.active.begin(), kept.active.end(), best) == kept.active.end();
+    // The planted fault: clients who differ eight times less than they do.
+    PhaseErrors alike = errors;
+    alike.rule.client_sd = kSpread / 8;
+    const auto few =
+        phase.Regression(kSpread / 8).EliminateExactly(averages, estimate, phase.active, alike, kLevel);
+    lost_by_half += std::find(few.active.begin(), few.active.end(), best) == few.active.end();
+  }
+  EXPECT_LE(lost, kRuns * kLevel * 11) << "a union over eleven rivals";
+  EXPECT_LE(lost, kRuns / 50) << "in fact it is far less";
+  EXPECT_GT(lost_by_half, lost) << "the planted fault shows";
 }
 
 TEST(GlmPhaseRegressionTest, WithMoreClientsTheWidthComesDownToTheFirstOrder) {

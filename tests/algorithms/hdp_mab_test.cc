@@ -101,6 +101,57 @@ TEST(HdpMabTest, SomeReportInARoundAndWhoDidNotReportsAllLater) {
   EXPECT_EQ(run.server->history().back().best, 0);
 }
 
+TEST(HdpMabTest, SomeComponentsReportInARound) {
+  const ArmSetting setting{.horizon = 400'000, .agents = 9, .means = {0.52, 0.51, 0.5, 0.1}, .epsilon = 1};
+  const std::vector<Graph> parts = {LineGraph(2).value(), LineGraph(3).value(), LineGraph(4).value()};
+  ArmRun run(setting, Joined(parts));
+  run.RunServer(Aggregation::kWeighted, 2);
+  const auto rounds = static_cast<Count>(run.server->history().size());
+  ASSERT_GT(rounds, 3);
+  EXPECT_EQ(run.traffic.total().links_server, 2 * rounds);
+  EXPECT_EQ(run.schedule().params().reporting, 5) << "the two smallest";
+  std::set<Count> heard;
+  for (const ArmRound& round : run.server->history()) heard.insert(round.agents);
+  EXPECT_GT(heard.size(), 1u) << "who is drawn changes";
+  for (const Count agents : heard) EXPECT_TRUE(agents == 5 || agents == 6 || agents == 7) << agents;
+  EXPECT_EQ(run.server->new_sinks(), 0) << "nobody is missing";
+  EXPECT_EQ(run.server->history().back().best, 0);
+  for (const auto& worker : run.workers) EXPECT_EQ(worker->role.agent().clock(), setting.horizon);
+}
+
+TEST(HdpMabTest, AnExplorationThatDoesNotFitIsBegunIfThePaperIsFollowed) {
+  ArmSetting setting{.horizon = 1'000, .agents = 3, .means = {0.6, 0.5, 0.5}};
+  setting.overrun = Overrun::kExplore;
+  for (const bool server : {true, false}) {
+    ArmRun run(setting, server ? Apart(3) : CompleteGraph(3).value());
+    server ? run.RunServer() : run.RunPeers();
+    ASSERT_EQ(
+        server ? run.server->history().back().arms.size() : run.peers[0]->role.history().back().arms.size(),
+        3u)
+        << "nothing can be told apart so soon";
+    for (const std::vector<Pull>& pulls : run.pulls()) {
+      std::vector<Count> count(3);
+      for (const Pull& pull : pulls) count[static_cast<std::size_t>(pull.arm)] += pull.count;
+      EXPECT_THAT(count, ElementsAre(334, 333, 333));
+    }
+    setting.overrun = Overrun::kBest;
+    ArmRun best(setting, server ? Apart(3) : CompleteGraph(3).value());
+    server ? best.RunServer() : best.RunPeers();
+    EXPECT_GT(best.pulls()[0].back().count, 333) << "the best arm so far is pulled to the end";
+    EXPECT_EQ(best.traffic.total().rounds, run.traffic.total().rounds) << "no more is released";
+    setting.overrun = Overrun::kExplore;
+  }
+}
+
+TEST(HdpMabTest, AFirstExplorationThatDoesNotFitReleasesNothingIfThePaperIsFollowed) {
+  ArmSetting setting{.horizon = 100, .agents = 2, .means = {0.9, 0.1, 0.5}, .width = Width::kPaper};
+  setting.overrun = Overrun::kExplore;
+  ArmRun run(setting, Apart(2));
+  run.RunServer();
+  EXPECT_EQ(run.traffic.total().rounds, 0);
+  EXPECT_DOUBLE_EQ(run.regret(), 2 * (33 * 0.8 + 33 * 0.4));
+}
+
 TEST(HdpMabTest, ADeadSinkIsReplaced) {
   ArmSetting setting{.horizon = 400'000, .agents = 9, .means = {0.52, 0.51, 0.5, 0.1}, .epsilon = 1};
   setting.failures = {{Failure::Kind::kAgent, NodeId{2}, {}, 1}};  // this agent is the sink of the line 1-2-3

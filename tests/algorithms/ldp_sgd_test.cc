@@ -105,6 +105,50 @@ TEST(LdpSgdTest, ThetaStaysInItsBallWhateverTheNoise) {
   }
 }
 
+TEST(LdpSgdTest, WithoutProjectionThetaLeavesItsBall) {
+  LdpSgdRules rules = Rules(3, 2, 10);
+  rules.step = 1000;
+  rules.projection = SgdProjection::kNone;
+  test::Coins coins(3);
+  LdpSgd learner = LdpSgd::Create(rules, test::Gradient({.dimension = 3, .epsilon = 0.1})).value();
+  test::RegretOf(learner, test::WrittenRounds(test::RandomRounds(10, 2, 3, false, coins.gen), false), 10);
+  double squares = 0;
+  for (const double each : learner.policy().thetas()) squares += each * each;
+  EXPECT_GT(squares, 100);
+}
+
+// One arm with context 1 and reward 0.5, so that the n-th step moves theta by its length times theta - 0.5.
+TEST(LdpSgdTest, StepsFallAsTheySay) {
+  const auto steps_of = [](SgdSteps steps, bool multi) {
+    LdpSgdRules rules = multi ? MultiRules(1, 2, 40, 5) : Rules(1, 1, 40);
+    rules.step = 0.01;
+    rules.steps = steps;
+    const std::vector<double> rewards(static_cast<std::size_t>(rules.shape.arms), 0.5);
+    const ActionMatrix contexts = ActionMatrix::Ones(1, 1);
+    test::WrittenRounds world(std::vector<test::WrittenRounds::Round>(40, {contexts, rewards}), multi);
+    LdpSgd learner = LdpSgd::Create(rules, test::Gradient({.dimension = 1, .slots = multi ? 2 : 1})).value();
+    auto device = learner.MakeDevice();
+    test::HandUser user(1);
+    std::vector<double> lengths;
+    while (world.Next()) {
+      const std::vector<double> before(learner.policy().thetas().begin(), learner.policy().thetas().end());
+      const ArmId arm = test::PlayRound(learner, world, user, device);
+      const auto slot = static_cast<std::size_t>(multi ? arm : 0);
+      lengths.push_back((learner.policy().thetas()[slot] - before[slot]) / (0.5 - before[slot]));
+    }
+    return lengths;
+  };
+  for (std::size_t t = 0; t < 40; ++t) {
+    const auto n = static_cast<double>(t + 1);
+    const double pulls = std::floor(static_cast<double>(t) / 2) + 1;
+    EXPECT_NEAR(steps_of(SgdSteps::kPulls, false)[t], 0.01 / n, 1e-12);
+    EXPECT_NEAR(steps_of(SgdSteps::kPaper, false)[t], 0.01 / n, 1e-12);
+    EXPECT_NEAR(steps_of(SgdSteps::kRoot, false)[t], 0.01 / std::sqrt(n), 1e-12);
+    EXPECT_NEAR(steps_of(SgdSteps::kPulls, true)[t], 0.01 / pulls, 1e-12);
+    EXPECT_NEAR(steps_of(SgdSteps::kPaper, true)[t], t < 10 ? 0.01 / pulls : 0.01 / (n - 5), 1e-12);
+  }
+}
+
 TEST(LdpSgdTest, TheMeanOfIteratesHasTheWeightsThatItSays) {
   // average = 0: the plain mean.
   LdpSgdRules last = Rules(2, 3, 50);

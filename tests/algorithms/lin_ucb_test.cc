@@ -16,7 +16,7 @@
 #include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/core/distributions.h"
 #include "bandana/privacy/mean_privatizers.h"
-#include "bandana/sim/simulator.h"
+#include "tests/sim/simulator.h"
 #include "tests/support.h"
 
 namespace bandana {
@@ -85,6 +85,30 @@ class Naive {
   double beta_;
   std::vector<std::pair<ArmId, double>> seen_;
 };
+
+// Two arms: one has been pulled often and is better by the estimate, the other is unknown.
+TEST(LinUcbPolicyTest, TheBonusIsTheFactorOfTheWidth) {
+  const ActionMatrix actions = ActionMatrix::Identity(2, 2);
+  const auto choice = [&](double bonus) {
+    LinUcbSetting params = Params(1000);
+    params.bonus = bonus;
+    LinUcbPolicy policy = Policy(params, actions);
+    for (int i = 0; i < 50; ++i) policy.Learn(0, 0.5);
+    // The first arm leads by 0.49, and the second arm's |x|_(V^-1) is larger by 0.86.
+    const double tie = 0.5 * 50 / 51 / ((1 - std::sqrt(1. / 51)) * policy.radius());
+    return std::pair(policy.ChooseArm(), tie);
+  };
+  EXPECT_EQ(choice(0).first, 0);
+  EXPECT_EQ(choice(1).first, 1);
+  const double tie = choice(1).second;
+  EXPECT_EQ(choice(0.99 * tie).first, 0);
+  EXPECT_EQ(choice(1.01 * tie).first, 1);
+  for (const double bad : {-0.1, kNan}) {
+    LinUcbSetting params = Params(10);
+    params.bonus = bad;
+    EXPECT_EQ(InputErrorOf(LinUcbPolicy::Create(params, actions).status())->key, "bonus") << bad;
+  }
+}
 
 TEST(LinUcbPolicyTest, DecidesAsTheDefinitionDoes) {
   struct Case {
@@ -282,7 +306,7 @@ TEST(LinUcbParamsTest, BadValuesAreNamed) {
     ExpectRejected(params, "client_sd");
     params = Params(100);
     params.reward.sd = sd;
-    ExpectRejected(params, "reward_sd");
+    ExpectRejected(params, "reward");
   }
   for (const Count population : {Count{0}, Count{99}, Count{1} << 33}) {
     LinUcbSetting params = Params(100);

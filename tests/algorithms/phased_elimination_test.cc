@@ -41,15 +41,6 @@ TEST(CeilCountTest, ForgivesWhatRoundingAdds) {
   EXPECT_EQ(CeilCount(0), 0);
 }
 
-TEST(WholePhasesTest, CountsThoseThatFit) {
-  const auto doubling = [](Epoch phase) { return std::exp2(phase); };
-  EXPECT_EQ(WholePhases(doubling, 1), 0);
-  EXPECT_EQ(WholePhases(doubling, 2), 1);
-  EXPECT_EQ(WholePhases(doubling, 5), 1);
-  EXPECT_EQ(WholePhases(doubling, 6), 2);
-  EXPECT_EQ(WholePhases(doubling, 1'000'000), 18);
-}
-
 TEST(EliminationRulesTest, BadOnesAreRefusedByName) {
   const ProblemPtr problem = DrawnProblem(3, 10);
   const auto key = [&](auto change) {
@@ -83,7 +74,8 @@ TEST(EliminationRulesTest, BadOnesAreRefusedByName) {
   EXPECT_EQ(also([](auto& r) { r.link = Link::kPoisson; }), "mean");
   EXPECT_EQ(also([](auto& r) { r.width = Width::kPaper; }), "width");
   EXPECT_EQ(also([](auto& r) { r.clip.reward = {RewardKind::kRademacher}; }), "reward");
-  EXPECT_EQ(also([](auto& r) { r.clip.client_sd = 0.1; }), "client_sd");
+  EXPECT_EQ(also([](auto& r) { r.clip.client_sd = 0.1; }), "accepted");
+  EXPECT_EQ(also([](auto& r) { r.clip.client_sd = 1.1; }), "client_sd");
 }
 
 // The population must suffice for all phases that are sure to complete. Without a core set a support can be

@@ -139,7 +139,8 @@ TEST(PrivateEliminationScheduleTest, TheRestGoesToTheEstimatedBest) {
     }
     ASSERT_TRUE(policy.Learn(plan, *bare.Open(plan.query, *bare.Seal(sum, noise.gen))).ok());
   }
-  const Count left = 1000 - policy.rounds_played();
+  Count left = 1000;
+  for (const PhaseRecord& phase : policy.history()) left -= phase.rounds;
   EXPECT_GT(left, 0);
   const Plan rest = *policy.NextPlan();
   EXPECT_THAT(rest.pulls, ::testing::ElementsAre(Pull{problem->best(), left}));
@@ -161,6 +162,30 @@ TEST(PrivateEliminationScheduleTest, WithoutACoreSetEveryActiveActionIsPlayedEqu
     const double each = std::pow(BatchGrowth(200'000), batch.epoch) / static_cast<double>(active.size());
     for (std::size_t i = 0; i < active.size(); ++i) {
       EXPECT_EQ(batch.pulls[i], (Pull{active[i], static_cast<Count>(std::ceil(each - 1e-9))}));
+    }
+    active = batch.active;
+  }
+  EXPECT_LT(active.size(), 15u);
+  EXPECT_TRUE(std::binary_search(active.begin(), active.end(), problem->best()));
+}
+
+TEST(PrivateEliminationScheduleTest, AppendixAPlaysEveryActiveActionByItsWeights) {
+  const ProblemPtr problem = DrawnProblem(3, 15);
+  PrivateEliminationCase params = Params(200'000);
+  params.design = CoreSetSearch::kFrankWolfe;
+  const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
+  ASSERT_TRUE(run.status.ok()) << run.status;
+  ASSERT_EQ(run.history.size(), 11u);
+  std::vector<ArmId> active(15);
+  std::iota(active.begin(), active.end(), 0);
+  for (const PhaseRecord& batch : run.history) {
+    const auto design = FrankWolfeDesign(problem->actions(), active);
+    ASSERT_TRUE(design.ok());
+    ASSERT_EQ(batch.pulls.size(), design->support.size());
+    if (design->rank() > 1) EXPECT_EQ(batch.pulls.size(), active.size());
+    for (std::size_t i = 0; i < batch.pulls.size(); ++i) {
+      const double wanted = std::pow(BatchGrowth(200'000), batch.epoch) * design->weights[i];
+      EXPECT_EQ(batch.pulls[i].count, static_cast<Count>(std::ceil(wanted - 1e-9)));
     }
     active = batch.active;
   }

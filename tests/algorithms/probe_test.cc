@@ -136,6 +136,31 @@ TEST(ProbeContexts, MoveTheFirstSyncUnderTheDeterminantTriggerAlone) {
   }
 }
 
+// Line 12 as printed: S starts at M rho_min I, and Theorem 1's D has the rho_min of one agent.
+TEST(ProbeContexts, ThePrintedTriggerActsWhenThePaperSays) {
+  const FedUcbParams printed{.width = RegressionWidth::kPaper,
+                             .sync = Sync::kDeterminant,
+                             .most_syncs = 4,
+                             .local = LocalData::kRaw,
+                             .shift = Shift::kAgent};
+  const Leak leak{Calibration::kPaper, printed, 10'000};
+  const double lambda = std::sqrt(32.0) * 3 * 2 * std::log(4 / 0.1) *
+                        (4 * std::sqrt(2.0) + 2 * std::log(2 * 4 * 2 / 0.05));  // m = 1 + log2 4
+  const double log = std::log(3 + 10'000 / (2 * lambda));
+  const double threshold = 2 * 10'000 * 2 / (log + 1);
+  const Regularizer start{2 * lambda, 2 * lambda, 6 * lambda};
+  const auto probe = MakeProbe(threshold, start, 2, 10'000);
+  ASSERT_TRUE(probe.has_value());
+  const Count a = FirstSync(leak, ProbeWorld::kA);
+  EXPECT_GE(a, probe->round - 1);
+  EXPECT_LE(a, probe->round);
+  EXPECT_EQ(FirstSync(leak, ProbeWorld::kB), probe->round + 1);
+  FedUcbParams sooner = printed;
+  sooner.threshold = threshold / 4;
+  const Leak early{Calibration::kPaper, sooner, 10'000};
+  EXPECT_LT(FirstSync(early, ProbeWorld::kA), probe->round / 3);
+}
+
 TEST(FedUcbProbeLevel, FailsIfTheTriggerIsNeverSetOff) {
   const Privacy privacy{.model = TrustModel::kSilo, .epsilon = 0.01, .delta = 1e-6};
   const RoundContextsParams params{

@@ -25,7 +25,6 @@ Values SmallWorld(const WorldKind& kind) {
     if (option.key == "policies") values["policies"] = 8;
     if (option.key == "loans") values["loans"] = 200;
   }
-  if (kind.time == TimeModel::kSlot && kind.name == "glm") values["reward"] = "bernoulli";
   if (kind.time == TimeModel::kRound) {
     values["contexts"] = "gap";
     values["reward"] = "bernoulli";
@@ -126,6 +125,9 @@ TEST(RegistryTest, EveryOptionExplainsItself) {
         ASSERT_FALSE(word.sentence.empty()) << word.word;
         EXPECT_EQ(word.sentence.back(), '.') << word.sentence;
       }
+      if (!applies) EXPECT_FALSE(option.condition.empty()) << "the list cannot say when it applies";
+      const auto same = [&](const Option& other) { return other.FullKey() == option.FullKey(); };
+      if (std::count_if(options.begin(), options.end(), same) > 1) EXPECT_FALSE(option.condition.empty());
       if (option.required) continue;
       const Value fallback = option.get(defaults);
       EXPECT_TRUE(option.check(fallback).ok()) << ToText(fallback) << " is the default and is not accepted";
@@ -146,11 +148,32 @@ TEST(RegistryTest, NamesAreTakenOnce) {
   EXPECT_TRUE(registry.Add(WorldKind{.name = "linear", .time = TimeModel::kUser}).ok());
 }
 
+TEST(RegistryTest, AlgorithmsOfOneNameAreToldApart) {
+  const auto slots = Families().FindFamily("lin-ucb", TimeModel::kSlot);
+  const auto users = Families().FindFamily("lin-ucb", TimeModel::kUser);
+  ASSERT_TRUE(slots.ok() && users.ok());
+  EXPECT_EQ((*slots)->time, TimeModel::kSlot);
+  EXPECT_EQ((*users)->time, TimeModel::kUser);
+  EXPECT_FALSE(Families().FindFamily("lin-ucb", TimeModel::kTick).ok());
+  EXPECT_EQ(*Families().FindFamily("lin-ucb", "replay"), *users);
+  EXPECT_EQ(InputErrorOf(Families().FindFamily("lin-ucb", "mab").status())->key, "world");
+  const auto world = MakeWorld("glm", TimeModel::kUser, {{"dimension", 2}, {"actions", 3}}, {.horizon = 100});
+  ASSERT_TRUE(world.ok()) << world.status();
+  const auto made = Create("lin-ucb", TimeModel::kUser, {}, PrivacyFor(TrustModel::kNone), (*world)->facts());
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(made->time(), TimeModel::kUser);
+}
+
+TEST(RegistryTest, AWrongWorldIsAnsweredWithWorldsOfThatTimeModel) {
+  const absl::Status status = Families().FindWorld("glm", TimeModel::kTick).status();
+  EXPECT_EQ(InputErrorOf(status)->accepted, "mab");
+}
+
 TEST(RegistryTest, AMistypedNameIsAnsweredWithTheNearest) {
   EXPECT_THAT(std::string(Families().FindFamily("dp-dqe").status().message()),
               ::testing::HasSubstr("nearest: dp-dpe"));
   const Privacy privacy = PrivacyFor(TrustModel::kNone);
-  const auto misspelt = Create("dp-dpe", {{"alfa", 0.5}}, privacy, {});
+  const auto misspelt = Create("dp-dpe", TimeModel::kSlot, {{"alfa", 0.5}}, privacy, {});
   EXPECT_THAT(std::string(misspelt.status().message()), ::testing::HasSubstr("alpha"));
 }
 

@@ -129,6 +129,20 @@ TEST(SuccessiveEliminationTest, KeepsTheBestAndDropsTheOthersInTime) {
   }
 }
 
+TEST(SuccessiveEliminationTest, DropsSoonerWithASmallerBonus) {
+  const auto sweeps = [](double bonus) {
+    SuccessiveElimination policy =
+        SuccessiveElimination::Create({.arms = 2, .horizon = 1'000'000, .bonus = bonus}).value();
+    while (policy.active().size() > 1) {
+      const ArmId arm = policy.Choose();
+      policy.Learn(arm, arm == 0 ? 0.75 : 0.25, 1);
+    }
+    return policy.sweeps();
+  };
+  EXPECT_LT(3 * sweeps(0.5), sweeps(1)) << "the number of pulls grows with the square";
+  EXPECT_LT(sweeps(1), sweeps(2));
+}
+
 TEST(SuccessiveEliminationTest, NamesWhatIsWrong) {
   const auto key = [](const SuccessiveEliminationParams& params) {
     return InputErrorOf(SuccessiveElimination::Create(params).status()).value_or(InputError{}).key;
@@ -140,6 +154,8 @@ TEST(SuccessiveEliminationTest, NamesWhatIsWrong) {
   }
   EXPECT_EQ(key({.arms = (1 << 20) + 1, .horizon = 10}), "arms");
   EXPECT_EQ(key({.arms = 2, .horizon = 10, .block = 11}), "block");
+  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_EQ(key({.arms = 2, .horizon = 10, .bonus = bad}), "bonus");
   SuccessiveElimination policy = Made(2, 10);
   EXPECT_DEATH(policy.Learn(1, 0, 1), "check failed");
   EXPECT_DEATH(policy.Learn(0, 0, 2), "check failed");

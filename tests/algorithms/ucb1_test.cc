@@ -120,7 +120,25 @@ TEST(Ucb1Test, KeepsTheBoundOfItsTheorem) {
   }
 }
 
+TEST(Ucb1Test, TheBonusScalesTheWidth) {
+  const auto pulls_of_worse = [](double bonus) {
+    test::Coins coins(7);
+    Ucb1 policy = Ucb1::Create(2, bonus).value();
+    for (int round = 0; round < 20'000; ++round) {
+      const ArmId arm = policy.Choose();
+      policy.Learn(arm, UniformUnit(coins.gen) < (arm == 0 ? 0.7 : 0.5) ? 1 : 0, 1);
+    }
+    return policy.pulls(1);
+  };
+  EXPECT_LT(4 * pulls_of_worse(0.3), pulls_of_worse(1));
+  EXPECT_LT(2 * pulls_of_worse(1), pulls_of_worse(2));
+}
+
 TEST(Ucb1Test, NamesWhatIsWrong) {
+  for (const double bonus :
+       {-0.1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(InputErrorOf(Ucb1::Create(2, bonus).status())->key, "bonus");
+  }
   for (const Count arms : {Count{-1}, Count{0}, (Count{1} << 20) + 1}) {
     EXPECT_EQ(InputErrorOf(Ucb1::Create(arms).status())->key, "arms");
   }

@@ -46,15 +46,17 @@ TEST(UserModelShapeTest, RefusesWhatCannotBeAndNamesTheField) {
 TEST(UserPolicyTest, TheWarmUpGoesRoundTheArmsWhateverTheContext) {
   UserPolicy policy(Multi());
   std::vector<double> scores;
+  Count eliminated = 0;
   policy.theta(1)[0] = 1;
   for (Count t = 0; t < 6; ++t) {
     auto world = OneRound(1);
     world.Next();
     ASSERT_TRUE(policy.warming_up());
-    EXPECT_EQ(policy.Choose(world, scores), t % 3);
+    EXPECT_EQ(policy.Choose(world, scores, eliminated), t % 3);
     policy.Advance(1);
   }
   EXPECT_FALSE(policy.warming_up());
+  EXPECT_EQ(eliminated, 0);
 }
 
 // Equation (7): an arm that is more than h/2 below the best by the estimates at the end of the warm-up is
@@ -62,6 +64,7 @@ TEST(UserPolicyTest, TheWarmUpGoesRoundTheArmsWhateverTheContext) {
 TEST(UserPolicyTest, ArmsThatTheWarmUpRuledOutAreNotPlayed) {
   UserPolicy policy(Multi());
   std::vector<double> scores;
+  Count eliminated = 0;
   policy.theta(0)[0] = 1;
   policy.theta(1)[0] = 0.8;  // within 0.25
   policy.theta(2)[0] = 0.7;  // further away than 0.25
@@ -71,12 +74,14 @@ TEST(UserPolicyTest, ArmsThatTheWarmUpRuledOutAreNotPlayed) {
   policy.theta(2)[0] = 5;
   auto world = OneRound(1);
   world.Next();
-  EXPECT_EQ(policy.Choose(world, scores), 1);
+  EXPECT_EQ(policy.Choose(world, scores, eliminated), 1);
+  EXPECT_EQ(eliminated, 1);
   // If the context reverses the order of the arms, another arm is ruled out.
   auto other = OneRound(-1);
   other.Next();
-  EXPECT_EQ(policy.Choose(other, scores), 1);  // the scores were -1, -0.8, -0.7 at the end of the warm-up and
-                                               // are 0, -0.1, -5 now
+  EXPECT_EQ(policy.Choose(other, scores, eliminated), 1);  // the scores were -1, -0.8, -0.7 at the end of the
+                                                           // warm-up and are 0, -0.1, -5 now
+  EXPECT_EQ(eliminated, 2);
 }
 
 TEST(UserPolicyTest, WithoutAWarmUpTheLargestScoreWinsAndTiesGoToTheFirst) {
@@ -86,9 +91,10 @@ TEST(UserPolicyTest, WithoutAWarmUpTheLargestScoreWinsAndTiesGoToTheFirst) {
   test::WrittenRounds world({{contexts, {0, 0, 0}}}, false);
   world.Next();
   std::vector<double> scores;
-  EXPECT_EQ(policy.Choose(world, scores), 0);  // all scores are 0
+  Count eliminated = 0;
+  EXPECT_EQ(policy.Choose(world, scores, eliminated), 0);  // all scores are 0
   policy.theta(0)[0] = 1;
-  EXPECT_EQ(policy.Choose(world, scores), 1);
+  EXPECT_EQ(policy.Choose(world, scores, eliminated), 1);
 }
 
 }  // namespace

@@ -283,5 +283,17 @@ TEST(UserRegressionTest, BadParametersAreNamed) {
               HasSubstr("spread"));
 }
 
+// Theorem 3.1 with sigma = 3, and Theorem 4.1 with K = 4 arms; one message with x x' = 0 and r x = 1.
+TEST(UserRegressionTest, ThePrintedShiftIsThatOfTheTheorems) {
+  UserRegressionRules rules{.shape = {.horizon = 1000, .dimension = 1, .arms = 2}, .shift = {.paper = true}};
+  for (const double arms : {1.0, 4.0}) {
+    rules.shift.arms = arms;
+    UserRegression model(rules, 1, 3);
+    model.Add(std::vector<double>{0, 1}, 1);
+    const double shift = 2 * 3 * (4 + 2 * std::log(2 * 1000 * arms / 0.1));
+    EXPECT_NEAR(model.policy().theta(0)[0], 1 / (1 + shift), 1e-12);
+  }
+}
+
 }  // namespace
 }  // namespace bandana

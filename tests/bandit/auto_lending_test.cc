@@ -12,6 +12,7 @@
 
 #include "bandana/core/distributions.h"
 #include "bandana/core/status.h"
+#include "tests/bandit/auto_lending_file.h"
 #include "tests/support.h"
 
 namespace bandana {
@@ -43,7 +44,7 @@ class AutoLendingFileTest : public ::testing::Test {
 
 TEST_F(AutoLendingFileTest, TheTwinComesBackAsItWas) {
   const std::vector<Loan> loans = Twin(1, 500);
-  ASSERT_TRUE(WriteAutoLending(path_, loans).ok());
+  test::WriteAutoLending(path_, loans);
   const auto read = ReadAutoLending(path_);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(*read, loans);
@@ -51,10 +52,9 @@ TEST_F(AutoLendingFileTest, TheTwinComesBackAsItWas) {
   AutoLendingColumns columns;
   columns.fico = "score";
   columns.car_types = {"new", "refinanced", "used"};
-  ASSERT_TRUE(WriteAutoLending(path_, loans, columns).ok());
+  test::WriteAutoLending(path_, loans, columns);
   EXPECT_EQ(*ReadAutoLending(path_, columns), loans);
   EXPECT_EQ(InputErrorOf(ReadAutoLending(path_).status())->key, "Primary_FICO");
-  EXPECT_FALSE(WriteAutoLending("/nonexistent/loans.csv", loans).ok());
 }
 
 TEST_F(AutoLendingFileTest, OtherColumnsAreSkipped) {
@@ -252,7 +252,6 @@ TEST(AutoLendingTest, Rewards) {
       const double accepted = revenue->Acceptance(loan, k);
       EXPECT_DOUBLE_EQ(revenue->MeanReward(loan, k), revenue->prices()[k] / 6000 * accepted);
       EXPECT_EQ(acceptance->MeanReward(loan, k), acceptance->Acceptance(loan, k));
-      EXPECT_LE(revenue->MeanReward(loan, k), revenue->MeanReward(loan, revenue->BestPrice(loan)));
     }
   }
   // 10^4 draws, held to 5 standard errors.

@@ -48,12 +48,6 @@ TEST(PickActionTest, TheBestAndOfEqualsTheFirst) {
   EXPECT_EQ(PickAction(context, Of({0, 0})), 0);
 }
 
-TEST(ContextGapTest, IsWhatTheContextsBestActionIsAhead) {
-  const ActionMatrix context = Rows(2, {1, 0, 0, 1});
-  EXPECT_DOUBLE_EQ(ContextGap(context, Of({0, 1}), Of({0.75, 0.25})), 0.5);
-  EXPECT_DOUBLE_EQ(ContextGap(context, Of({2, 1}), Of({0.75, 0.25})), 0);
-}
-
 // If d = 3, a coordinate is uniform on [-1, 1]. If d = 2, E max(cos A, cos B) = E|sin((A+B)/2) sin((A-B)/2)|
 // = 4/pi^2.
 TEST(SphereContextsTest, ScalesKnownInClosedForm) {
@@ -86,27 +80,6 @@ TEST(SphereContextsTest, ScaleByAnotherIntegral) {
     const auto f = [k](double p) { return -k * std::cos(std::numbers::pi * p) * std::pow(p, k - 1); };
     const double expected = boost::math::quadrature::gauss_kronrod<double, 61>::integrate(f, 0, 1, 10, 1e-13);
     EXPECT_NEAR(MeanLargestSphereCoordinate(2, k), expected, 1e-11) << k;
-  }
-}
-
-// Computes the tail by conditioning on the length of Z instead of on its first coordinate.
-TEST(GaussianContextsTest, TailsByConditioningOnTheLength) {
-  using Rule = boost::math::quadrature::gauss_kronrod<double, 61>;
-  for (const Count dimension : {2, 3, 5, 20}) {
-    const auto d = static_cast<double>(dimension);
-    for (const double t : {0.0, 0.1, 0.4, 0.8, 0.99}) {
-      const auto f = [&](double s) {  // |Z|^2 / d = s^2; |Z|^2 is chi-squared with d degrees of freedom
-        return d * s * std::pow(d * s * s / 2, d / 2 - 1) * std::exp(-d * s * s / 2) / std::tgamma(d / 2) *
-               SphereCoordinateTail(dimension, t / std::min(s, 1.0));
-      };
-      const double expected =
-          (t > 0 ? Rule::integrate(f, t, 1.0, 8, 1e-10) : Rule::integrate(f, 0.0, 1.0, 8, 1e-10)) +
-          Rule::integrate(f, 1.0, 10.0, 8, 1e-10);
-      EXPECT_NEAR(GaussianCoordinateTail(dimension, t), expected, 1e-9) << dimension << " " << t;
-    }
-  }
-  for (const double t : {0.0, 0.5, 0.999}) {
-    EXPECT_NEAR(GaussianCoordinateTail(1, t), 0.5 * std::erfc(t / std::sqrt(2.0)), 1e-12);
   }
 }
 

@@ -172,7 +172,11 @@ TEST(ContextualPopulationTest, RegretAgainstContextsIsThatAgainstPoliciesToSqrtT
   for (std::uint32_t t = 1; t <= 20'000; ++t) {
     const ArmId arm = static_cast<ArmId>(t % 16);
     population.DrawContext(NodeId{t}, 1, context);
-    const double gap = ContextGap(context, problem.policies().thetas().row(arm), problem.theta());
+    const Vector policy = problem.policies().thetas().row(arm);
+    const auto mean = [&](const Vector& by) {
+      return context.row(static_cast<Eigen::Index>(PickAction(context, by))).dot(problem.theta());
+    };
+    const double gap = mean(problem.theta()) - mean(policy);
     ASSERT_GE(gap, 0);
     realised += gap;
     linear += problem.linear().Gap(arm);

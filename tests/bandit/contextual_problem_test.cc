@@ -56,6 +56,28 @@ TEST(PolicyDirectionsTest, AreDirections) {
 
 // A policy loses at most 2 |theta| sin(angle) to the best of all policies, for any contexts. The angle is
 // between its theta and the true one.
+// The best of a net's directions loses at most 1 in all over the horizon, if contexts have the same law in
+// all directions. With too few numbers the net is as fine as they allow.
+TEST(PolicyNetTest, IsFineEnoughForTheHorizonOrAsFineAsItMayBe) {
+  EXPECT_EQ(PolicyNet(1, 1000, 1 << 20)->rows(), 2);
+  PhiloxSource source({.seed = 3});
+  CoinGen coin(source);
+  for (const Count d : {2, 3, 4}) {
+    constexpr double kHorizon = 300;
+    const ActionMatrix net = *PolicyNet(d, kHorizon, 1 << 20);
+    const ActionMatrix few = *PolicyNet(d, kHorizon, 100);
+    EXPECT_LE(few.size(), 100);
+    EXPECT_GT(few.rows(), d);
+    for (int i = 0; i < 50; ++i) {
+      Vector theta(d);
+      for (Count j = 0; j < d; ++j) theta[j] = StandardNormal(coin);
+      theta.normalize();
+      EXPECT_LE(kHorizon * (1 - (net * theta).maxCoeff()), 1 + 1e-9) << d;
+    }
+  }
+  EXPECT_LT(PolicyNet(3, 100, 1 << 20)->rows(), PolicyNet(3, 10'000, 1 << 20)->rows());
+}
+
 TEST(ContextualProblemTest, NearbyPoliciesLoseLittle) {
   test::Coins coins(3);
   ActionMatrix stacked(400, 3);

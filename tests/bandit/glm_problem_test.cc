@@ -83,7 +83,15 @@ TEST(GlmProblemTest, MarginsAreForTwoArmsOfALinearProblem) {
   EXPECT_EQ(BadKey(margin), "");
   EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.dimension = 1; }), "dimension");
   EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.arms = 3; }), "actions");
-  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.parameters = ParameterKind::kMulti; }), "parameters");
+  EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.parameters = ParameterKind::kMulti; }), "");
+  const auto multi = [](auto& p, Count dimension, Count arms) {
+    p.parameters = ParameterKind::kMulti;
+    p.dimension = dimension;
+    p.arms = arms;
+  };
+  EXPECT_EQ(BadKeyOf(margin, [&](auto& p) { multi(p, 3, 5); }), "");
+  EXPECT_EQ(BadKeyOf(margin, [&](auto& p) { multi(p, 2, 5); }), "dimension");
+  EXPECT_EQ(BadKeyOf(margin, [&](auto& p) { multi(p, 3, 1); }), "actions");
   EXPECT_EQ(BadKeyOf(margin, [](auto& p) { p.mean = MeanFunction(Link::kLogistic); }), "link");
   for (const double bad : {0., -1., 101., kNan, kInfinity}) {
     EXPECT_EQ(BadKeyOf(margin, [=](auto& p) { p.margin = bad; }), "margin");
@@ -104,6 +112,18 @@ TEST(GlmProblemTest, ThetasAreOfTheReplicate) {
   ASSERT_EQ(multi->thetas().rows(), 4);
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(multi->thetas().row(i).norm(), 3, 1e-14);
   EXPECT_NE(multi->thetas().row(0), multi->thetas().row(1));
+}
+
+TEST(GlmProblemTest, TheErrorOfEstimatesIsTheSumOfTheirDistances) {
+  ActionMatrix thetas(2, 2);
+  thetas << 0.6, 0.8, 1, 0;
+  GlmProblemParams params = Linear();
+  params.parameters = ParameterKind::kMulti;
+  params.dimension = params.arms = 2;
+  const auto problem = GlmProblem::Create(params, thetas);
+  EXPECT_DOUBLE_EQ(problem->EstimationError(std::vector<double>{0.6, 0.8, 1, 0}), 0);
+  EXPECT_DOUBLE_EQ(problem->EstimationError(std::vector<double>{0, 0, 1, 2}), 1 + 2);
+  EXPECT_TRUE(std::isnan(problem->EstimationError(std::vector<double>{0, 0}))) << "one theta is missing";
 }
 
 TEST(GlmProblemTest, GivenThetasMustFit) {

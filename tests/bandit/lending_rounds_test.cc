@@ -36,8 +36,7 @@ TEST(LendingRoundsTest, IsTheProblem) {
     EXPECT_EQ(world.arms(), 25);
     EXPECT_EQ(world.dimension(), 18);
     EXPECT_FALSE(world.multi());
-    EXPECT_NEAR(world.theta_radius(), problem->theta().norm(), 1e-12);
-    EXPECT_GT(world.theta_radius(), 5);
+    EXPECT_GT(problem->theta().norm(), 5);
     std::vector<double> scores(25);
     const Vector& theta = problem->theta();
     for (int t = 0; t < 20; ++t) {
@@ -45,7 +44,8 @@ TEST(LendingRoundsTest, IsTheProblem) {
       const Count loan = FindLoan(*problem, world.Contexts());
       ASSERT_GE(loan, 0);
       world.Scores({theta.data(), 18}, scores);
-      const double best = problem->MeanReward(loan, problem->BestPrice(loan));
+      double best = 0;
+      for (ArmId a = 0; a < 25; ++a) best = std::max(best, problem->MeanReward(loan, a));
       for (ArmId a = 0; a < 25; ++a) {
         EXPECT_NEAR(scores[static_cast<std::size_t>(a)], world.Contexts().row(a).dot(theta), 1e-13);
         EXPECT_LE(world.Contexts().row(a).norm(), 1);

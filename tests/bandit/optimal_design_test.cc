@@ -466,5 +466,55 @@ RC_GTEST_PROP(UniformDesignProperty, SpanAndGAreRight, ()) {
   RC_ASSERT(g <= k * (1 + 1e-6));
 }
 
+// --- Appendix A of P2: Frank-Wolfe from a uniform start
+
+TEST(FrankWolfeDesignTest, KeepsAUniformStartThatIsGoodEnough) {
+  PhiloxSource source({.seed = 5});
+  CoinGen coin(source);
+  const ActionMatrix actions = Sphere(200, 2, coin);
+  const Design design = FrankWolfeDesign(actions, All(actions)).value();
+  EXPECT_EQ(design.steps, 0);
+  EXPECT_EQ(design.support, All(actions)) << "the paper says 2 to 3 actions";
+  EXPECT_LE(NearOptimalDesign(actions, All(actions))->support.size(), 3u);
+}
+
+// All actions but one point the same way, so that uniform weights hardly explore the other.
+TEST(FrankWolfeDesignTest, StepsTowardsTheActionThatIsExploredLeast) {
+  ActionMatrix actions(50, 2);
+  for (Eigen::Index i = 0; i < 50; ++i) actions.row(i) << 1, 1e-3 * static_cast<double>(i % 2);
+  actions.row(17) << 0, 1;
+  const Design design = FrankWolfeDesign(actions, All(actions)).value();
+  EXPECT_GT(UniformDesign(actions, All(actions))->g, 40);
+  EXPECT_GT(design.steps, 0);
+  EXPECT_LE(design.g, 4 * (1 + 1e-9));
+  EXPECT_EQ(design.support, All(actions)) << "no step takes an action out";
+  EXPECT_GT(design.weights[17], 0.2);
+  // The first step's gamma_0 of the appendix, from uniform weights.
+  const double tau = IndependentG(actions, All(actions), *UniformDesign(actions, All(actions)));
+  const double gamma = (tau / 2 - 1) / (tau - 1);
+  if (design.steps == 1) EXPECT_NEAR(design.weights[17], (1 - gamma) / 50 + gamma, 1e-9);
+}
+
+TEST(FrankWolfeDesignTest, OneDirectionNeedsOneAction) {
+  ActionMatrix actions(4, 1);
+  actions << 0.1, 1, 0.1, 0.1;
+  const Design design = FrankWolfeDesign(actions, All(actions)).value();
+  EXPECT_THAT(design.support, ElementsAre(1));
+  EXPECT_EQ(design.g, 1);
+}
+
+RC_GTEST_PROP(FrankWolfeDesignProperty, MeetsTheAppendixsCondition, ()) {
+  PhiloxSource source({.seed = *rc::gen::arbitrary<std::uint64_t>()});
+  CoinGen coin(source);
+  const ActionMatrix actions = ActionsOf(*AnyKind(), *Uniform(1, 200), *Uniform(1, 12), coin);
+  const std::vector<ArmId> active = Thinned(All(actions), 0.7, coin);
+  if (!HasDesign(actions, active)) return;
+  const Design design = FrankWolfeDesign(actions, active).value();
+  RC_ASSERT(design.rank() == 1 || design.support == active);
+  const double g = IndependentG(actions, active, design);
+  RC_ASSERT(g <= 2 * design.rank() * (1 + 1e-6));
+  RC_ASSERT(std::abs(g - design.g) <= 1e-6 * g);
+}
+
 }  // namespace
 }  // namespace bandana

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <vector>
 
 #include "bandana/bandit/context_coordinates.h"
+#include "bandana/bandit/worlds/glm_users.h"
 #include "tests/support.h"
 
 // Each Kolmogorov-Smirnov test has a false-alarm rate of 1e-6; moments may be off by five or more standard
@@ -357,6 +359,55 @@ TEST(DrawnRoundsTest, MarginsHaveTheirLaw) {
         0.5 * beta / (beta + 2) * t * t.transpose() + 0.5 / 3 * (Matrix::Identity(4, 4) - t * t.transpose());
     EXPECT_LE((squares - expected).cwiseAbs().maxCoeff(), 5 * 0.5 / std::sqrt(kRounds));
   }
+}
+
+// With several thetas two arms have the margin, and the others are worse by |theta| / sqrt2 at least.
+TEST(DrawnRoundsTest, MarginsOfSeveralThetasHaveTheirLaw) {
+  constexpr int kRounds = 20'000;
+  for (const double beta : {0.5, 1.0}) {
+    GlmProblemParams params = Linear(4, 5, UserContexts::kMargin);
+    params.parameters = ParameterKind::kMulti;
+    params.margin = beta;
+    params.theta_norm = 0.8;
+    const auto problem = Problem(params);
+    for (int i = 0; i < 5; ++i) ASSERT_NEAR(problem->thetas().row(i).norm(), 0.8, 1e-13);
+    DrawnRounds world(problem, 4, 0);
+    std::vector<double> uniforms;
+    double first_wins = 0;
+    for (int t = 0; t < kRounds; ++t) {
+      world.Next();
+      const Vector x = ToVector(world.Context(0));
+      ASSERT_LE(x.norm(), 1);
+      ASSERT_NEAR(x.norm(), 1, 1e-12);
+      const double gap = world.Gap(0) + world.Gap(1);  // one of the two gaps is 0
+      uniforms.push_back(std::pow(gap / (0.8 * std::numbers::sqrt2), beta));
+      for (ArmId inferior = 2; inferior < 5; ++inferior) {
+        ASSERT_GE(world.Gap(inferior), 0.8 / std::numbers::sqrt2 - 1e-12);
+      }
+      first_wins += world.Gap(0) == 0 ? 1 : 0;
+    }
+    std::vector<double> grid(200'000);
+    for (std::size_t i = 0; i < grid.size(); ++i) grid[i] = (static_cast<double>(i) + 0.5) / 200'000;
+    EXPECT_TRUE(test::SameLaw(uniforms, grid)) << beta;
+    for (double& u : uniforms) u = std::sqrt(u);
+    EXPECT_FALSE(test::SameLaw(uniforms, grid)) << "the test sees nothing";
+    EXPECT_NEAR(first_wins / kRounds, 0.5, 2.5 / std::sqrt(kRounds));
+  }
+}
+
+// Learners know theta_bound, and the world has theta_norm.
+TEST(GlmUsersTest, ThetaBoundIsPublicAndAtLeastTheLength) {
+  GlmUsersParams params{
+      .dimension = 2, .actions = 2, .link = Link::kIdentity, .theta_norm = 0.25, .reward_sd = 0};
+  const WorldDraw draw{.horizon = 10};
+  EXPECT_EQ((*MakeGlmUsers(params, draw))->facts().theta_norm, 0.25);
+  params.theta_bound = 1;
+  const auto world = MakeGlmUsers(params, draw);
+  EXPECT_EQ((*world)->facts().theta_norm, 1);
+  EXPECT_EQ((*world)->facts().rewards, (Interval{-1, 1}));
+  EXPECT_NEAR((*world)->EstimationError(std::vector<double>{0, 0}), 0.25, 1e-14);
+  params.theta_bound = 0.2;
+  EXPECT_FALSE(MakeGlmUsers(params, draw).ok());
 }
 
 }  // namespace

@@ -23,13 +23,15 @@ namespace bandana::cli {
 
 using Given = std::map<std::string, Value>;
 
-/// Settings of small worlds. They hold unless a case names another value.
+/// Settings of small worlds. They hold unless a case names another value. `log` is a file with the columns of
+/// the Open Bandit Pipeline.
 inline Given SmallWorld(const std::string& log) {
   using Integer = std::int64_t;
   return {{"name", std::string("claims")},
           {"horizon", Integer{3000}},
           {"environment.dimension", Integer{3}},
           {"environment.actions", Integer{4}},
+          {"environment.population", Integer{3000}},
           {"environment.log", std::string("obp")},
           {"environment.file", log},
           {"federation.agents", Integer{4}},
@@ -109,10 +111,18 @@ inline std::vector<Value> ProbesOf(const Option& option) {
   if (probes.empty()) {
     for (const double number : {0.9, 0.2}) add(Value(number));
   }
+  for (const std::int64_t whole : {1, 0}) add(Value(whole));
+  if (option.key == "population") add(Value(std::int64_t{4000}));
   add(Value(std::vector<double>{0.25, 3.0}));
   add(Value(std::vector<std::int64_t>{2, 2}));
   add(Value(std::vector<double>{0.1, 0.2, 0.3, 0.4}));
   return probes;
+}
+
+inline bool IsLending(const Given& given) {
+  const auto log = given.find("environment.log");
+  return given.at("environment.kind") == Value(std::string("replay")) && log != given.end() &&
+         log->second == Value(std::string("auto-lending"));
 }
 
 inline bool HasWords(const Option& option) { return option.kind == Option::Kind::kChoice; }
@@ -123,17 +133,28 @@ struct Case {
   std::string claims;
 };
 
+/// Numbers that are also varied together, because claims depend on both.
+inline const std::vector<std::pair<std::string, std::string>>& Pairs() {
+  static const std::vector<std::pair<std::string, std::string>> pairs = {
+      {"privacy.budgets", "privacy.records_per_person"}, {"privacy.colluding", "privacy.honest_fraction"}};
+  return pairs;
+}
+
 /// Calls `visit(given, where, unless)` for every combination of the words of options that change claims, and
-/// for another value of each number that changes them; numbers are varied one at a time, with the other words
-/// at their defaults, under each calibration. `visit` returns the claims. `unless` has those of the case
-/// without the number, which need not be repeated; empty: there is no such case.
+/// for another value of each number that changes them. Numbers are varied under each calibration, where at
+/// most one other word is not its default: one at a time, and in the pairs above. A lending log is taken with
+/// a file and without one. `visit` returns the claims; empty: they cannot be made. `unless` has those of the
+/// case without the number, which need not be repeated; empty: there is no such case.
 class Combinations {
  public:
   using Where = std::map<std::string, std::string>;
   using Visit = std::function<std::string(const Given&, const Where&, const std::string& unless)>;
 
-  Combinations(const Setting& setting, Visit visit)
-      : setting_(setting), options_(OptionsOf(setting)), visit_(std::move(visit)) {
+  Combinations(const Setting& setting, std::string lending, Visit visit)
+      : setting_(setting),
+        lending_(std::move(lending)),
+        options_(OptionsOf(setting)),
+        visit_(std::move(visit)) {
     for (const auto& [key, option] : options_) {
       if (option.claims == Claims::kChanged) (HasWords(option) ? words_ : numbers_).insert(key);
     }
@@ -161,41 +182,81 @@ class Combinations {
   }
 
   void Take(const Given& given, const Where& where) {
+    if (!IsLending(given)) return TakeOne(given, where);
+    for (const std::string& file : {std::string(), lending_}) {
+      Given chosen = given;
+      chosen["environment.file"] = file;
+      Where named = where;
+      named["environment.file"] = file.empty() ? "none" : "given";
+      TakeOne(chosen, named);
+    }
+  }
+
+  void TakeOne(const Given& given, const Where& where) {
     const absl::StatusOr<lab::ResolvedPoint> point = Resolve(given);
     if (!point.ok()) return;
     Where applying = {{"environment.kind", setting_.world}, {"privacy.model", NameOf(setting_.model)}};
-    bool plain = true;
+    int unusual = 0;
     for (const auto& [key, word] : where) {
       const Value* value = point->settings.Find(key);
       if (value == nullptr) continue;
       applying[key] = word;
       const std::optional<Value>& fallback = point->defaults.at(key);
-      plain = plain && (key == "privacy.calibration" || !fallback.has_value() || *fallback == *value);
+      const bool usual = key == "privacy.calibration" || !fallback.has_value() || *fallback == *value;
+      if (!usual) ++unusual;
     }
     if (!seen_.insert(applying).second) return;
     const std::string claims = visit_(given, applying, "");
-    if (!plain || claims.empty()) return;
+    if (unusual > 1 || claims.empty()) return;
     for (const std::string& key : numbers_) VaryNumber(given, applying, key, *point, claims);
+    for (const auto& [first, second] : Pairs()) {
+      const std::optional<Value> one = OtherValue(given, first, *point),
+                                 two = OtherValue(given, second, *point);
+      if (!one.has_value() || !two.has_value()) continue;
+      Given varied = given;
+      varied[first] = *one;
+      varied[second] = *two;
+      Where named = applying;
+      named[first] = ToText(*one);
+      named[second] = ToText(*two);
+      visit_(varied, named, claims);
+    }
   }
 
+  // Visits the first other value that is accepted, and also 1, at which sentences often differ.
   void VaryNumber(const Given& given, const Where& where, const std::string& key,
                   const lab::ResolvedPoint& point, const std::string& claims) {
     const Value* before = point.settings.Find(key);
     if (before == nullptr) return;
+    std::set<std::string> tried = {ToText(*before)};
+    bool found = false;
     for (auto [it, end] = options_.equal_range(key); it != end; ++it) {
       for (const Value& value : ProbesOf(it->second)) {
+        if ((found && ToText(value) != "1") || !tried.insert(ToText(value)).second) continue;
         Given varied = given;
         varied[key] = value;
-        if (value == *before || !InstanceOf(varied).ok()) continue;
         Where named = where;
         named[key] = ToText(value);
-        visit_(varied, named, claims);
-        return;
+        found = !visit_(varied, named, claims).empty() || found;
       }
     }
   }
 
+  // Returns another value of a number that is accepted; empty: there is none.
+  std::optional<Value> OtherValue(const Given& given, const std::string& key,
+                                  const lab::ResolvedPoint& point) {
+    const Value* before = point.settings.Find(key);
+    if (before == nullptr || !numbers_.contains(key)) return std::nullopt;
+    for (const Value& value : ProbesOf(options_.find(key)->second)) {
+      Given varied = given;
+      varied[key] = value;
+      if (value != *before && InstanceOf(varied).ok()) return value;
+    }
+    return std::nullopt;
+  }
+
   Setting setting_;
+  std::string lending_;
   std::multimap<std::string, Option> options_;
   Visit visit_;
   std::set<std::string> words_;

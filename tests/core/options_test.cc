@@ -31,7 +31,7 @@ std::vector<Option> PaintOptions() {
       .Choice<Colour>("colour", Claims::kKept, &P::colour,
                       {{"red", Colour::kRed, "Red."}, {"blue", Colour::kBlue, "Blue."}}, "Its colour.")
       .Flag("glossy", Claims::kKept, &P::glossy, "Whether it shines.")
-      .When([](const P& p) { return p.colour == Colour::kRed; })
+      .When([](const P& p) { return p.colour == Colour::kRed; }, "with colour = red")
       .Text("brand", Claims::kKept, &P::brand, "a name", "Who made it.")
       .Numbers("mix", Claims::kKept, &P::mix, NonNegative, "finite numbers >= 0", "What it is mixed from.")
       .options();

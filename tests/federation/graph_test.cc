@@ -261,7 +261,7 @@ TEST_F(GraphFileTest, MustBeThere) {
   const auto graph = ReadGraph(path_ + "-none", 5);
   const auto error = InputErrorOf(graph.status());
   ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->key, "topology");
+  EXPECT_EQ(error->key, "file");
   EXPECT_EQ(error->value, path_ + "-none");
   EXPECT_EQ(InputErrorOf(Read("1 2", 0).status())->key, "people");
 }

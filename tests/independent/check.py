@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tests/independent/check.py [--bandana PROGRAM] [--seed S] [--cases N] [--plant] [--quiet] [AREA...]
 
-Computes the numbers of `bandana calibrate` and `bandana account` again and compares. It shares no code with bandana: it
+Computes the numbers of `bandana calibrate`, `bandana account` and of the claims of `bandana run` again and compares. It shares no code with bandana: it
 starts from the definitions, and computes with mpmath and scipy. Parameters are random; the seed is printed.
 
 Every line names what is compared, bandana's number, ours, the tolerance and the tolerance's reason. There are two kinds
@@ -14,7 +14,7 @@ must not be larger than the least by more than the tolerance.
   --plant          gives the comparisons wrong answers instead, each fault in the first few calls where it is possible.
                    Each wrong answer must be rejected, and each comparison must reject at least one of them
   --quiet          prints only what is wrong, and one line per area
-AREA is one of gaussian, laplace, prefix-sum, shuffle-sum, amplification, l2-ball, account; all by default.
+AREA is one of gaussian, laplace, prefix-sum, shuffle-sum, amplification, l2-ball, account, claims; all by default.
 """
 
 import argparse
@@ -32,6 +32,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import account  # noqa: E402  (Python and numpy read these when they load a module)
 import amplification  # noqa: E402
+import claims  # noqa: E402
 import gaussian  # noqa: E402
 import l2_ball  # noqa: E402
 import laplace  # noqa: E402
@@ -41,7 +42,8 @@ from comparison import Bandana  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PLANTINGS = 4  # how many calls of each calibration have the same fault
-AREAS = {area.NAME: area for area in (gaussian, laplace, prefix_sums, shuffle_sum, amplification, l2_ball, account)}
+AREAS = {area.NAME: area for area in (gaussian, laplace, prefix_sums, shuffle_sum, amplification, l2_ball, account,
+                                   claims)}
 
 
 def calls(area, seed, cases):

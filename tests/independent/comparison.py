@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pathlib
 import shlex
 import subprocess
 import tempfile
@@ -60,7 +61,8 @@ def equal(what, bandana, ours, tolerance, reason):
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A call of `bandana calibrate` (options is a dictionary) or of `bandana account` (events and a question)."""
+    """A call of `bandana calibrate` (options is a dictionary), of `bandana account` (events and a question), or of
+    `bandana run` (options are the keys of a spec)."""
     command: str
     options: dict
     mechanism: str = ""
@@ -69,7 +71,13 @@ class Call:
     def words(self):
         return [word for key, value in self.options.items() for word in (f"--{key}", written(value))]
 
+    def spec(self):
+        """The spec of a run. JSON's numbers, texts and lists are also TOML's."""
+        return "".join(f"{key} = {json.dumps(value)}\n" for key, value in self.options.items())
+
     def __str__(self):
+        if self.command == "run":
+            return f"bandana run /dev/stdin --json <<<{shlex.quote(self.spec())}"
         file = f" <<<{shlex.quote(json.dumps(list(self.events)))}" if self.events else ""
         where = " /dev/stdin" if self.events else f" {self.mechanism}"
         return f"bandana {self.command}{where} {' '.join(self.words())} --json{file}"
@@ -86,6 +94,8 @@ class Bandana:
 
     def answer(self, call):
         """The JSON document that bandana prints."""
+        if call.command == "run":
+            return self.summary(call)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             subject = call.mechanism
             if call.events:
@@ -93,6 +103,18 @@ class Bandana:
                 file.flush()
                 subject = file.name
             done = subprocess.run([self.path, call.command, subject, *call.words(), "--json"],
+                                  capture_output=True, text=True, timeout=120)
+        if done.returncode != 0:
+            raise RuntimeError(f"{call}\nexit {done.returncode}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout)
+
+
+    def summary(self, call):
+        """What `bandana run` prints about a spec."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "claims.toml").write_text(call.spec())
+            done = subprocess.run([self.path, "run", path / "claims.toml", "--out", path / "out", "--json"],
                                   capture_output=True, text=True, timeout=120)
         if done.returncode != 0:
             raise RuntimeError(f"{call}\nexit {done.returncode}: {done.stdout}{done.stderr}")

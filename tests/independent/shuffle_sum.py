@@ -36,7 +36,7 @@ def coordinate(trials, shift, p, negligible, reverse=False):
     """The loss of one coordinate. `reverse` moves it downwards."""
     low, high, log_masses = binomial(trials, p, negligible)
     law = shifted(log_masses[::-1] if reverse else log_masses, shift, negligible)
-    # What the truncated law has no counterpart for counts as infinite only at the true end of the support.
+    # A loss without a counterpart in the truncated law counts as infinite only at the true end of the support.
     if (high < trials) if reverse else (low > 0):
         law.infinite = 0.0
     return law

@@ -93,7 +93,7 @@ TEST(ArmsTest, ClaimsSayWhichEpsilonTheyAre) {
   ASSERT_THAT(claims, SizeIs(2));
   EXPECT_EQ(claims[0].guarantee.epsilon, 1);
   EXPECT_EQ(claims[0].guarantee.delta, 0);
-  EXPECT_EQ(claims[0].unit, "one reward of one agent");
+  EXPECT_EQ(claims[0].unit, "one reward of one agent (it is not known how many a person has)");
   EXPECT_EQ(claims[1].guarantee.epsilon, 5);
   EXPECT_THAT(claims[1].unit, HasSubstr("each of the 5 agents"));
   claims = ClaimsOf(Good({"privacy.calibration=paper"})).value();
@@ -109,7 +109,13 @@ TEST(ArmsTest, ClaimsSayWhichEpsilonTheyAre) {
   EXPECT_EQ(claims[0].guarantee.epsilon, 1);
   EXPECT_EQ(claims[0].unit, "one person with at most 3 rewards, at one agent or at several");
   EXPECT_THAT(ClaimsOf(Good({"privacy.model=none"})).value(), IsEmpty());
-  EXPECT_THAT(ClaimsOf(Good({"algorithm.name=single-mab"})).value(), SizeIs(1));
+  claims = ClaimsOf(Good({"algorithm.name=single-mab"})).value();
+  ASSERT_THAT(claims, SizeIs(2));
+  EXPECT_EQ(claims[1].guarantee.epsilon, 5) << "a person at each of the 5 agents";
+  claims = ClaimsOf(Good({"algorithm.name=single-mab", "privacy.records_per_person=3"})).value();
+  ASSERT_THAT(claims, SizeIs(1));
+  EXPECT_THAT(claims[0].adversary, HasSubstr("all other users of all agents"))
+      << "a person who comes again is a later user";
 }
 
 TEST(ArmsTest, CountsCostsBesideThePapersFormulas) {
@@ -230,7 +236,7 @@ TEST(ArmsTest, RefusesWhatDoesNotGoTogether) {
   EXPECT_EQ(ErrorOf(Ddp({"algorithm.slack=2147483648"})).key, "algorithm.slack");
   EXPECT_EQ(ErrorOf(Hdp({"federation.components=[3, 3]"})).key, "federation.components");
   EXPECT_THAT(ErrorOf(Hdp({"federation.components=[3, 3]"})).accepted,
-              HasSubstr("add up to federation.agents = 5"));
+              HasSubstr("add up to the number of agents, 5, not to 6"));
   EXPECT_EQ(ErrorOf({"federation.failures=agent 9 @ 1"}).key, "federation.failures");
   EXPECT_EQ(ErrorOf({"federation.failures=link 1-2 @ 1"}).key, "federation.failures") << "workers have none";
   EXPECT_EQ(ErrorOf({"federation.failures=link 0-9 @ 1"}).key, "federation.failures");
@@ -247,6 +253,33 @@ TEST(ArmsTest, ParticipationIsRoundedUp) {
   EXPECT_EQ(Reporting(Good({"federation.agents=50", "algorithm.participation=0.2"})), 10);
   EXPECT_EQ(Reporting(Good({"federation.agents=50", "algorithm.participation=0.21"})), 11);
   EXPECT_EQ(Reporting(Good({"federation.agents=10", "algorithm.participation=0.3"})), 3);
+  const Overrides parts = {"federation.agents=10", "federation.components=[5, 3, 2]"};
+  const auto with = [&](const char* set) {
+    Overrides all = parts;
+    all.emplace_back(set);
+    return Reporting(Good(Hdp(all)));
+  };
+  EXPECT_EQ(with("algorithm.participation=1"), 10);
+  EXPECT_EQ(with("algorithm.participation=0.6"), 5) << "two of three components, the smallest";
+  EXPECT_EQ(with("algorithm.participation=0.1"), 2);
+}
+
+TEST(ArmsTest, ComponentsThatAreNotDrawnCostNothing) {
+  const Overrides set = {"federation.agents=8", "federation.components=[4, 4]",
+                         "federation.component_topology=star", "federation.cost_server=50",
+                         "algorithm.participation=0.5"};
+  const Checkpoint half = RunOf(Hdp(set)).checkpoints.back();
+  const auto rounds = static_cast<double>(half.rounds);
+  EXPECT_GT(rounds, 1);
+  EXPECT_EQ(half.series.at("links_server"), rounds);
+  EXPECT_EQ(half.series.at("communication_cost"), rounds * (50 + 3));
+  EXPECT_EQ(half.series.at("paper_cost"), half.series.at("communication_cost"));
+  EXPECT_EQ(half.series.at("lost_tallies"), 0);
+  Overrides printed = set;
+  printed.emplace_back("privacy.calibration=paper");
+  EXPECT_EQ(ClaimsOf(Good(Hdp(printed))).value()[0].guarantee.epsilon, 4) << "N epsilon";
+  printed.emplace_back("environment.heterogeneous=1");
+  EXPECT_THAT(NotesOf(Good(Hdp(printed))), ElementsAre(HasSubstr("who is drawn")));
 }
 
 }  // namespace

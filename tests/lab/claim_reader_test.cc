@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 constexpr char kWords[] = "says = \"it is so\"\npaper = \"p1 Fig. 9\"\n";
 
-absl::StatusOr<std::vector<PaperClaim>> Read(const std::string& claim) {
+absl::StatusOr<ExhibitClaims> Read(const std::string& claim) {
   return ReadClaims(
       "[where]\nours = { \"privacy.model\" = \"none\" }\n[[claim]]\n" + std::string(kWords) + claim,
       "own.toml");
@@ -20,7 +20,7 @@ absl::StatusOr<std::vector<PaperClaim>> Read(const std::string& claim) {
 
 // Returns the error of a claim that is not accepted.
 InputError ErrorOf(const std::string& claim) {
-  const absl::StatusOr<std::vector<PaperClaim>> claims = Read(claim);
+  const absl::StatusOr<ExhibitClaims> claims = Read(claim);
   EXPECT_FALSE(claims.ok()) << claim;
   if (claims.ok() || !InputErrorOf(claims.status()).has_value()) return {};
   return *InputErrorOf(claims.status());
@@ -38,13 +38,13 @@ of    = { along = "horizon" }
                                  "own.toml");
   ASSERT_TRUE(claims.ok()) << claims.status();
   std::vector<std::string> said;
-  for (const PaperClaim& claim : *claims) said.push_back(claim.says);
+  for (const PaperClaim& claim : claims->claims) said.push_back(claim.says);
   EXPECT_THAT(said,
               ElementsAre("none at 1: one", "none at 2.5: more", "local at 1: one", "local at 2.5: more"));
 }
 
 TEST(ReadClaims, AFileWithoutClaimsHasNone) {
-  EXPECT_TRUE(ReadClaims("name = \"x\"\nhorizon = 5\n", "own.toml")->empty());
+  EXPECT_TRUE(ReadClaims("name = \"x\"\nhorizon = 5\n", "own.toml")->claims.empty());
 }
 
 TEST(ReadClaims, ErrorsNameFileLineKeyValueAndWhatIsAccepted) {
@@ -113,7 +113,7 @@ TEST(ReadClaims, AnUnexpectedClaimHasAReason) {
   const std::string falls = "is = \"falls\"\nof = { along = \"horizon\" }\n";
   EXPECT_EQ(ErrorOf(falls + "expected = false\n").key, "claim.reason");
   EXPECT_EQ(ErrorOf(falls + "reason = \"of the moon\"\n").key, "claim.reason");
-  EXPECT_FALSE(Read(falls + "expected = false\nreason = \"of the moon\"\n")->front().expected);
+  EXPECT_FALSE(Read(falls + "expected = false\nreason = \"of the moon\"\n")->claims.front().expected);
 }
 
 TEST(ReadClaims, TextsNameOnlyBoundKeys) {
@@ -134,6 +134,74 @@ TEST(ReadClaims, ARunIgnoresThem) {
   const absl::StatusOr<Spec> with = ParseSpec(spec + claims, "own.toml", {});
   ASSERT_TRUE(with.ok()) << with.status();
   EXPECT_EQ(with->toml, ParseSpec(spec, "own.toml", {})->toml);
+}
+
+TEST(ReadClaims, VersionsAndExpectationsComeFromFor) {
+  const auto read = ReadClaims(R"(
+[[claim]]
+says     = "it falls"
+for      = { version = ["printed", "ours"], expected = [false, true] }
+version  = "{version}"
+expected = "{expected}"
+reason   = "the paper's noise is too large"
+paper    = "p1 Fig. 9"
+is       = "falls"
+of       = { along = "horizon" }
+)",
+                               "own.toml");
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->claims.size(), 2u);
+  EXPECT_EQ(read->claims[0].version, Version::kPrinted);
+  EXPECT_FALSE(read->claims[0].expected);
+  EXPECT_EQ(read->claims[0].reason, "the paper's noise is too large");
+  EXPECT_EQ(read->claims[1].version, Version::kOurs);
+  EXPECT_TRUE(read->claims[1].expected);
+  EXPECT_TRUE(read->claims[1].reason.empty());
+}
+
+TEST(ReadClaims, RejectsVersionsExpectationsAndPrintedNumbersThatAreNone) {
+  const std::string falls = "is = \"falls\"\nof = { along = \"horizon\" }\n";
+  EXPECT_EQ(ErrorOf(falls + "version = \"paper\"\n").key, "claim.version");
+  EXPECT_EQ(ErrorOf(falls + "expected = \"{maybe}\"\n").key, "claim.expected");
+  EXPECT_EQ(ErrorOf("is = \"prints\"\nof = {}\nfactor = 2\n").key, "claim.value");
+  EXPECT_EQ(ErrorOf("is = \"prints\"\nof = {}\nvalue = 2\n").key, "claim.factor");
+  EXPECT_THAT(ErrorOf(falls + "[[claim]]\n" + kWords + falls).message, HasSubstr("two claims say the same"));
+}
+
+TEST(ReadClaims, ReadsBoundsStandInsAndWhatIsNotRunnable) {
+  const auto read = ReadClaims(R"(
+stand_in = "Made-up loans stand in for the real ones."
+[[not-runnable]]
+what = "Fig. 1"
+paper = "p1 Fig. 1"
+reason = "It is a drawing."
+[[bound]]
+says = "rate T^{a}"
+for = { a = [0.5, 0.6] }
+paper = "p1 Theorem 1"
+of = { along = "t" }
+value = "{t} ^ {a}"
+rate = true
+)",
+                               "own.toml");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->stand_in, "Made-up loans stand in for the real ones.");
+  ASSERT_EQ(read->not_runnable.size(), 1u);
+  EXPECT_EQ(read->not_runnable[0].reason, "It is a drawing.");
+  ASSERT_EQ(read->bounds.size(), 2u);
+  EXPECT_EQ(read->bounds[1].claim.says, "rate T^0.6");
+  const auto key_of = [](const std::string& text) {
+    const auto wrong = ReadClaims(text, "own.toml");
+    EXPECT_FALSE(wrong.ok()) << text;
+    return wrong.ok() ? std::string() : InputErrorOf(wrong.status())->key;
+  };
+  EXPECT_EQ(key_of("stand_in = 5\n"), "stand_in");
+  EXPECT_EQ(key_of("[[not-runnable]]\nwhat = \"x\"\npaper = \"p\"\n"), "not-runnable.reason");
+  const std::string bound = "[[bound]]\nsays = \"x\"\npaper = \"p\"\n";
+  EXPECT_EQ(key_of(bound + "value = 1\n"), "bound.of");
+  EXPECT_EQ(key_of(bound + "of = { along = \"t\" }\n"), "bound.value");
+  EXPECT_EQ(key_of(bound + "of = {}\nvalue = 1\n"), "bound.of.along");
+  EXPECT_EQ(key_of(bound + "of = { along = \"t\" }\nvalue = 1\nrates = true\n"), "bound.rates");
 }
 
 }  // namespace

@@ -12,11 +12,14 @@
 /// Helpers for tests of claims.
 namespace bandana::lab::test {
 
-/// Returns the verdict on the exhibit's claim whose text contains `words`. The run must be judged.
-inline Verdict On(const Json& summary, const std::string& exhibit, const std::string& words) {
+/// Returns the verdict on the exhibit's claim whose text contains `words` and that is about `version`, if one
+/// is given. The run must be judged.
+inline Verdict On(const Json& summary, const std::string& exhibit, const std::string& words,
+                  const std::string& version = "") {
   const std::vector<PaperClaim>& claims = (*FindExhibit(exhibit))->claims;
   const auto it = std::find_if(claims.begin(), claims.end(), [&](const PaperClaim& claim) {
-    return claim.says.find(words) != std::string::npos;
+    return claim.says.find(words) != std::string::npos &&
+           (version.empty() || NameOf(claim.version) == version);
   });
   EXPECT_TRUE(it != claims.end()) << words;
   if (it == claims.end()) return {};
@@ -27,10 +30,10 @@ inline Verdict On(const Json& summary, const std::string& exhibit, const std::st
 
 /// Returns the one claim that a TOML text makes, without `says` and `paper`. The text may begin with [where].
 inline PaperClaim ClaimOf(const std::string& where, const std::string& claim) {
-  const absl::StatusOr<std::vector<PaperClaim>> claims =
+  const absl::StatusOr<ExhibitClaims> read =
       ReadClaims(where + "\n[[claim]]\nsays = \"it is so\"\npaper = \"p1 Fig. 9\"\n" + claim, "test.toml");
-  EXPECT_TRUE(claims.ok()) << claims.status();
-  return claims.ok() ? claims->front() : PaperClaim();
+  EXPECT_TRUE(read.ok()) << read.status();
+  return read.ok() ? read->claims.front() : PaperClaim();
 }
 
 /// A point of a made-up run. Metrics have one value per replicate.

@@ -69,6 +69,17 @@ TEST(ContextsTest, GIsComputedOnceForAllThatShareIt) {
   EXPECT_NE((*one)->theta(), (*two)->theta());
 }
 
+TEST(ContextsTest, ANetOfPoliciesGrowsWithTheHorizon) {
+  const auto at = [](const std::string& horizon) {
+    return (*MakePolicies(Resolved({"environment.policy_spread=net", "horizon=" + horizon})))
+        ->thetas()
+        .rows();
+  };
+  const auto few = at("1000");
+  EXPECT_EQ(few, at("1000"));
+  EXPECT_GT(at("100000"), few);
+}
+
 TEST(ContextsTest, AFileIsReadAgainWhenItChanges) {
   const std::string path = ::testing::TempDir() + "lab_contexts_test.csv";
   const std::vector<std::string> set = {"environment.contexts=file", "environment.file=" + path,

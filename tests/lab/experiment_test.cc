@@ -162,7 +162,7 @@ TEST_F(RunnerTest, APopulationIsRefusedAtOnceOrLasts) {
     if (summary.ok()) continue;
     const InputError error = InputErrorOf(summary.status()).value_or(InputError{});
     EXPECT_EQ(error.key, "environment.population") << summary.status();
-    EXPECT_EQ(error.file, "/specs/x.toml");
+    EXPECT_EQ(error.file, "--set");
     EXPECT_EQ(error.value, std::to_string(population));
     EXPECT_FALSE(fs::exists(Path(out))) << "it began and ran out: " << summary.status();
   }
@@ -301,7 +301,6 @@ TEST(EveryModelTest, ClaimsNameProofsThatExist) {
 
 TEST(EveryModelTest, EstimatesAreSentWhereTheyHaveAProof) {
   const std::vector<std::vector<std::string>> refused = {
-      {"privacy.model=shuffle"},
       {"privacy.model=shuffle", "privacy.shuffle=amplified"},
       {"privacy.model=central", "privacy.noise=laplace"},
       {"privacy.model=local", "privacy.noise=laplace"},

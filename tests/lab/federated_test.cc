@@ -46,7 +46,7 @@ std::vector<Checkpoint> RunOf(const Overrides& set, int threads = 1) {
 TEST(FederatedTest, ClaimsNameUnitAndAdversary) {
   const std::vector<Claim> claims = ClaimsOf(Good({})).value();
   ASSERT_THAT(claims, SizeIs(2));
-  EXPECT_EQ(claims[0].unit, "one record (x, y) of one agent");
+  EXPECT_EQ(claims[0].unit, "one record (x, y) of one agent (it is not known how many a person has)");
   EXPECT_EQ(claims[0].neighbours, "replace-one");
   EXPECT_THAT(claims[0].adversary, HasSubstr("all other agents, together"));
   EXPECT_EQ(claims[0].guarantee.epsilon, 1);
@@ -76,8 +76,20 @@ TEST(FederatedTest, APersonWithSeveralRecordsIsProtected) {
     const std::vector<Claim> claims = ClaimsOf(Good({model, "privacy.records_per_person=3"})).value();
     EXPECT_EQ(claims[0].unit, "one person with at most 3 records (x, y), at one agent or at several");
     EXPECT_EQ(claims[0].guarantee.epsilon, 1);
-    for (const Claim& claim : claims) EXPECT_THAT(claim.unit, Not(HasSubstr("each of the 4 agents")));
+    for (const Claim& claim : claims) {
+      EXPECT_THAT(claim.unit, Not(HasSubstr("each of the 4 agents")));
+      EXPECT_THAT(claim.adversary, HasSubstr("that have no record of this person")) << "others have it raw";
+      EXPECT_THAT(claim.adversary, Not(HasSubstr("other silos")));
+      EXPECT_THAT(claim.adversary, Not(HasSubstr("everyone else")));
+    }
   }
+}
+
+TEST(FederatedTest, APersonWhoComesAgainIsNoAdversaryOfItself) {
+  const std::vector<Claim> claims =
+      ClaimsOf(Good({"algorithm.name=private-lin-ucb", "privacy.records_per_person=3"})).value();
+  ASSERT_THAT(claims, SizeIs(1));
+  EXPECT_EQ(claims[0].adversary, "all other users of all agents, together (joint privacy)");
 }
 
 TEST(FederatedTest, TheDeterminantTriggerVoidsIt) {
@@ -89,13 +101,18 @@ TEST(FederatedTest, TheDeterminantTriggerVoidsIt) {
 
 TEST(FederatedTest, AShufflerIsTrustedWithLess) {
   const std::vector<Claim> claims = ClaimsOf(Good({"privacy.model=shuffle"})).value();
-  ASSERT_THAT(claims, SizeIs(3));
+  ASSERT_THAT(claims, SizeIs(4));
   EXPECT_EQ(claims[0].guarantee.epsilon, 1);
   EXPECT_THAT(claims[0].adversary, HasSubstr("At most 1 of the silos works with the adversary"));
   EXPECT_THAT(claims[2].unit, HasSubstr("each of the 4 agents"));
   EXPECT_GT(claims[2].guarantee.epsilon, 4) << "four records in one total";
   EXPECT_THAT(claims[1].adversary, HasSubstr("the shuffler"));
   EXPECT_GT(claims[1].guarantee.epsilon, 1.8) << "each of three silos that hide has 1/sqrt 3 of the noise";
+  EXPECT_THAT(claims[3].adversary, HasSubstr("the shuffler"));
+  EXPECT_THAT(claims[3].unit, HasSubstr("each of the 4 agents"));
+  EXPECT_GT(claims[3].guarantee.epsilon, 2 * claims[1].guarantee.epsilon)
+      << "four reports, each with its noise";
+  EXPECT_LT(claims[3].guarantee.epsilon, claims[2].guarantee.epsilon + 1);
   const Checkpoint end = RunOf({"privacy.model=shuffle"}).back();
   EXPECT_EQ(end.rounds, RunOf({}).back().rounds);
   for (const char* bad :
@@ -110,6 +127,22 @@ TEST(FederatedTest, EachBudgetHasItsClaim) {
   EXPECT_EQ(claims[0].guarantee.epsilon, 0.5);
   EXPECT_EQ(claims[1].guarantee.epsilon, 3);
   EXPECT_THAT(claims[1].unit, HasSubstr("agents 2, 4, ..."));
+}
+
+// A person with records at agents of both budgets has less than the smaller epsilon promises.
+TEST(FederatedTest, TheSmallerBudgetIsForPeopleWhoAreOnlyThere) {
+  const std::vector<Claim> claims =
+      ClaimsOf(Good({"privacy.budgets=[0.25, 3]", "privacy.records_per_person=2"})).value();
+  ASSERT_THAT(claims, SizeIs(3));
+  EXPECT_EQ(claims[0].guarantee.epsilon, 0.25);
+  EXPECT_EQ(claims[0].unit,
+            "one person with at most 2 records (x, y), all at agents 1, 3, ... (epsilon 0.25)");
+  EXPECT_EQ(claims[1].guarantee.epsilon, 3);
+  EXPECT_EQ(claims[2].guarantee.epsilon, 3);
+  EXPECT_THAT(claims[2].unit, HasSubstr("at agents of different budgets"));
+  EXPECT_FALSE(claims[2].asked);
+  EXPECT_THAT(ClaimsOf(Good({"privacy.budgets=[0.25, 3]", "privacy.records_per_person=1"})).value(),
+              SizeIs(2));
 }
 
 TEST(FederatedTest, ThePapersNoiseSaysWhatItDelivers) {
@@ -130,6 +163,8 @@ TEST(FederatedTest, ErrorsNameTheKey) {
       {{"environment.contexts=sphere"}, "environment.reward"},
       {{"privacy.model=central"}, "privacy.model"},
       {{"privacy.model=peer"}, "privacy.model"},
+      {{"privacy.model=shuffle", "privacy.colluding=0"},
+       "privacy.colluding"},  // another silo knows its noise
       {{"algorithm.name=private-lin-ucb", "privacy.model=peer"}, "privacy.model"},
       {{"algorithm.name=fed-ucb-p2p"}, "privacy.model"},
       {{"algorithm.name=fed-ucb-p2p", "privacy.model=peer", "algorithm.sync=released"}, "algorithm.sync"},

@@ -108,6 +108,10 @@ const std::map<std::string, Planted>& PlantedRuns() {
       {"grows", {over_horizon + "like = 0.5\ntolerance = 0.05\n", Growing(0.5), Growing(0.4)}},
       {"equals",
        {along + than, TwoLines(low, low), TwoLines(low, {Around(10), Around(20), Around(30.0001)})}},
+      {"prints",
+       {"of = { at = { \"privacy.model\" = \"central\", \"privacy.epsilon\" = 2 } }\nvalue = 21\nfactor = "
+        "1.1\n",
+        TwoLines(low, {}), TwoLines({Around(10), Around(24), Around(30)}, {})}},
       {"delivers", {"of = { at = { \"privacy.model\" = \"central\" } }\n", Delivered(1), Delivered(1.01)}},
       {"inequality",
        {"let = { a = { at = { \"privacy.model\" = \"central\", \"privacy.epsilon\" = 1 } }, b = { at = { "
@@ -356,8 +360,87 @@ TEST(Judge, VerdictsAreAsExpectedOrNot) {
 
 TEST(Judge, VerdictsHaveTheShapeOfVerdictJson) {
   const Json json = ToJson(std::vector<Verdict>{{"it falls", "p1 Fig. 9", true, true, "1 +- 0"}});
-  EXPECT_EQ(json.dump(),
-            R"([{"claim":"it falls","paper":"p1 Fig. 9","expected":true,"holds":true,"evidence":"1 +- 0"}])");
+  EXPECT_EQ(
+      json.dump(),
+      R"([{"claim":"it falls","paper":"p1 Fig. 9","version":null,"expected":true,"reason":null,"judged":true,)"
+      R"("holds":true,"evidence":"1 +- 0","resolves":null,"printed":null,"measured":null,"delivers":[]}])");
+}
+
+TEST(Judge, APrintedNumberStandsBesideOurs) {
+  const std::string prints =
+      "is = \"prints\"\nof = { at = { \"privacy.epsilon\" = 2 }, name = \"ours\" }\nfactor = 1.1\n";
+  const Json run = TwoLines({Around(10), Around(20), Around(30)}, {});
+  const Verdict near = Judge(ClaimOf("", prints + "value = 21\n"), Findings(run));
+  EXPECT_TRUE(near.holds);
+  EXPECT_EQ(near.printed, 21);
+  EXPECT_EQ(near.measured, 20);
+  EXPECT_THAT(near.evidence, HasSubstr("the paper prints 21, ours has 20 +- 0.115 (-4.8 %)"));
+  EXPECT_FALSE(Judge(ClaimOf("", prints + "value = 18\n"), Findings(run)).holds)
+      << "the factor has two sides";
+}
+
+TEST(Judge, SaysWhichDifferenceItWouldHaveSeen) {
+  const std::string below =
+      "is = \"below\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"privacy.epsilon\" }\n"
+      "than = { at = { \"privacy.model\" = \"local\" }, along = \"privacy.epsilon\" }\n";
+  const std::vector<Sample> flat = {Sample(3, 10), Sample(3, 20), Sample(3, 30)};
+  const Verdict verdict =
+      Judge(ClaimOf("", below), Findings(TwoLines({{9, 10, 11}, {19, 20, 21}, {29, 30, 31}}, flat)));
+  ASSERT_TRUE(verdict.resolves.has_value());
+  EXPECT_FALSE(verdict.resolves->exponent);
+  EXPECT_NEAR(verdict.resolves->value, 3 / std::sqrt(3.0) / 10, 1e-12) << "the widest place counts";
+  const std::string grows =
+      "is = \"grows\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n"
+      "at_most = 0.5\n";
+  EXPECT_TRUE(Judge(ClaimOf("", grows), Findings(Growing(0.5, 0.1))).resolves->exponent);
+  EXPECT_FALSE(
+      Judge(ClaimOf("", below + "by = \"median\"\n"), Findings(TwoLines(flat, flat))).resolves.has_value());
+}
+
+// A claim about a run whose noise does not give what was asked for says so, whatever the claim is about.
+TEST(Judge, SaysWhichGuaranteeIsDelivered) {
+  const auto run = [](const Json& privacy) {
+    Json point = PlantedPoint({{kModel, "central"}}, {{"regret", {1, 2, 3}}});
+    point["privacy"] = privacy;
+    return PlantedRun({point});
+  };
+  const Json asked = {{"epsilon", 1.0}, {"delta", 0.1}};
+  const auto with = [&](double epsilon) {
+    const Json delivered = {{"epsilon", epsilon}, {"delta", 0.1}};
+    return Json{{"nominal", asked}, {"delivered", {delivered}}, {"weakest", delivered}, {"void", nullptr}};
+  };
+  const PaperClaim claim = ClaimOf("", "is = \"at-most\"\nof = {}\nthan = 5\n");
+  const auto said = [&](const Json& privacy) { return Judge(claim, Findings(run(privacy))); };
+  EXPECT_THAT(said(with(12)).evidence, HasSubstr("The run delivers epsilon = 12 where 1 is asked"));
+  EXPECT_EQ(said(with(12)).delivers.size(), 1u);
+  EXPECT_THAT(said(with(0.001)).evidence, HasSubstr("epsilon = 0.001 where 1 is asked"));
+  EXPECT_TRUE(said(with(0.97)).delivers.empty()) << "this is the slack of a calibration";
+  EXPECT_THAT(said({{"nominal", asked}, {"delivered", Json::array()}}).evidence,
+              HasSubstr("no guarantee where 1 is asked"));
+  Json broken = with(1);
+  broken["void"] = "a trigger reads raw data";
+  EXPECT_THAT(said(broken).evidence, HasSubstr("no guarantee where 1 is asked"));
+  EXPECT_TRUE(said({{"nominal", nullptr}, {"delivered", Json::array()}}).delivers.empty());
+}
+
+TEST(Judge, ABoundHasItsConstantsAndARateIsFitted) {
+  const auto line = [](const std::string& rest) {
+    const absl::StatusOr<ExhibitClaims> read = ReadClaims(
+        "[[bound]]\nsays = \"it\"\npaper = \"p1 Theorem 9\"\nof = { at = { \"privacy.model\" = \"central\" "
+        "}, along = "
+        "\"horizon\" }\nvalue = \"5 * sqrt({horizon})\"\n" +
+            rest,
+        "own.toml");
+    EXPECT_TRUE(read.ok()) << read.status();
+    return *Draw(read->bounds.front(), Findings(Growing(0.5)));
+  };
+  const BoundLine bound = line("");
+  ASSERT_EQ(bound.x.size(), 3u);
+  EXPECT_DOUBLE_EQ(bound.bound[0], 500);
+  EXPECT_NEAR(bound.measured[0].value, 300, 1e-9);
+  const BoundLine rate = line("rate = true\n");
+  EXPECT_NEAR(rate.bound[0], 300, 1e-9);
+  EXPECT_NEAR(rate.bound[2], rate.measured[2].value, 1e-9);
 }
 
 }  // namespace

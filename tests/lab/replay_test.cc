@@ -16,6 +16,7 @@
 #include "bandana/lab/runner.h"
 #include "bandana/lab/spec.h"
 #include "fmt/format.h"
+#include "tests/bandit/auto_lending_file.h"
 #include "tests/support.h"
 
 namespace bandana::lab {
@@ -164,6 +165,10 @@ TEST_F(ReplayTest, PrivateLearnersClaimWhatTheirMessagesDo) {
   const auto claims = ClaimsOf(settings);
   ASSERT_TRUE(claims.ok()) << claims.status();
   ASSERT_FALSE(claims->empty());
+  for (const Claim& claim : *claims) {
+    EXPECT_EQ(claim.only_if,
+              "the person is a user of the world that the log stands for, and not somebody in the log");
+  }
 }
 
 TEST_F(ReplayTest, BadInputIsNamed) {
@@ -209,7 +214,7 @@ TEST_F(ReplayTest, RevenueIsNotWonByTheLowestPrice) {
 
 TEST_F(ReplayTest, AFileOfLoansIsReadBack) {
   const auto loans = SyntheticTwin(4, 2000);
-  ASSERT_TRUE(WriteAutoLending(At("loans.csv"), *loans).ok());
+  test::WriteAutoLending(At("loans.csv"), *loans);
   const auto checkpoints = Run(SettingsOf("log = \"auto-lending\", file = \"loans.csv\", actions = 10"));
   EXPECT_GT(checkpoints.back().regret, 0);
 }

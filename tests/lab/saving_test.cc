@@ -58,7 +58,7 @@ std::vector<Case> Cases() {
       {"private-lin-ucb"},
       {"private-lin-ucb", {"privacy.model=none"}},
       {"cdp-mab", {"algorithm.participation=0.4", "federation.dropout=0.2", "horizon=20000"}},
-      {"cdp-mab", {"privacy.model=none", "algorithm.local=raw"}},
+      {"cdp-mab", {"privacy.model=none"}},
       {"ddp-mab", {"privacy.model=peer", "federation.topology=ring", "algorithm.protocol=gis"}},
       {"ddp-mab",
        {"privacy.model=peer", "federation.topology=line", "algorithm.protocol=flooding",

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bandana/core/status.h"
+#include "bandana/lab/experiment.h"
 #include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -135,6 +136,36 @@ TEST(SpecErrorTest, MissingKeys) {
   EXPECT_EQ(Refused(std::string(kBase), {"environment.contexts=file"}).key, "environment.file");
 }
 
+// Errors of worlds and algorithms know only fields. The lab adds where the value was written.
+TEST(SpecErrorTest, AnErrorOfAnAlgorithmHasItsLineOrNamesSet) {
+  const auto refused = [](const std::string& text, const Overrides& overrides) {
+    const Spec spec = Must(text, overrides);
+    const Point& point = spec.points.front();
+    return ErrorOf(WithSource(CheckPoint(point.settings), point.sources, spec.file));
+  };
+  std::string text = kBase;
+  text.replace(text.find("actions = 5"), 11, "actions = 5\npopulation = 1");
+  const InputError written = refused(text, {});
+  EXPECT_EQ(written.key, "environment.population");
+  EXPECT_EQ(written.file, kFile);
+  EXPECT_EQ(written.line, 5);
+
+  const InputError set = refused(kBase, {"environment.population=1"});
+  EXPECT_EQ(set.key, "environment.population");
+  EXPECT_EQ(set.file, "--set");
+  EXPECT_EQ(set.line, 0);
+}
+
+TEST(SpecErrorTest, AnErrorOfASweptOrVariedValueHasItsLine) {
+  std::string text = std::string(kBase) + "[sweep]\n\"environment.population\" = [1, 100000]\n";
+  Spec spec = Must(text);
+  EXPECT_EQ(spec.points.front().sources.at("environment.population").line, 12);
+  spec = Must(std::string(kBase) + "[[variant]]\nlabel = \"few\"\nenvironment.population = 1\n");
+  EXPECT_EQ(spec.points.back().sources.at("environment.population").line, 13);
+  // A value that was not written has no source; its error names the file alone.
+  EXPECT_FALSE(spec.points.front().sources.contains("environment.population"));
+}
+
 TEST(SpecErrorTest, NoneNeedsNoBudget) {
   EXPECT_THAT(Must("horizon = 1\nenvironment = {dimension = 1, actions = 1}\nalgorithm.name = \"dp-dpe\"\n"
                    "privacy.model = \"none\"\n")
@@ -237,6 +268,26 @@ TEST_F(FileTest, TheActionFileIsRelativeToTheSpec) {
   const absl::StatusOr<Spec> absolute =
       LoadSpec(Write("a.toml", kFromFile), {"environment.file=/data/a.csv"});
   EXPECT_EQ(absolute->points[0].settings.Text("environment.file"), "/data/a.csv");
+}
+
+// An option of another algorithm is a mistake, wherever it stands. An option of this algorithm that does not
+// apply with the values given is none.
+TEST(SpecErrors, OptionsThatNothingInTheRunHasAreRefused) {
+  const auto key_of = [](const std::string& rest) {
+    return Refused("horizon = 100\n[algorithm]\nname = \"dp-dpe\"\n" + rest).key;
+  };
+  const std::string none = "[privacy]\nmodel = \"none\"\n[environment]\ndimension = 3\nactions = 5\n";
+  EXPECT_EQ(key_of("bonus = 0.3\n" + none), "algorithm.bonus");
+  EXPECT_EQ(key_of(none + "parameters = \"multi\"\n"), "environment.parameters");
+  EXPECT_EQ(key_of(none + "[sweep]\n\"algorithm.gamma\" = [1, 2]\n"), "algorithm.gamma");
+  EXPECT_EQ(key_of(none + "[[variant]]\nlabel = \"x\"\nalgorithm = { name = \"pe\", alpha = 0.7 }\n"),
+            "algorithm.alpha");
+  const absl::StatusOr<Spec> fine = ParseSpec(
+      "horizon = 100\n[algorithm]\nname = \"dp-dpe\"\nalpha = 0.7\nclients = \"fixed\"\n"
+      "fixed_clients = 5\n" +
+          none + "[[variant]]\nlabel = \"x\"\nalgorithm = { name = \"pe\" }\n",
+      kFile, {});
+  EXPECT_TRUE(fine.ok()) << fine.status();
 }
 
 }  // namespace

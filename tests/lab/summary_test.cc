@@ -82,7 +82,8 @@ TEST_F(SummaryTest, HasTheShapeOfTheInterfaces) {
     EXPECT_EQ(Keys(point["curve"]), (std::vector<std::string>{"t", "regret"}));
     EXPECT_EQ(Keys(point["curve"]["regret"]),
               (std::vector<std::string>{"mean", "sd", "median", "q10", "q90"}));
-    EXPECT_EQ(Keys(point["privacy"]), (std::vector<std::string>{"nominal", "delivered", "weakest", "void"}));
+    EXPECT_EQ(Keys(point["privacy"]),
+              (std::vector<std::string>{"nominal", "delivered", "asked", "weakest", "void"}));
   }
   EXPECT_EQ(summary_["points"][1]["point"], Json({{"privacy.model", "central"}}));
 }
@@ -121,6 +122,8 @@ TEST_F(SummaryTest, PrivacyIsStated) {
     const Json& stated = summary_["points"][i]["privacy"];
     EXPECT_EQ(stated["nominal"], Json({{"epsilon", 0.5}, {"delta", 1e-6}}));
     ASSERT_FALSE(stated["delivered"].empty());
+    ASSERT_EQ(stated["asked"].size(), stated["delivered"].size());
+    EXPECT_EQ(stated["asked"][0], stated["nominal"]) << "no agent has a budget of its own";
     for (const Json& claim : stated["delivered"]) {
       EXPECT_EQ(Keys(claim), (std::vector<std::string>{"adversary", "epsilon", "delta", "unit", "neighbours",
                                                        "proof", "only_if", "asked", "text"}));

@@ -21,7 +21,8 @@ inline absl::StatusOr<std::shared_ptr<const LinearProblem>> MakeProblem(const Se
   if (const auto* linear = dynamic_cast<const LinearPopulation*>(instance.world.get())) {
     return std::make_shared<const LinearProblem>(linear->problem());
   }
-  return dynamic_cast<const ContextualPopulation&>(*instance.world).problem().shared_linear();
+  const auto& contextual = dynamic_cast<const ContextualPopulation&>(*instance.world);
+  return std::make_shared<const LinearProblem>(contextual.problem().linear());
 }
 
 inline absl::StatusOr<std::optional<NetChoice>> NetOf(const Settings& settings) {
@@ -31,8 +32,9 @@ inline absl::StatusOr<std::optional<NetChoice>> NetOf(const Settings& settings) 
 
 inline absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const Settings& settings) {
   BANDANA_ASSIGN_OR_RETURN(const Experiment experiment, ReadExperiment(settings));
-  return MakePolicies(std::any_cast<const ContextualWorldParams&>(experiment.world),
-                      static_cast<std::uint64_t>(experiment.run.seed));
+  return MakePolicies(
+      std::any_cast<const ContextualWorldParams&>(experiment.world),
+      {.horizon = experiment.run.horizon, .seed = static_cast<std::uint64_t>(experiment.run.seed)});
 }
 
 }  // namespace bandana::lab

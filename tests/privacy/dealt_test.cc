@@ -466,10 +466,8 @@ TEST(DealtPaperTest, ShuffledLaplaceSaysWhatItReallyGives) {
     const auto paper =
         *ShuffledLaplaceMean::Create({{1, 1e-6}, Calibration::kPaper, Sampler::kFast, {0, 1}, clients});
     const double epsilon0 = *paper.LocalEpsilon(clients);
-    EXPECT_GE(epsilon0, 1);
     EXPECT_NEAR(paper.claims()[1].guarantee.epsilon, 2 * epsilon0, 1e-9) << "range 2";
     EXPECT_EQ(paper.claims()[0].guarantee, paper.guarantee());
-    EXPECT_GE(paper.guarantee().epsilon, 2 - 1e-4) << "of one client alone";
     for (Count n = 1; n <= clients; n = n * 3 + 1) {
       const double really = *NumericalAmplification(2 * *paper.LocalEpsilon(n), n, 1e-6);
       EXPECT_LE(really, paper.guarantee().epsilon * (1 + 1e-8)) << n;

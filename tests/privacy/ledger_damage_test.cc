@@ -207,7 +207,7 @@ TEST_F(LedgerDamageTest, WellChainedNonsenseIsFound) {
   EXPECT_EQ(forge({header, one}), "");
   EXPECT_THAT(forge({header, line(2)}), HasSubstr("charge 2 where 1"));
   EXPECT_THAT(forge({one}), HasSubstr("header"));
-  EXPECT_THAT(forge({header, header}), HasSubstr("no charge"));
+  EXPECT_THAT(forge({header, header}), HasSubstr("not a charge"));
   EXPECT_THAT(forge({header, one, line(2)}), HasSubstr("second time"));
   entry.key.epoch = 2;
   EXPECT_THAT(forge({header, one, line(2)}), HasSubstr("over budget"));

@@ -423,12 +423,30 @@ TEST_P(RegressionPrefixSumTest, AStepWithMoreRecordsThanTheGridHoldsIsRefused) {
       Made({.mechanism = GetParam(), .dimension = 1, .context_norm = 0x1p7});
   for (const double y : {0.0, 1.0}) {  // only the number of records decides
     RegressionStream stream(mechanism);
-    for (int i = 0; i < 255; ++i) Put(mechanism, {{128}, y}, stream);
+    for (int i = 0; i < 40'000; ++i) Put(mechanism, {{128}, y}, stream);
     EXPECT_TRUE(mechanism.EndStep(stream).ok());
-    for (int i = 0; i < 256; ++i) Put(mechanism, {{0}, y}, stream);
+    for (int i = 0; i < 40'000; ++i) Put(mechanism, {{0}, y}, stream);
     EXPECT_EQ(mechanism.EndStep(stream).code(), absl::StatusCode::kOutOfRange);
     EXPECT_EQ(stream.steps(), 1);
   }
+}
+
+// Doubles hold 255 records of this length exactly. A step may have many more: P3's trigger leaves agents
+// without a sync for half of its 10^7 rounds.
+TEST(BareRegressionTest, AStepMayHaveMoreRecordsThanDoublesAddUpExactly) {
+  const RegressionPrefixSum mechanism =
+      RegressionPrefixSum::CreateBare({1, 1, 0x1p7, 1, 1}, Declassify("a test")).value();
+  RegressionStream stream(mechanism);
+  constexpr std::int64_t kRecords = 20'001;
+  const double x = 128 * (1 - 0x1p-40);  // its square has low bits that doubles lose above 2^53 units
+  for (std::int64_t i = 0; i < kRecords; ++i) Put(mechanism, {{x}, 1.0}, stream);
+  ASSERT_TRUE(mechanism.EndStep(stream).ok());
+  test::Noise noise(1);
+  const StepQuery query{.step = 1, .silos = 1};
+  const auto report = mechanism.Randomize(query, Raw<RegressionStream*>(&stream), noise.gen);
+  ASSERT_TRUE(report.ok()) << report.status();
+  const auto one = static_cast<std::int64_t>(std::nearbyint(x * 0x1p30 * x / std::numbers::sqrt2));
+  EXPECT_EQ(Wire::Units(*report)[0], kRecords * one);
 }
 
 TEST_P(RegressionPrefixSumTest, EstimatesTakeStepsInTheirOrderAndAnothersNoise) {
@@ -505,26 +523,31 @@ TEST(RegressionRecordTest, IsRevealedByDeclassifyAlone) {
   EXPECT_EQ(own.y, 0.25);
 }
 
-TEST(RegressionStreamsTest, SeveralStreamsOfASiloPayOnceAndNotBeforeTheFirst) {
+// Any of the streams may release first. That release pays, and no other.
+TEST(RegressionStreamsTest, SeveralStreamsOfASiloPayOnceWithTheFirstReleaseOfAny) {
   const RegressionPrefixSum mechanism = Made({});
-  RegressionStream first(mechanism);
-  RegressionStream second(mechanism, &first);
-  EXPECT_EQ(mechanism.CostOf({.step = 1, .silos = 1, .group = 0}).epsilon, kNominal.epsilon);
-  EXPECT_EQ(mechanism.CostOf({.step = 1, .silos = 1, .group = 1}).epsilon, 0);
-  ASSERT_TRUE(mechanism.EndStep(first).ok());
-  ASSERT_TRUE(mechanism.EndStep(second).ok());
-  test::Noise noise(3);
-  const auto release = [&](RegressionStream& stream, int group) {
-    return mechanism
-        .Randomize({.step = 1, .silos = 1, .group = group}, Raw<RegressionStream*>(&stream), noise.gen)
-        .status()
-        .code();
-  };
-  EXPECT_EQ(release(second, 1), absl::StatusCode::kFailedPrecondition) << "nothing is paid yet";
-  EXPECT_EQ(release(second, 0), absl::StatusCode::kFailedPrecondition) << "it is not the first";
-  EXPECT_EQ(release(first, 1), absl::StatusCode::kFailedPrecondition) << "it must pay";
-  EXPECT_EQ(release(first, 0), absl::StatusCode::kOk);
-  EXPECT_EQ(release(second, 1), absl::StatusCode::kOk);
+  for (const int payer : {0, 1, 2}) {
+    RegressionStream zero(mechanism), one(mechanism, &zero), two(mechanism, &zero);
+    RegressionStream* const streams[] = {&zero, &one, &two};
+    for (RegressionStream* stream : streams) ASSERT_TRUE(mechanism.EndStep(*stream).ok());
+    test::Noise noise(3);
+    double charged = 0;
+    const auto release = [&](int group, int pays) {
+      const StepQuery query{.step = streams[group]->steps(), .silos = 1, .group = group, .payer = pays};
+      const auto report = mechanism.Randomize(query, Raw<RegressionStream*>(streams[group]), noise.gen);
+      if (report.ok()) charged += mechanism.CostOf(query).epsilon;
+      return report.status().code();
+    };
+    const int other = (payer + 1) % 3;
+    EXPECT_EQ(release(payer, other), absl::StatusCode::kFailedPrecondition) << "nothing is paid yet";
+    EXPECT_EQ(release(payer, payer), absl::StatusCode::kOk);
+    EXPECT_EQ(charged, kNominal.epsilon);
+    EXPECT_EQ(release(other, other), absl::StatusCode::kFailedPrecondition) << "it would pay twice";
+    EXPECT_EQ(release(other, payer), absl::StatusCode::kOk);
+    ASSERT_TRUE(mechanism.EndStep(*streams[payer]).ok());
+    EXPECT_EQ(release(payer, payer), absl::StatusCode::kOk);
+    EXPECT_EQ(charged, kNominal.epsilon);
+  }
 }
 
 }  // namespace

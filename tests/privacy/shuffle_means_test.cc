@@ -11,6 +11,7 @@
 
 #include "bandana/privacy/calibration/amplification.h"
 #include "bandana/privacy/mean_privatizers.h"
+#include "bandana/privacy/privacy_options.h"
 #include "tests/privacy/mean_support.h"
 
 // Seeds are fixed. Means may be off by four standard errors, variances by five; laws are compared with the
@@ -32,26 +33,28 @@ struct SumOptions {
   Calibration calibration = Calibration::kTight;
   Transport transport = Transport::kBits;
   double honest_fraction = 1;
+  Count colluding = 0;  // the tests of noise are simpler if everybody hides everybody
 };
 
 ShuffleSumMean Sum(DpGuarantee nominal = kNominal, const SumOptions& options = {}) {
-  auto made =
-      ShuffleSumMean::Create({.nominal = nominal,
-                              .calibration = options.calibration,
-                              .sampler = options.sampler,
-                              .transport = options.transport,
-                              .collusion = {.colluding = 0, .honest_fraction = options.honest_fraction},
-                              .most_clients = 1 << 20,
-                              .loss = 0.1});
+  auto made = ShuffleSumMean::Create(
+      {.nominal = nominal,
+       .calibration = options.calibration,
+       .sampler = options.sampler,
+       .transport = options.transport,
+       .collusion = {.colluding = options.colluding, .honest_fraction = options.honest_fraction},
+       .most_clients = 1 << 20,
+       .loss = 0.1});
   EXPECT_TRUE(made.ok()) << made.status();
   return *std::move(made);
 }
 
-ShuffledLaplaceMean Amplified(DpGuarantee nominal = kNominal, Sampler sampler = Sampler::kExact) {
+ShuffledLaplaceMean Amplified(DpGuarantee nominal = kNominal, Sampler sampler = Sampler::kExact,
+                              Count colluding = 0) {
   auto made = ShuffledLaplaceMean::Create({.nominal = nominal,
                                            .calibration = Calibration::kTight,
                                            .sampler = sampler,
-                                           .collusion = {.colluding = 0},
+                                           .collusion = {.colluding = colluding},
                                            .most_clients = 100'000});
   EXPECT_TRUE(made.ok()) << made.status();
   return *std::move(made);
@@ -253,7 +256,7 @@ TYPED_TEST(ShuffleMeanTest, NoiseThatGoesToNothingLeavesTheMeans) {
 // --- sums of bits
 
 TEST(ShuffleSumMeanTest, ClaimsWhatItIsAskedForAgainstEachAdversary) {
-  const auto bits = Sum(kNominal, {.honest_fraction = 0.75}).claims();
+  const auto bits = Sum(kNominal, {.honest_fraction = 0.75, .colluding = 1}).claims();
   ASSERT_EQ(bits.size(), 2u);
   EXPECT_EQ(bits[0].guarantee, kNominal);
   EXPECT_THAT(bits[0].adversary,
@@ -419,6 +422,24 @@ TEST(ShuffledLaplaceMeanTest, LocalNoiseShrinksAsClientsGrow) {
             .ok())
         << fraction;
   }
+}
+
+// A client that works with the adversary removes its report, and the others hide each other without it.
+TEST(ShuffledLaplaceMeanTest, HidesAClientAmongThoseWhoDoNotCollude) {
+  const auto mean = Amplified(kNominal, Sampler::kExact, 1);
+  const auto two = Amplified(kNominal, Sampler::kExact, 2);
+  for (const Count clients : {2, 100, 2000}) {
+    EXPECT_EQ(*mean.LocalEpsilon(clients), LargestLocalEpsilon(kNominal, clients - 1)->epsilon0) << clients;
+  }
+  EXPECT_EQ(*two.LocalEpsilon(2000), LargestLocalEpsilon(kNominal, 1998)->epsilon0);
+  EXPECT_LT(*mean.LocalEpsilon(2000), *Amplified().LocalEpsilon(2000));
+}
+
+TEST(ShuffleMeansTest, SomebodyAlwaysWorksWithTheAdversary) {
+  Privacy privacy{.model = TrustModel::kShuffle, .epsilon = 1, .delta = 1e-6};
+  EXPECT_TRUE(CheckPrivacy(privacy, MeanModels()).ok());
+  privacy.colluding = 0;
+  EXPECT_EQ(InputErrorOf(CheckPrivacy(privacy, MeanModels()))->key, "colluding");
 }
 
 TEST(ShuffledLaplaceMeanTest, TheNoiseIsTheLocalEpsilons) {

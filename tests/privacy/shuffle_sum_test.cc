@@ -344,7 +344,20 @@ TEST(CollusionTest, CountsThoseWhoHide) {
   EXPECT_EQ(hiding(5, 7, 1), 1);
   EXPECT_EQ(hiding(Count{1} << 40, 0, 1), Count{1} << 40);
   EXPECT_FALSE((Collusion{-1, 1}.Check().ok()));
-  EXPECT_EQ(Collusion{}.Describe("silos"), "At most 1 of the silos works with the adversary");
+}
+
+TEST(CollusionTest, SaysWhomTheClaimCovers) {
+  const auto said = [](Count colluding, double honest) {
+    return Collusion{colluding, honest}.Describe("silos");
+  };
+  EXPECT_THAT(said(1, 1), ::testing::StartsWith("At most 1 of the silos works with the adversary"));
+  EXPECT_THAT(said(2, 1), ::testing::StartsWith("At most 2 of the silos work with the adversary"));
+  EXPECT_THAT(said(1, 0.9),
+              ::testing::StartsWith("At most 1 of the silos, or 10 % of them if that is more,"));
+  EXPECT_THAT(said(0, 0.9), ::testing::StartsWith("At most 10 % of the silos work with the adversary"));
+  EXPECT_THAT(said(1, 1), ::testing::EndsWith("(a process that holds several silos counts as several)"));
+  EXPECT_EQ(said(0, 1), "The adversary is none of the silos and works with none of them")
+      << "another silo knows its own noise";
 }
 
 // The published constants: the bound for all queries is above what single ones deliver, and not far above.

@@ -45,7 +45,7 @@ TEST_F(Failures, AnAgentWithAnotherSpecIsRefused) {
   AgentParams params = SmallAgentParams(service.address(), 1, kClients);
   params.spec_digest = "another";
   ExpectError(RunSmallAgent(params, privatizer_), StatusCode::kFailedPrecondition,
-              AllOf(HasSubstr("refused"), HasSubstr("'another'"), HasSubstr("'digest'")));
+              AllOf(HasSubstr("refused"), HasSubstr("runs another spec than the server")));
   ExpectRunStillWorks(service);
 }
 
@@ -194,9 +194,9 @@ TEST_F(Failures, TheServerListensOnLoopbackOnly) {
   ServerParams params = SmallServerParams();
   params.listen = "0.0.0.0:0";
   const auto report = RunServer(params, server_, nullptr);
-  EXPECT_EQ(InputErrorOf(report.status())->key, "service.listen");
+  EXPECT_EQ(InputErrorOf(report.status())->key, "listen");
   AgentParams agent = SmallAgentParams("10.1.2.3:50051", 1, 2);
-  EXPECT_EQ(InputErrorOf(RunSmallAgent(agent, privatizer_).status())->key, "service.server");
+  EXPECT_EQ(InputErrorOf(RunSmallAgent(agent, privatizer_).status())->key, "server");
 }
 
 TEST_F(Failures, APortThatIsTakenIsAnError) {

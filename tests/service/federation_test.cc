@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "bandana/bandit/recorder.h"
-#include "bandana/sim/simulator.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/elimination_cases.h"
 #include "tests/service/small_run.h"
+#include "tests/sim/simulator.h"
 
 // The one architectural rule: with the same roles and the same seed, the simulator and gRPC make the same
 // decisions, bit for bit.

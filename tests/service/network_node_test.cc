@@ -452,11 +452,11 @@ TEST(NetworkNodeFailures, OptionsAreChecked) {
   };
   EXPECT_THAT(key_of([](PeerParams&) {}), HasSubstr("UNAVAILABLE"));
   EXPECT_EQ(key_of([](PeerParams& p) { p.nodes = 0; }), "people");
-  EXPECT_EQ(key_of([](PeerParams& p) { p.self = NodeId{4}; }), "service.peer");
-  EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[NodeId{4}] = ""; }), "service.peers");
-  EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[NodeId{3}] = ""; }), "service.peers");
-  EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[kServerNode] = ""; }), "service.server");
-  EXPECT_EQ(key_of([](PeerParams& p) { p.listen = ""; }), "service.listen");
+  EXPECT_EQ(key_of([](PeerParams& p) { p.self = NodeId{4}; }), "self");
+  EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[NodeId{4}] = ""; }), "neighbours");
+  EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[NodeId{3}] = ""; }), "neighbours");
+  EXPECT_EQ(key_of([](PeerParams& p) { p.neighbours[kServerNode] = ""; }), "server");
+  EXPECT_EQ(key_of([](PeerParams& p) { p.listen = ""; }), "listen");
 }
 
 }  // namespace

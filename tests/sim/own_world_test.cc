@@ -66,7 +66,7 @@ class FrankShop final : public Shop {
 TEST(OwnWorldTest, AGapIsAllThatRegretNeeds) {
   FrankShop shop;
   const Privacy privacy{.model = TrustModel::kNone, .none_because = "a test"};
-  const auto federation = Create("dp-dpe", {{"alpha", 0.5}}, privacy, shop.facts());
+  const auto federation = Create("dp-dpe", TimeModel::kSlot, {{"alpha", 0.5}}, privacy, shop.facts());
   ASSERT_TRUE(federation.ok()) << federation.status();
   const auto outcome = Simulate(*federation, shop, {.seed = 1});
   ASSERT_TRUE(outcome.ok()) << outcome.status();

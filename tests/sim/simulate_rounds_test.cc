@@ -116,7 +116,7 @@ TEST(OwnRoundWorld, IsPlayedWithPrivacyAndWithAShuffler) {
 TEST(SimulateRounds, RefusesAWorldThatIsNotTheFederations) {
   Shops shops(4), others(5);
   const Federation federation = CreateFedUcb({}, NoNoise(), shops.facts()).value();
-  EXPECT_EQ(InputErrorOf(Simulate(federation, others, {}).status())->key, "agents");
+  EXPECT_EQ(InputErrorOf(Simulate(federation, others, {}).status())->key, "people");
   struct : World {
     const Facts& facts() const override { return facts_; }
     Facts facts_;
@@ -124,11 +124,23 @@ TEST(SimulateRounds, RefusesAWorldThatIsNotTheFederations) {
   EXPECT_EQ(InputErrorOf(Simulate(federation, other_time, {}).status())->key, "world");
 }
 
-TEST(SimulateRounds, OnlyPeersCanBeLost) {
+TEST(SimulateRounds, RefusesLossesThatAnAlgorithmCannotBear) {
   Shops shops(4);
-  const Federation federation = CreateFedUcb({}, NoNoise(), shops.facts()).value();
-  const auto outcome = Simulate(federation, shops, {.failures = {{.a = NodeId{2}, .round = 5}}});
-  EXPECT_EQ(outcome.status().code(), absl::StatusCode::kUnimplemented);
+  const std::vector<Failure> lost = {{.a = NodeId{2}, .round = 5}};
+  const auto code = [&](const Federation& federation, const SimulateOptions& options) {
+    return Simulate(federation, shops, options).status().code();
+  };
+  const Federation alone = CreatePrivateLinUcb({}, NoNoise(), shops.facts()).value();
+  EXPECT_EQ(code(alone, {.failures = lost}), absl::StatusCode::kUnimplemented);
+  FedUcbP2pParams ring;
+  ring.topology = GraphShape::kRing;
+  const Federation peers = CreateFedUcbP2p(ring, NoNoise(), shops.facts()).value();
+  EXPECT_EQ(code(peers, {.failures = lost}), absl::StatusCode::kOk);
+  EXPECT_EQ(code(peers, {.dropout = 0.1}), absl::StatusCode::kUnimplemented);
+  const Privacy mixed{.model = TrustModel::kShuffle, .epsilon = 1, .delta = 1e-6};
+  const Federation shuffled = CreateFedUcb({}, mixed, shops.facts()).value();
+  EXPECT_EQ(InputErrorOf(Simulate(shuffled, shops, {.dropout = 0.1}).status())->key, "dropout");
+  EXPECT_EQ(InputErrorOf(Simulate(shuffled, shops, {.failures = lost}).status())->key, "failures");
 }
 
 TEST(SimulateRounds, StopsWhenItIsTold) {
@@ -162,7 +174,7 @@ TEST(CreateFedUcb, RefusesByField) {
   expect(with([](auto&, auto& q, auto&) { q.epsilon = NAN; }), Part::kPrivacy, "epsilon");
   expect(with([](auto&, auto& q, auto&) { q.budgets = {1, -1}; }), Part::kPrivacy, "budgets");
   expect(with([](auto&, auto&, auto& f) { f.horizon = 0; }), Part::kFacts, "horizon");
-  expect(with([](auto&, auto&, auto& f) { f.people = 0; }), Part::kFacts, "agents");
+  expect(with([](auto&, auto&, auto& f) { f.people = 0; }), Part::kFacts, "people");
   expect(with([](auto&, auto&, auto& f) { f.dimension = 0; }), Part::kFacts, "dimension");
   expect(with([](auto&, auto&, auto& f) { f.rewards = {1, NAN}; }), Part::kFacts, "rewards");
   const auto shuffled = [&](auto change) {

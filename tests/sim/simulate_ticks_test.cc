@@ -203,9 +203,11 @@ class Wild final : public SlotWorld {
 };
 
 TEST(SimulateTicksTest, BaselinesClipRewards) {
-  for (const auto create : {&CreateUcb1, &CreateSuccessiveElimination}) {
+  for (const bool sweeps : {false, true}) {
     Wild world;
-    const Federation federation = create({}, kNoPrivacy, world.facts()).value();
+    const Federation federation = (sweeps ? CreateSuccessiveElimination({}, kNoPrivacy, world.facts())
+                                          : CreateUcb1({}, kNoPrivacy, world.facts()))
+                                      .value();
     const auto outcome = Simulate(federation, world, {.decisions = true});
     ASSERT_TRUE(outcome.ok()) << outcome.status();
     Count best = 0;

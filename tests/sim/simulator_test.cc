@@ -1,4 +1,4 @@
-#include "bandana/sim/simulator.h"
+#include "tests/sim/simulator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

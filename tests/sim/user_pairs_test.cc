@@ -43,6 +43,9 @@ class OpaqueWorld final : public UserWorld {
     auto cheaper = world_->ScoresOnly();
     return cheaper == nullptr ? nullptr : std::make_unique<OpaqueWorld>(std::move(cheaper));
   }
+  double EstimationError(std::span<const double> thetas) const override {
+    return world_->EstimationError(thetas);
+  }
   absl::Status Measure(GreedyPolicy greedy, std::map<std::string, double>& series) override {
     return world_->Measure(greedy, series);
   }

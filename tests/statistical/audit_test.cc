@@ -70,11 +70,8 @@ double WithinReach(const Target& target) {
   if (!target.claim) return 8;
   const bool amplified =
       target.name.find("shuffled-laplace") != std::string::npos && target.name != "shuffled-laplace-shuffler";
-  // It does not subtract what it expects of later records.
-  if (target.name == "fed-ucb-shuffle-participant") return 0.15;
-  // Few draws, since they write files, or have many clients.
+  // Few draws, since they write files.
   if (target.name == "ledger-rerun") return 0.1;
-  if (target.name == "dp-dpe-shuffle-shuffler") return 0.2;
   return (amplified ? 0.2 : 0.45) * target.claim->guarantee.epsilon;
 }
 

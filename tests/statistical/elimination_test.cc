@@ -12,8 +12,8 @@
 #include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/wire.h"
-#include "bandana/sim/simulator.h"
 #include "tests/algorithms/elimination_cases.h"
+#include "tests/sim/simulator.h"
 #include "tests/support.h"
 
 // Every elimination promises that one phase loses the best of k actions with probability at most (k - 1)

@@ -7,8 +7,8 @@
 
 #include "bandana/bandit/worlds/linear_population.h"
 #include "bandana/privacy/mean_privatizers.h"
-#include "bandana/sim/simulator.h"
 #include "tests/algorithms/elimination_cases.h"
+#include "tests/sim/simulator.h"
 #include "tests/support.h"
 
 // The simulator answers a plan with one draw per sum. These tests show that it has the same distribution as

@@ -149,6 +149,21 @@ refused 'no such shape' --shape -- gaussian --epsilon 1 --delta 1e-6 --shape cub
 refused 'no such flag' flag -- "${gaussian[@]}" --sensivity 1
 refused 'no such mechanism' command -- gausian --epsilon 1
 
+# A printed guarantee is never better than the delivered one.
+python3 - "$BANDANA" <<'PY' || fail 'a delivered guarantee is rounded down'
+import json, re, subprocess, sys
+bad = False
+for i in range(12):
+    words = ["calibrate", "gaussian", "--epsilon", str(1 - i / 37), "--delta", str(1e-6 * (1 + i / 7)), "--sensitivity", "1", "--calibration", "paper"]
+    run = lambda more: subprocess.run([sys.argv[1], *words, *more], capture_output=True, text=True).stdout
+    exact = json.loads(run(["--json"]))["delivered"]
+    epsilon, delta = map(float, re.search(r"delivered +\((\S+), (\S+)\)-DP", run([])).groups())
+    if not (exact["epsilon"] <= epsilon <= exact["epsilon"] * (1 + 2e-5) and exact["delta"] <= delta <= exact["delta"] * 1.02):
+        bad = True
+        print(words, exact, epsilon, delta)
+sys.exit(bad)
+PY
+
 # The documentation shows what the program prints.
 python3 - "$BANDANA_SOURCE/docs/calibration.md" "$BANDANA" <<'PY' || fail 'docs/calibration.md is not what the program prints'
 import re, shlex, subprocess, sys

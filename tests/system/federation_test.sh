@@ -123,7 +123,7 @@ refused exact agent central.toml --set privacy.sampler=fast --set service.server
 { cat central.toml; printf '[sweep]\n"privacy.epsilon" = [1, 2]\n'; } >swept.toml
 refused swept.toml server swept.toml
 refused 'service.listen' server central.toml --set service.listen=0.0.0.0:0
-refused 'central.toml' server central.toml --set service.listen=0.0.0.0:0
+refused '--set: service.listen' server central.toml --set service.listen=0.0.0.0:0
 refused 'service.listen' server central.toml --set service.listen=nonsense
 refused 'service.server' agent central.toml --set service.server=192.0.2.1:80 --set service.clients=1-5
 refused 'service.clients' agent central.toml --set service.server=127.0.0.1:1 --set service.clients=1-6001

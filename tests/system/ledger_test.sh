@@ -122,7 +122,7 @@ for path in '' folder folder/ nowhere/x.ledger central.toml/x.ledger /sys/x.ledg
   python3 - "$path" <<'PY' || fail "service.ledger=$path: $(<other.out)"
 import json, sys
 error = json.load(open("other.out"))["error"]
-assert error["file"] == "central.toml" and error["key"] == "service.ledger" and error["accepted"], error
+assert error["file"] == "--set" and error["key"] == "service.ledger" and error["accepted"], error
 assert (error["value"] or "") == sys.argv[1], error
 PY
 done

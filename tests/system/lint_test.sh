@@ -96,5 +96,14 @@ plant notes.md "// FIX""ME"
 echo notes.md >.gitignore
 passes check_text 'ignored file'
 
+plant src/bandana/sim/bad.cc 'Refuse("x", "0 with environment.link");'
+catches check_text 'a TOML key below the lab' 'src/bandana/sim/bad.cc:1:'
+plant src/bandana/sim/good.cc '#include "proto/federation.pb.h"' 'Refuse("model", privacy.model, "one of" + privacy.text);'
+passes check_text 'code beside texts'
+plant src/bandana/lab/good.cc 'Refuse("environment.link");'
+passes check_text 'a TOML key in the lab'
+plant src/bandana/sim/bad.cc 'InvalidField(Part::kFacts, "agents", 0, "1");'
+catches check_text 'no field of Facts' 'no field of Facts'
+
 if ((failures)); then echo "$failures failures"; exit 1; fi
 echo 'lint_test: all passed'

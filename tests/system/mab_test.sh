@@ -136,7 +136,7 @@ refuses 'only a simulation' peer ddp-mab-peer --set algorithm.rounds=3 --set alg
 refuses '12 addresses' peer ddp-mab-peer --set service.node=1 --set service.peers=127.0.0.1:9
 refuses federation.failures peer ddp-mab-peer --set 'federation.failures=agent 3 @ 1'
 refuses federation.dropout agent cdp-mab-silo --set federation.dropout=0.5
-refuses 'needs no shuffler' shuffler cdp-mab-silo
+refuses 'this algorithm has no shuffler' shuffler cdp-mab-silo
 for alone in single-mab ucb1 successive-elimination; do
   mab_spec $alone none 100 '' >$alone.toml
   refuses 'algorithm.name' peer $alone --set service.node=1

@@ -25,7 +25,7 @@ says "$list" p1-fig2a
 table=$("$BANDANA" reproduce --all --scale smoke --out all --quiet 2>stderr) || fail "--all: exit $? ($(<stderr))"
 [[ ! -s stderr ]] || fail "--quiet wrote: $(<stderr)"
 says "$table" 'too few runs to settle a claim'
-[[ $table != *unjudged* ]] || fail "claims that cannot be judged: $(grep unjudged <<<"$table")"
+[[ $table != *'not judged'* ]] || fail "claims that cannot be judged: $(grep 'not judged' <<<"$table")"
 for exhibit in $exhibits; do
   says "$table" "$exhibit  "
   for file in spec.toml results.csv summary.json report.html verdict.json; do
@@ -35,16 +35,26 @@ done
 python3 - $exhibits <<'PY' || fail 'verdict.json'
 import json, re, sys
 for name in sys.argv[1:]:
-    verdicts = json.load(open(f"all/{name}/verdict.json"))
-    assert verdicts, name
-    for verdict in verdicts:
-        assert list(verdict) == ["claim", "paper", "expected", "holds", "evidence"], verdict
+    result = json.load(open(f"all/{name}/verdict.json"))
+    assert list(result) == ["exhibit", "title", "scale", "stand_in", "verdicts", "not_runnable", "bounds"], list(result)
+    assert result["exhibit"] == name and result["scale"]["name"] == "smoke"
+    assert result["verdicts"], name
+    for value in result["scale"]["differs"]:
+        assert list(value) == ["key", "here", "paper"] and value["here"] != value["paper"], value
+    for verdict in result["verdicts"]:
+        assert list(verdict) == ["claim", "paper", "version", "expected", "reason", "judged", "holds", "evidence",
+                                 "resolves", "printed", "measured", "delivers"], verdict
         assert isinstance(verdict["expected"], bool) and isinstance(verdict["holds"], bool)
         assert verdict["paper"].startswith(name[:2]) and verdict["evidence"]
-        assert verdict["expected"] or "Not expected to hold: " in verdict["evidence"], verdict
+        assert verdict["version"] in ("printed", "ours", None)
+        assert verdict["expected"] == (verdict["reason"] is None), verdict
+    for bound in result["bounds"]:
+        assert "missing" not in bound, (name, bound)
+        assert len(bound["x"]) == len(bound["measured"]) == len(bound["bound"]) >= 2, (name, bound)
+    assert json.load(open(f"all/{name}/summary.json"))["scale"] == result["scale"]
     page = open(f"all/{name}/report.html").read()
     data = json.loads(re.search(r'id="bandana-data">(.*?)</script>', page, re.S).group(1))
-    assert data["verdicts"] == verdicts
+    assert data["verdict"] == result
     assert data["command"] == f"bandana reproduce {name} --scale smoke", data["command"]
 PY
 
@@ -53,8 +63,8 @@ exits 0 "$BANDANA" reproduce p1-table2 --scale smoke --json
 python3 - <<'PY' || fail '--json'
 import json
 (one,) = json.load(open("stdout"))
-assert list(one) == ["exhibit", "scale", "out", "wall_s", "verdicts"], list(one)
-assert one["out"] == "results/p1-table2" and one["verdicts"] == json.load(open("results/p1-table2/verdict.json"))
+assert one.pop("out") == "results/p1-table2" and one.pop("wall_s") >= 0
+assert one == json.load(open("results/p1-table2/verdict.json"))
 PY
 cmp results/p1-table2/results.csv all/p1-table2/results.csv || fail 'two runs differ'
 exits 2 "$BANDANA" reproduce p1-table2 --scale smoke
@@ -70,7 +80,7 @@ exits 1 "$BANDANA" reproduce p1-table2 --scale quick --set environment.dimension
 says "$(<stdout)" UNEXPECTED
 exits 1 "$BANDANA" reproduce p1-table2 --scale quick --set environment.dimension=5 --set environment.actions=20 \
   --set algorithm.alpha=0.5 --out one
-says "$(<stdout)" unjudged
+says "$(<stdout)" 'not judged'
 
 # After Ctrl-C, --resume can continue, and the output says how.
 "$BANDANA" reproduce p1-fig2a --scale paper --out stopped --threads 1 >stdout 2>stderr &

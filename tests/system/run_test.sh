@@ -101,7 +101,7 @@ for i, point in enumerate(summary["points"]):
         assert math.isclose(regret["median"][k], statistics.median(values), rel_tol=1e-12)
         assert regret["q10"][k] <= regret["median"][k] <= regret["q90"][k]
     privacy = point["privacy"]
-    assert set(privacy) == {"nominal", "delivered", "weakest", "void"} and privacy["void"] is None
+    assert set(privacy) == {"nominal", "asked", "delivered", "weakest", "void"} and privacy["void"] is None
     if i in (0, 5):
         assert privacy["delivered"] == []
     else:
@@ -157,7 +157,7 @@ says "$("$BANDANA" list algorithms)" dp-dpe
 says "$("$BANDANA" list environments)" contextual-linear
 says "$("$BANDANA" list environments linear)" environment.population
 [[ $("$BANDANA" list algorithms dp-dpe | wc -L) -le 100 ]] || fail "list algorithms dp-dpe is wider than 100 columns"
-says "$("$BANDANA" list algorithms dp-dqe 2>&1)" "nearest known name: dp-dpe"
+says "$("$BANDANA" list algorithms dp-dqe 2>&1)" 'there is no "dp-dqe". Did you mean dp-dpe?'
 says "$("$BANDANA" list privatizers central)" privacy.epsilon
 
 [[ $("$BANDANA" --version) =~ ^bandana\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "--version: $("$BANDANA" --version)"

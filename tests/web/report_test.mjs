@@ -65,21 +65,47 @@ test('opens offline without an error, and every chart is drawn', () => using(pat
   await page.screenshot({ path: process.env.BANDANA_SCREENSHOT || join(folder, 'report.png'), fullPage: true });
 }));
 
+const madeVerdict = (claim, expected, holds, evidence, more = {}) => ({
+  claim, paper: 'p1 Fig. 2(a)', version: null, expected, reason: null, judged: !evidence.startsWith('cannot'), holds, evidence, resolves: null, printed: null, measured: null, delivers: [], ...more });
+
 test('verdicts are a table at the top, and what is not as expected stands out', async () => {
-  const verdict = (claim, expected, holds, evidence) => ({ claim, paper: 'p1 Fig. 2(a)', expected, holds, evidence });
-  const verdicts = [verdict('it <b>falls</b>', true, true, '5 +- 1'), verdict('it is free', false, false, '9. Not expected to hold: it costs'),
-    verdict('it is close', true, false, '7'), verdict('it is there', false, false, 'cannot be judged: no point')];
-  const report = await writeReport({ ...(await fixture()), verdicts, verdicts_note: 'So few runs.' }, join(folder, 'verdicts.html'));
+  const verdict = {
+    exhibit: 'p1-fig2a', title: 'Fig. 2(a)', stand_in: 'Made-up loans stand in for real ones.', bounds: [],
+    scale: { name: 'smoke', differs: [{ key: 'replicates', here: '2', paper: '20' }] },
+    not_runnable: [{ what: 'Table III', paper: 'p1 Table III', reason: 'Its data are not public.' }],
+    verdicts: [madeVerdict('it <b>falls</b>', true, true, '5 +- 1', { version: 'printed', resolves: { difference: 0.12 } }),
+      madeVerdict('it is free', false, false, '9. Not expected to hold: it costs', { version: 'ours', resolves: { exponent: 0.05 } }),
+      madeVerdict('it is close', true, false, '7'), madeVerdict('it is there', false, false, 'cannot be judged: no point')],
+  };
+  const report = await writeReport({ ...(await fixture()), verdict }, join(folder, 'verdicts.html'));
   await using(report, {}, async (page) => {
     assert.equal(await page.locator('main > section').first().getAttribute('id'), 'verdicts');
     const rows = await page.locator('#verdicts tbody tr').allInnerTexts();
     assert.equal(rows.length, 4);
-    assert.ok(rows[0].includes('it <b>falls</b>') && rows[0].includes('5 ± 1'));
+    assert.ok(rows[0].includes('it <b>falls</b>') && rows[0].includes('5 ± 1') && rows[0].includes('as printed'));
+    assert.ok(rows[0].includes('A difference of 12 % would be clear.') && rows[1].includes('An exponent that differs by 0.05'));
     assert.deepEqual(await page.locator('#verdicts tr.surprise td:first-child').allInnerTexts(), ['it is close', 'it is there']);
     assert.equal(await page.locator('#verdicts .warn').count(), 2);
-    assert.match(await page.innerText('#verdicts'), /2 of 4 claims came out as expected[^]*So few runs/);
+    const text = await page.innerText('#verdicts');
+    assert.match(text, /2 of 4 claims came out as expected[^]*replicates = 2 \(the paper: 20\)[^]*too few runs/);
+    assert.match(text, /Stand-in: Made-up loans/);
+    assert.match(text, /1 item of the paper that cannot be run as printed[^]*Table III \(p1 Table III\): Its data are not public/);
   });
-  await using(path, {}, async (page) => { if (!data.verdicts) assert.equal(await page.locator('#verdicts').count(), 0); });
+  await using(path, {}, async (page) => { if (!data.verdict) assert.equal(await page.locator('#verdicts').count(), 0); });
+});
+
+test('bounds are drawn beside what was measured, and rates are called rates', async () => {
+  const bound = (says, rate) => ({ says, paper: 'p1 Theorem 5.1', rate, of: 'ours', along: 'horizon', x: [1e4, 1e5, 1e6], measured: [100, 300, 1000], se: [5, 9, 20], bound: [500, 1600, 5000] });
+  const verdict = { exhibit: 'x', title: 'x', stand_in: null, not_runnable: [], scale: { name: 'paper', differs: [] },
+    verdicts: [madeVerdict('it falls', true, true, '5')], bounds: [bound('the bound', false), bound('the rate', true), { says: 'missing', paper: 'p', rate: false, missing: 'no point' }] };
+  const report = await writeReport({ ...(await fixture()), verdict }, join(folder, 'bounds.html'));
+  await using(report, {}, async (page) => {
+    assert.equal(await page.locator('#bounds figure').count(), 2);
+    const ink = await inked(page);
+    for (const name of ['bound-0', 'bound-1']) assert.ok(ink[name] > 1500, `${name} is blank: ${ink[name]} pixels`);
+    const [first, second] = await page.locator('#bounds figure').allInnerTexts();
+    assert.ok(first.includes('with the constants of the theorem') && second.includes('The constant is fitted'));
+  });
 });
 
 test('axes, bands and points answer', () => using(path, {}, async (page) => {
@@ -113,7 +139,7 @@ test('privacy is said in words', () => using(path, {}, async (page) => {
   const loud = (await page.locator('header [role=alert]').allInnerTexts()).join('\n');
   for (const { privacy } of points()) {
     if (!privacy) continue;
-    for (const d of privacy.delivered || []) for (const word of [d.adversary, d.unit, d.proof]) if (word) assert.ok(said.includes(word), `"${word}" is not said`);
+    for (const d of privacy.delivered || []) for (const word of [d.adversary, d.unit, d.proof, d.only_if]) if (word) assert.ok(said.includes(word), `"${word}" is not said`);
     if (!(privacy.delivered || []).length) assert.ok(said.includes('No privacy is claimed'));
     if (privacy.void) assert.ok(loud.includes(privacy.void), `"${privacy.void}" is not loud`);
   }
@@ -239,9 +265,37 @@ for (const axes of ['log', 'lin']) {
 test('large factors are powers of ten', async () => using(await made('factors', (doc) => {
   const p = doc.summary.points[1];
   doc.summary.points = [0.5, 8, 9.5, 25, 1000].map((epsilon) => ({
-    ...p, point: { 'privacy.epsilon': epsilon }, privacy: { nominal: { epsilon, delta: 0 }, delivered: [{ ...p.privacy.delivered[0], epsilon }], void: null } }));
+    ...p, point: { 'privacy.epsilon': epsilon }, privacy: { nominal: { epsilon, delta: 0 }, delivered: [{ ...p.privacy.delivered[0], epsilon, delta: 0 }], void: null } }));
 }), {}, async (page) => {
   assert.deepEqual(await page.locator('#privacy tbody td:last-child').allInnerTexts(), ['×1.65', '×2980', '×1.3·10⁴', '×7.2·10¹⁰', '×2·10⁴³⁴']);
+}));
+
+test('a condition of a claim is said, also if another point has the claim without it', async () => {
+  const condition = 'nobody sees what the agent pulls while it waits';
+  await using(await made('condition', (doc) => {
+    const p = doc.summary.points[1];
+    doc.summary.points = [null, condition].map((only_if, i) => ({
+      ...p, point: { 'algorithm.local': i ? 'raw' : 'released' }, label: '', privacy: { nominal: { epsilon: 1, delta: 0 }, delivered: [{ ...p.privacy.delivered[0], only_if }], void: null } }));
+  }), {}, async (page) => {
+    assert.equal(await page.locator('#privacy [data-privacy=claimed]').count(), 2);
+    const said = await page.locator('#privacy [data-privacy=claimed]').allInnerTexts();
+    assert.deepEqual(said.map((text) => text.includes(`Only if ${condition}`)), [false, true]);
+  });
+});
+
+test('a claim is weaker than asked only if it was asked for, for its own budget', async () => using(await made('weaker', (doc) => {
+  const p = doc.summary.points[1];
+  const one = { ...p.privacy.delivered[0], epsilon: 1, delta: 1e-6, unit: 'one record', asked: true, only_if: null };
+  const point = (name, delivered, asked) => ({ ...p, point: { 'algorithm.local': name }, label: '', privacy: { nominal: { epsilon: 1, delta: 1e-6 }, asked, delivered, void: null } });
+  doc.summary.points = [
+    point('person', [one, { ...one, epsilon: 20, unit: 'one person', asked: false }], [{ epsilon: 1, delta: 1e-6 }, null]),
+    point('budgets', [{ ...one, epsilon: 0.25, unit: 'one record of agent 1' }, { ...one, epsilon: 3, unit: 'one record of agent 2' }], [{ epsilon: 0.25, delta: 1e-6 }, { epsilon: 3, delta: 1e-6 }]),
+    point('paper', [{ ...one, epsilon: 2, unit: 'one reward' }], [{ epsilon: 1, delta: 1e-6 }]),
+    point('delta', [{ ...one, delta: 1e-5, unit: 'one answer' }], [{ epsilon: 1, delta: 1e-6 }])];
+}), {}, async (page) => {
+  const rows = await page.locator('#privacy tbody tr').allInnerTexts();
+  const weaker = Object.fromEntries(['one record\t', 'one person', 'agent 1', 'agent 2', 'one reward', 'one answer'].map((unit) => [unit.trim(), rows.filter((row) => row.includes(unit)).map((row) => row.includes('weaker than asked'))]));
+  assert.deepEqual(weaker, { 'one record': [false], 'one person': [false], 'agent 1': [false], 'agent 2': [false], 'one reward': [true], 'one answer': [true] });
 }));
 
 test('a table that is cut shows at which side there is more', async () => using(await made('cut', () => {}), { viewport: { width: 380, height: 800 } }, async (page) => {

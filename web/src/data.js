@@ -72,7 +72,7 @@ function rampKey({ keys, points, epsilon }) {
   return longest && size(longest) > 8 ? longest : null;
 }
 
-/// What a key's value is called in a legend: words stand alone, numbers keep their key.
+/// Returns the name of a key's value in a legend: words stand alone, numbers keep their key.
 export function saying(data, key, x) {
   if (x === undefined || x === null) return '';
   return typeof x === 'string' ? x : `${data.keyName(key)} ${value(x)}`;

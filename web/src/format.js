@@ -58,7 +58,7 @@ const metricNames = {
   communication_bits: 'Communication (bits)', communication_cost: 'Communication (cost)', bytes_on_wire: 'Bytes on the wire',
   links_server: 'Links to the server', links_peer: 'Links between agents', slots: 'Message slots', messages: 'Messages',
   paper_cost: 'Cost by the paper’s formula', waiting_pulls: 'Waiting pulls', waiting_regret: 'Regret of waiting pulls', lost_tallies: 'Lost tallies', disagreements: 'Disagreements',
-  value: 'Reward a round', value_low: 'Reward, 95% from', value_high: 'Reward, 95% to', offered: 'Rounds on offer', matched: 'Rounds that match', unsolved: 'Estimates left out',
+  value: 'Reward a round', value_low: 'Reward, 95% from', value_high: 'Reward, 95% to', offered: 'Rounds on offer', matched: 'Rounds that match', unsolved: 'Estimates left out', eliminated: 'Arms left out', estimation_error: 'Distance of theta',
   clients: 'Clients', rounds: 'Rounds', syncs: 'Syncs', first_sync: 'First sync (round)', repairs: 'Repairs of V', best_action_rate: 'Best action rate',
 };
 export const metricName = (name) => metricNames[name] || name.replace(/_/g, ' ');

@@ -1,5 +1,6 @@
 import { read } from './data.js';
 import { h } from './dom.js';
+import { bounds } from './sections/bounds.js';
 import { communication } from './sections/communication.js';
 import { curves } from './sections/curves.js';
 import { epsilon } from './sections/epsilon.js';
@@ -13,7 +14,7 @@ import { verdicts } from './sections/verdicts.js';
 const app = document.getElementById('app');
 try {
   const data = read(JSON.parse(document.getElementById('bandana-data').textContent));
-  const sections = [verdicts, facts, curves, epsilon, communication, network, phases, privacy, tables, spec, again].map((section) => section(data)).filter(Boolean);
+  const sections = [verdicts, facts, curves, epsilon, bounds, communication, network, phases, privacy, tables, spec, again].map((section) => section(data)).filter(Boolean);
   const links = sections.map((s) => [s.id, s.querySelector('h2').textContent]);
   app.append(header(data, links), h('main', {}, sections));
 } catch (error) {

@@ -113,7 +113,7 @@ function nodeShapes(net, { i, x, y, r }, theme, named = true) {
   return out;
 }
 
-/// What the marks are, and the scale of the links: shapes from `top` on, and where they end.
+/// Explains the marks and the scale of the links. Returns shapes from `top` on, and where they end.
 function key(net, links, spots, of, { stroke, cut }, theme, width, top) {
   const out = [];
   let [x, y] = [12, top + 20];

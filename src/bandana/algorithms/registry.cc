@@ -7,18 +7,24 @@
 #include "bandana/algorithms/fed_ucb/family.h"
 #include "bandana/algorithms/lin_ucb/family.h"
 #include "bandana/algorithms/users/family.h"
+#include "bandana/bandit/worlds/arm_world.h"
+#include "bandana/bandit/worlds/contextual.h"
+#include "bandana/bandit/worlds/glm_users.h"
+#include "bandana/bandit/worlds/linear.h"
+#include "bandana/bandit/worlds/replay_users.h"
+#include "bandana/bandit/worlds/round_contexts.h"
 #include "bandana/core/status.h"
 
 namespace bandana {
 namespace {
 
-// A linker drops what nobody names, so every family that ships is named here.
+// A linker drops what nobody names, so every family and every world that ships is named here.
 Registry MakeRegistry() {
   Registry registry;
-  AddSlotWorlds(registry);
-  AddRoundWorlds(registry);
-  AddArmWorlds(registry);
-  AddUserWorlds(registry);
+  for (const auto& kind : {LinearWorldKind, GlmWorldKind, ContextualWorldKind, RoundContextsKind, MabKind,
+                           LinearUsersKind, GlmUsersKind, ReplayUsersKind}) {
+    registry.MustAdd(kind());
+  }
   AddEliminationFamilies(registry);
   AddLinUcbFamily(registry);
   AddFedUcbFamilies(registry);
@@ -34,9 +40,9 @@ Registry& Families() {
   return registry;
 }
 
-absl::StatusOr<Federation> Create(const std::string& name, const Values& values, const Privacy& privacy,
-                                  const Facts& facts) {
-  BANDANA_ASSIGN_OR_RETURN(const Family* family, Families().FindFamily(name));
+absl::StatusOr<Federation> Create(const std::string& name, TimeModel time, const Values& values,
+                                  const Privacy& privacy, const Facts& facts) {
+  BANDANA_ASSIGN_OR_RETURN(const Family* family, Families().FindFamily(name, time));
   BANDANA_ASSIGN_OR_RETURN(const Resolved resolved, Resolve(family->options, family->defaults, values));
   return family->create(resolved.params, privacy, facts);
 }

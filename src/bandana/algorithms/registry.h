@@ -12,9 +12,10 @@ namespace bandana {
 /// it; a program may add its own before it reads a spec.
 Registry& Families();
 
-/// Assembles an algorithm by its name. `values` sets its options; the others have their defaults.
-absl::StatusOr<Federation> Create(const std::string& name, const Values& values, const Privacy& privacy,
-                                  const Facts& facts);
+/// Assembles an algorithm by its name and the time model of the world whose facts these are: two algorithms
+/// may share a name. `values` sets its options; the others have their defaults.
+absl::StatusOr<Federation> Create(const std::string& name, TimeModel time, const Values& values,
+                                  const Privacy& privacy, const Facts& facts);
 
 /// Makes a world by the name of its kind and the time model of those who play in it.
 absl::StatusOr<std::unique_ptr<World>> MakeWorld(const std::string& kind, TimeModel time,

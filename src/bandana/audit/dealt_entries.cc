@@ -17,27 +17,33 @@ auto DealtLaplace(Calibration calibration, const std::vector<Count>& dealt) {
   };
 }
 
-absl::StatusOr<Target> DealtShuffleSum(const std::string& name, DpGuarantee nominal) {
-  BANDANA_ASSIGN_OR_RETURN(ShuffleSumMean privatizer,
-                           ShuffleSumMean::Create({.nominal = nominal,
-                                                   .calibration = Calibration::kTight,
-                                                   .sampler = Sampler::kExact,
-                                                   .transport = Transport::kBits,
-                                                   .collusion = {},
-                                                   .most_clients = 10,
-                                                   .loss = 0.05}));
-  return DealtTarget(name, std::move(privatizer), AuditDeal({2, 6, 2}), NoiseShape::kUnknown);
+// The clients of the second coordinate are `clients`; `colluding` of them work with the server.
+auto DealtShuffleSum(Count clients, Count colluding) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    BANDANA_ASSIGN_OR_RETURN(ShuffleSumMean privatizer,
+                             ShuffleSumMean::Create({.nominal = nominal,
+                                                     .calibration = Calibration::kTight,
+                                                     .sampler = Sampler::kExact,
+                                                     .transport = Transport::kBits,
+                                                     .collusion = {},
+                                                     .most_clients = 10,
+                                                     .loss = 0.05}));
+    return DealtTarget(name, std::move(privatizer), AuditDeal({2, clients, 2}), NoiseShape::kUnknown,
+                       colluding);
+  };
 }
 
-absl::StatusOr<Target> DealtShuffledLaplace(const std::string& name, DpGuarantee nominal) {
-  const MeanQuery query = AuditDeal({3, 8, 4});
-  BANDANA_ASSIGN_OR_RETURN(const ShuffledLaplaceMean privatizer,
-                           ShuffledLaplaceMean::Create({.nominal = nominal,
-                                                        .calibration = Calibration::kTight,
-                                                        .sampler = Sampler::kExact,
-                                                        .collusion = {},
-                                                        .most_clients = query.clients}));
-  return ShuffledDealTarget(name, privatizer, query, query, Deal::kSecret);
+auto DealtShuffledLaplace(Count colluding) {
+  return [=](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
+    const MeanQuery query = AuditDeal({3, 8, 4});
+    BANDANA_ASSIGN_OR_RETURN(const ShuffledLaplaceMean privatizer,
+                             ShuffledLaplaceMean::Create({.nominal = nominal,
+                                                          .calibration = Calibration::kTight,
+                                                          .sampler = Sampler::kExact,
+                                                          .collusion = {},
+                                                          .most_clients = query.clients}));
+    return ShuffledDealTarget(name, privatizer, query, query, Deal::kSecret, colluding);
+  };
 }
 
 }  // namespace
@@ -51,11 +57,17 @@ std::vector<Entry> DealtEntries() {
        "one reward per client with the client's own noise; the adversary reads the report", kPure,
        kDealtDraws, DealtLaplace<LocalLaplaceMean>(Calibration::kTight, {1, 1, 1})},
       {"dealt-shuffle-sum", "one reward per client in sums of shuffled bits; the server sees totals", kSharp,
-       kShuffleDraws, DealtShuffleSum},
+       kShuffleDraws, DealtShuffleSum(6, 0)},
+      {"dealt-shuffle-sum-participant",
+       "dealt-shuffle-sum, but one of the coordinate's two clients subtracts its own report", kSharp,
+       kShuffleDraws, DealtShuffleSum(2, 1)},
       {"dealt-shuffled-laplace",
        "one reward per client with the client's own noise; a shuffler deals out the rounds and mixes the "
        "reports",
-       kAmplified, kShuffleDraws, DealtShuffledLaplace},
+       kAmplified, kShuffleDraws, DealtShuffledLaplace(0)},
+      {"dealt-shuffled-laplace-participant",
+       "dealt-shuffled-laplace, but one client leaves its own report out", kAmplified, kShuffleDraws,
+       DealtShuffledLaplace(1)},
   };
 }
 

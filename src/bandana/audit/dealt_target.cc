@@ -53,7 +53,7 @@ std::vector<double> SumOf(const MeanQuery& query, const std::vector<DealtClient>
 }
 
 Target ShuffledDealTarget(const std::string& name, const ShuffledLaplaceMean& privatizer,
-                          const MeanQuery& query, const MeanQuery& made_for, Deal deal) {
+                          const MeanQuery& query, const MeanQuery& made_for, Deal deal, Count colluding) {
   // By neighbour, then by the changed client's part.
   std::array<std::vector<std::vector<DealtClient>>, 2> populations;
   for (const Neighbour neighbour : {Neighbour::kFirst, Neighbour::kSecond}) {
@@ -73,17 +73,19 @@ Target ShuffledDealTarget(const std::string& name, const ShuffledLaplaceMean& pr
     }
     const auto& clients = populations[neighbour == Neighbour::kSecond][part];
     BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, PartsOf(privatizer, made_for, clients, noise));
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed,
-                             MixAnyway(privatizer, query, std::move(reports)));
     view[0] = view[1] = 0;
-    for (const Report& report : mixed) {
-      if (deal == Deal::kPublic && report.part() != 0) continue;
+    const auto add = [&](const Report& report, double sign) {
+      if (deal == Deal::kPublic && report.part() != 0) return;
       const double y = static_cast<double>(Wire::Units(report)[0]) * GridMean::kUnit;
       const double low = EndOf(query, report.part(), Neighbour::kFirst);
       const double high = EndOf(query, report.part(), Neighbour::kSecond);
-      view[0] += std::exp((std::abs(y - low) - std::abs(y - high)) / (high - low) * epsilon0);
-      view[1] += (y - low) / (high - low);
-    }
+      view[0] += sign * std::exp((std::abs(y - low) - std::abs(y - high)) / (high - low) * epsilon0);
+      view[1] += sign * (y - low) / (high - low);
+    };
+    for (Count i = 0; i < colluding; ++i) add(reports[reports.size() - 1 - static_cast<std::size_t>(i)], -1);
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> mixed,
+                             MixAnyway(privatizer, query, std::move(reports)));
+    for (const Report& report : mixed) add(report, 1);
     return absl::OkStatus();
   };
   return target;

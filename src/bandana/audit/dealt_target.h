@@ -56,9 +56,11 @@ absl::StatusOr<std::vector<Report>> PartsOf(const P& privatizer, const MeanQuery
 }
 
 /// Attacks the release, as sums. The changed client is assigned the query's second coordinate. If each
-/// coordinate has one client, the release consists of the clients' reports.
+/// coordinate has one client, the release consists of the clients' reports. The last `colluding` clients of
+/// the second coordinate work with the adversary: it subtracts their reports.
 template <DealingPrivatizer P>
-Target DealtTarget(const std::string& name, P privatizer, const MeanQuery& query, NoiseShape shape) {
+Target DealtTarget(const std::string& name, P privatizer, const MeanQuery& query, NoiseShape shape,
+                   Count colluding = 0) {
   constexpr int kPart = 1;
   const std::array populations = {DealtPopulation(query, kPart, Neighbour::kFirst, Others::kAtEither),
                                   DealtPopulation(query, kPart, Neighbour::kSecond, Others::kAtEither)};
@@ -69,10 +71,14 @@ Target DealtTarget(const std::string& name, P privatizer, const MeanQuery& query
     // Only one coordinate differs, so its scale does not matter.
     target.log_ratio = LaplaceLogRatio(SumOf(query, populations[0]), SumOf(query, populations[1]), 1);
   }
-  target.draw = [privatizer = std::move(privatizer), query, populations](
+  target.draw = [privatizer = std::move(privatizer), query, populations, colluding](
                     Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
     const auto& clients = populations[neighbour == Neighbour::kSecond];
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<Report> reports, PartsOf(privatizer, query, clients, noise));
+    BANDANA_ASSIGN_OR_RETURN(std::vector<Report> reports, PartsOf(privatizer, query, clients, noise));
+    const auto after = static_cast<std::size_t>(query.dealt[0] + query.dealt[1]);
+    for (std::size_t i = after - static_cast<std::size_t>(colluding); i < after; ++i) {
+      reports[i] = Wire::FromUnits(NodeId{static_cast<std::uint32_t>(i + 1)}, {0}, 0, 0, {}, kPart);
+    }
     BANDANA_ASSIGN_OR_RETURN(const Mean mean, ReleaseMean(privatizer, query, reports, noise));
     for (std::size_t i = 0; i < view.size(); ++i) {
       view[i] = mean.entries[i] * static_cast<double>(query.dealt[i]);
@@ -88,8 +94,8 @@ enum class Deal { kSecret, kPublic };
 
 /// Attacks reports with Laplace noise for `made_for` that are mixed as answers to `query`, which has at most
 /// as many clients. The adversary is the server. Its view is the likelihood ratio (as in shuffle_entries.cc,
-/// by coordinate) and the sums.
+/// by coordinate) and the sums. The last `colluding` clients work with it: it leaves their reports out.
 Target ShuffledDealTarget(const std::string& name, const ShuffledLaplaceMean& privatizer,
-                          const MeanQuery& query, const MeanQuery& made_for, Deal deal);
+                          const MeanQuery& query, const MeanQuery& made_for, Deal deal, Count colluding = 0);
 
 }  // namespace bandana::audit

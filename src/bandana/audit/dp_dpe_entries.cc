@@ -1,21 +1,25 @@
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "bandana/algorithms/elimination/dp_dpe.h"
 #include "bandana/audit/catalog.h"
+#include "bandana/audit/shuffler_tap.h"
 #include "bandana/bandit/linear_problem.h"
 #include "bandana/core/status.h"
+#include "bandana/privacy/wire.h"
 #include "bandana/sim/simulate.h"
 
 /// Whole runs of DP-DPE, on instances so small that they run tens of thousands of times. The first client
 /// that is asked in a certain phase has rewards at the ends of their interval, on either side. All others
 /// have the means of their arms, which the adversary knows. The server's adversary sees the transcript: the
-/// plan and the released averages of every phase. The shuffler sees the queries.
+/// plan and the released averages of every phase. The shuffler sees the mix requests.
 namespace bandana::audit {
 namespace {
 
 constexpr std::int64_t kDpDpeDraws = 20'000;
-constexpr std::int64_t kShufflerDraws = 5'000;  // with forty clients per phase
+constexpr std::int64_t kShufflerDraws = 12'000;  // with twenty clients per phase
 
 struct Instance {
   std::shared_ptr<const LinearProblem> problem;
@@ -24,6 +28,7 @@ struct Instance {
   Epoch phase = 1;
   Count clients = 1;  // per phase
   Count horizon = 1;
+  RewardModel reward = {.kind = RewardKind::kRademacher};
 
   Facts facts() const {
     return {.horizon = horizon,
@@ -31,7 +36,7 @@ struct Instance {
             .arms = problem->actions().rows(),
             .dimension = problem->actions().cols(),
             .actions = std::shared_ptr<const ActionMatrix>(problem, &problem->actions()),
-            .reward = {.kind = RewardKind::kRademacher}};
+            .reward = reward};
   }
 };
 
@@ -54,13 +59,18 @@ absl::StatusOr<Instance> ThreeArms(Count clients) {
       .problem = std::move(problem), .extremes = {1, 1, 1}, .phase = 2, .clients = clients, .horizon = 30};
 }
 
-// Two arms, of which the second is eliminated in phase 4 or not; one client has much to say in that.
+// Two arms with normal rewards. The intervals of a phase lie around the estimates of the last one, and after
+// phase 4 the second arm is eliminated or not. The client's averages are cut to the ends of its intervals.
 absl::StatusOr<Instance> TwoArms() {
   ActionMatrix actions(2, 2);
   actions << 1, 0, 0, 1;
   BANDANA_ASSIGN_OR_RETURN(auto problem, Problem(std::move(actions), 0.5, 0.2));
-  return Instance{
-      .problem = std::move(problem), .extremes = {1, -1}, .phase = 4, .clients = 40, .horizon = 120};
+  return Instance{.problem = std::move(problem),
+                  .extremes = {100, -100},
+                  .phase = 4,
+                  .clients = 20,
+                  .horizon = 120,
+                  .reward = {.kind = RewardKind::kGaussian, .sd = 0.5}};
 }
 
 class NeighbouringClients final : public SlotWorld {
@@ -81,6 +91,9 @@ class NeighbouringClients final : public SlotWorld {
     }
     return absl::OkStatus();
   }
+
+  /// Returns the client that differs between the neighbours; empty before it was asked.
+  std::optional<NodeId> changed() const { return changed_; }
 
  private:
   const Instance* instance_;
@@ -108,38 +121,63 @@ void LookAsServer(const Instance& instance, const std::vector<PhaseRecord>& phas
   }
 }
 
-// Writes what the shuffler of `transport = bits` sees in the phases after the client's, apart from
-// ciphertexts: how many coordinates a query has, and how wide the first interval is, which follows from how
-// often the action is played. A query names no action.
-void LookAsShuffler(const Instance& instance, const std::vector<PhaseRecord>& phases,
-                    std::span<double> view) {
-  std::size_t next = 0;
-  for (const PhaseRecord& phase : phases) {
-    if (phase.epoch <= instance.phase || next + 1 >= view.size()) continue;
-    view[next++] = static_cast<double>(phase.pulls.size());
-    view[next++] = static_cast<double>(phase.pulls.front().count);
-  }
+// Writes what the shuffler of `transport = bits` sees in the phase after the client's, apart from
+// ciphertexts: the mix request, with the number of coordinates, the first two intervals, and the number of
+// clients. A query names no action.
+ShufflerTap::See MixRequestAfter(Epoch phase, std::span<double> view) {
+  return [phase, view](const Message& message) {
+    const auto* sent = std::get_if<std::shared_ptr<const MixRequest>>(&message.body);
+    if (sent == nullptr || (*sent)->epoch != phase + 1) return;
+    const MixRequest& request = **sent;
+    view[0] = static_cast<double>(request.query.bounds.size());
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, request.query.bounds.size()); ++i) {
+      view[1 + 2 * i] = request.query.bounds[i].low;
+      view[2 + 2 * i] = request.query.bounds[i].high;
+    }
+    view[5] = static_cast<double>(request.clients.size());
+  };
+}
+
+// Adds up each client's report in the client's phase. If the only other client of the phase works with the
+// server, it subtracts its own report from the totals, and the first client's report is left.
+ShufflerTap::See ReportsOf(Epoch phase, std::map<NodeId, double>& reports) {
+  return [phase, &reports](const Message& message) {
+    const auto* share = std::get_if<Share>(&message.body);
+    if (share == nullptr || share->epoch != phase) return;
+    for (const std::int64_t units : Wire::Units(share->report)) {
+      reports[message.origin] += static_cast<double>(units);
+    }
+  };
 }
 
 enum class View { kServer, kShuffler };
 
-// The adversary is no client, so nobody works with it.
 absl::StatusOr<Target> WholeRun(const std::string& name, DpGuarantee nominal, TrustModel model, View seen,
                                 absl::StatusOr<Instance> made) {
   BANDANA_RETURN_IF_ERROR(made.status());
   const auto instance = std::make_shared<const Instance>(*std::move(made));
-  const Privacy privacy{
-      .model = model, .epsilon = nominal.epsilon, .delta = nominal.delta, .colluding = 0, .loss = 0.05};
+  const Privacy privacy{.model = model, .epsilon = nominal.epsilon, .delta = nominal.delta, .loss = 0.05};
   const DpDpeParams params{.clients = ClientSchedule::kFixed, .fixed_clients = instance->clients};
   BANDANA_ASSIGN_OR_RETURN(const Federation federation, CreateDpDpe(params, privacy, instance->facts()));
   const bool server = seen == View::kServer;
-  Target target{.name = name, .claim = federation.claims[server ? 0 : 1], .dimension = 4};
-  if (server) target.direction = {1, 0, 0, 0};
+  Target target{.name = name, .claim = federation.claims[server ? 0 : 1], .dimension = server ? 4u : 6u};
+  // The client moves the estimates of the two arms, and so the intervals, in opposite directions.
+  target.direction = server ? std::vector<double>{1, 0, 0, 0} : std::vector<double>{0, 1, 1, -1, -1, 0};
   target.draw = [=](Neighbour neighbour, NoiseGen& noise, std::span<double> view) -> absl::Status {
-    NeighbouringClients world(*instance, neighbour);
-    BANDANA_ASSIGN_OR_RETURN(const Outcome outcome, Simulate(federation, world, {.seed = noise()}));
     std::fill(view.begin(), view.end(), 0.0);
-    (server ? LookAsServer : LookAsShuffler)(*instance, outcome.phases, view);
+    Federation tapped = federation;
+    std::map<NodeId, double> reports;
+    if (model == TrustModel::kShuffle) {
+      auto& roles = std::get<SlotRoles>(tapped.roles);
+      roles.shuffler = [shuffler = roles.shuffler, see = server ? ReportsOf(instance->phase, reports)
+                                                                : MixRequestAfter(instance->phase, view)] {
+        return std::make_unique<ShufflerTap>(shuffler(), see);
+      };
+    }
+    NeighbouringClients world(*instance, neighbour);
+    BANDANA_ASSIGN_OR_RETURN(const Outcome outcome, Simulate(tapped, world, {.seed = noise()}));
+    if (server) LookAsServer(*instance, outcome.phases, view);
+    if (server && model == TrustModel::kShuffle && world.changed()) view[0] = reports[*world.changed()];
     return absl::OkStatus();
   };
   return target;
@@ -170,7 +208,7 @@ std::vector<Entry> DpDpeEntries() {
        kDpDpeDraws,
        AgainstServer(TrustModel::kLocal, 1)},
       {"dp-dpe-shuffle",
-       "whole runs of DP-DPE with sums of shuffled bits",
+       "whole runs of DP-DPE with sums of shuffled bits; one of two clients subtracts its own report",
        {1, 0.01},
        kDpDpeDraws,
        AgainstServer(TrustModel::kShuffle, 2)},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/algorithms/fed_ucb/create.h"
 #include "bandana/algorithms/fed_ucb/fed_ucb.h"
 #include "bandana/audit/catalog.h"
 #include "bandana/audit/target.h"
@@ -223,14 +224,26 @@ absl::Status RunAgent(const Setting& setting, Neighbour neighbour, NoiseGen& noi
   return absl::OkStatus();
 }
 
+// Returns what FedUCB claims for local = released. With local = raw it claims nothing for such streams; the
+// audit shows why.
+absl::StatusOr<Claim> ClaimOfReleased(DpGuarantee nominal) {
+  const FedUcbParams params{
+      .sync = Sync::kBatch, .batch = kRoundsPerRelease, .prefix_sum = PrefixSumMechanism::kToeplitz};
+  const Privacy privacy{.model = TrustModel::kSilo, .epsilon = nominal.epsilon, .delta = nominal.delta};
+  const Facts facts{.horizon = kRoundsPerRelease * kReleases + 1,
+                    .people = 1,
+                    .arms = 2,
+                    .dimension = kContextDimension,
+                    .rewards = Interval{-1, 1}};
+  BANDANA_ASSIGN_OR_RETURN(const Federation federation, CreateFedUcb(params, privacy, facts));
+  return federation.claims.front();
+}
+
 auto InteractiveStream(LocalData local) {
   return [local](const std::string& name, DpGuarantee nominal) -> absl::StatusOr<Target> {
     BANDANA_ASSIGN_OR_RETURN(Setting made, MakeSetting(local, nominal));
     const auto setting = std::make_shared<const Setting>(std::move(made));
-    Claim claim = setting->privatizer.claims().front();
-    claim.adversary = "the controller and all other agents, on a stream that depends on what the agent does";
-    claim.unit = "one record (x, y) of one agent";
-    claim.proof = "docs/proofs/fed-ucb-streams.md";
+    BANDANA_ASSIGN_OR_RETURN(const Claim claim, ClaimOfReleased(nominal));
     const PrefixSumStrategy& strategy = setting->privatizer.strategy();
     Target target{.name = name, .claim = claim, .dimension = SizeOf(strategy)};
     if (local == LocalData::kReleased) target.direction = StreamDirection(strategy);

@@ -3,7 +3,6 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <utility>
 
 #include "bandana/bandit/link.h"
@@ -235,21 +234,6 @@ absl::StatusOr<std::vector<Loan>> ReadAutoLending(const std::string& path,
   return loans;
 }
 
-absl::Status WriteAutoLending(const std::string& path, const std::vector<Loan>& loans,
-                              const AutoLendingColumns& columns) {
-  std::ofstream out(path, std::ios::binary);
-  const std::vector<NumberColumn> numbers = NumberColumns(columns);
-  for (const NumberColumn& column : numbers) out << *column.name << ',';
-  out << columns.car_type << ',' << columns.apply << '\n';
-  for (const Loan& loan : loans) {
-    for (const NumberColumn& column : numbers) out << fmt::format("{},", loan.*column.field);
-    out << columns.car_types[static_cast<std::size_t>(loan.car)] << ',' << (loan.apply ? '1' : '0') << '\n';
-  }
-  out.close();
-  if (out) return absl::OkStatus();
-  return InvalidInput({.message = "cannot be written", .key = "file", .value = path});
-}
-
 double PriceOf(const Loan& loan) {
   return loan.monthly_payment * Annuity(loan.one_month / 1200, loan.term) - loan.amount;
 }
@@ -378,18 +362,6 @@ double AutoLendingProblem::MeanReward(Count loan, ArmId price) const {
 
 double AutoLendingProblem::DrawReward(Count loan, ArmId price, CoinGen& coin) const {
   return UniformUnit(coin) < Acceptance(loan, price) ? RewardIfAccepted(price) : 0;
-}
-
-ArmId AutoLendingProblem::BestPrice(Count loan) const {
-  ArmId best = 0;
-  double most = -1;
-  for (ArmId k = 0; k < actions(); ++k) {
-    if (const double mean = MeanReward(loan, k); mean > most) {
-      most = mean;
-      best = k;
-    }
-  }
-  return best;
 }
 
 AutoLendingScale TwinScale() {

@@ -54,10 +54,6 @@ struct AutoLendingColumns {
 absl::StatusOr<std::vector<Loan>> ReadAutoLending(const std::string& path,
                                                   const AutoLendingColumns& columns = {});
 
-/// Writes a file that ReadAutoLending reads back unchanged.
-absl::Status WriteAutoLending(const std::string& path, const std::vector<Loan>& loans,
-                              const AutoLendingColumns& columns = {});
-
 /// Returns what the lender earns on the loan, in dollars of today: the payments, discounted at the one-month
 /// rate, minus the amount.
 ///   price = mp (1 - q^term) q / (1 - q) - amount, q = 1 / (1 + one_month / 1200)
@@ -145,7 +141,6 @@ class AutoLendingProblem {
   double MeanReward(Count loan, ArmId price) const;  ///< in [0, 1]
   double DrawReward(Count loan, ArmId price, CoinGen& coin) const;
   double RewardIfAccepted(ArmId price) const;
-  ArmId BestPrice(Count loan) const;
 
  private:
   AutoLendingProblem() = default;

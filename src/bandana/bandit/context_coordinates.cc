@@ -85,17 +85,6 @@ double SphereCoordinateTail(Count dimension, double t) {
   return 0.5 - FewDimensionsBelow(static_cast<int>(dimension), t);
 }
 
-// Uses that the length and the direction of Z are independent.
-double GaussianCoordinateTail(Count dimension, double t) {
-  double tail = OutsideBall(dimension) * SphereCoordinateTail(dimension, t);
-  const InsideDensity density(dimension);
-  const double top = TopAngle(dimension);
-  const double width = (top - std::asin(t)) / kPanels;
-  for (int i = 0; width > 0 && i < kPanels; ++i)
-    tail += OnPanel(density, top - (i + 1) * width, top - i * width);
-  return tail;
-}
-
 double MeanLargestSphereCoordinate(Count dimension, Count copies) {
   if (dimension == 1) return 1 - std::exp2(1 - static_cast<double>(copies));
   const double width = TopAngle(dimension) / kPanels;

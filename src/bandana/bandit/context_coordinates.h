@@ -11,10 +11,8 @@ namespace bandana {
 /// Returns P(U_1 > t), U uniform on the unit sphere of R^d; t is any number.
 double SphereCoordinateTail(Count dimension, double t);
 
-/// Returns P(T_1 > t), T = Z / max(|Z|, sqrt(d)), Z standard normal in R^d; t in [0, 1].
-double GaussianCoordinateTail(Count dimension, double t);
-
-/// Return the mean of the largest of K independent copies of U_1, or of T_1, to 1e-11.
+/// Return the mean of the largest of K independent copies of U_1, or of T_1, to 1e-11. T = Z / max(|Z|,
+/// sqrt(d)), Z standard normal in R^d.
 double MeanLargestSphereCoordinate(Count dimension, Count copies);
 double MeanLargestGaussianCoordinate(Count dimension, Count copies);
 

@@ -110,10 +110,6 @@ ArmId PickAction(const ActionMatrix& context, const Vector& theta) {
   return best;
 }
 
-double ContextGap(const ActionMatrix& context, const Vector& policy, const Vector& theta) {
-  return Dot(context, PickAction(context, theta), theta) - Dot(context, PickAction(context, policy), theta);
-}
-
 SampledContexts::SampledContexts(ActionMatrix stacked, Count actions)
     : ContextLaw(actions, stacked.cols()), stacked_(std::move(stacked)) {}
 

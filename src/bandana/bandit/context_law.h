@@ -21,10 +21,6 @@ namespace bandana {
 /// plays must break ties in the same way.
 ArmId PickAction(const ActionMatrix& context, const Vector& theta);
 
-/// Returns how much better the best action of a context is than the action that `policy` plays: one round's
-/// term of the contextual regret.
-double ContextGap(const ActionMatrix& context, const Vector& policy, const Vector& theta);
-
 /// A known distribution of contexts.
 class ContextLaw {
  public:

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/bandit/net.h"
 #include "bandana/core/check.h"
 #include "bandana/core/distributions.h"
 #include "bandana/core/generators.h"
@@ -68,6 +69,19 @@ absl::StatusOr<ActionMatrix> PolicyDirections(Count dimension, Count policies, s
     thetas.row(j).normalize();
   }
   return thetas;
+}
+
+absl::StatusOr<ActionMatrix> PolicyNet(Count dimension, double horizon, Count most_entries) {
+  BANDANA_CHECK(dimension >= 1 && horizon > 0);
+  if (dimension == 1) return PolicyDirections(1, 2, 0);
+  NetParams net{.set = ActionSet::kSphere,
+                .dimension = dimension,
+                .radius = NetRadiusFor(ActionSet::kSphere, horizon, 1),
+                .most_entries = most_entries};
+  if (!NetSize(net).ok()) {
+    BANDANA_ASSIGN_OR_RETURN(net.radius, SmallestNetRadius(net.set, dimension, most_entries));
+  }
+  return MakeNet(net);
 }
 
 absl::StatusOr<std::shared_ptr<const PolicySet>> PolicySet::Create(Params params) {

@@ -14,6 +14,11 @@ namespace bandana {
 /// 2 |theta*| sin(a) per round, whatever the contexts (docs/proofs/context-reduction.md).
 absl::StatusOr<ActionMatrix> PolicyDirections(Count dimension, Count policies, std::uint64_t seed);
 
+/// Returns directions that are a net of the sphere: the coarsest whose policies cost a regret of at most 1 in
+/// total over the horizon if contexts have the same law in all directions, or the finest with `most_entries`
+/// numbers (docs/proofs/context-reduction.md). `horizon` is T |theta*|.
+absl::StatusOr<ActionMatrix> PolicyNet(Count dimension, double horizon, Count most_entries);
+
 /// The reduction of contextual linear bandits with a known context distribution to linear bandits. It has
 /// finitely many policies theta_j, and X = {g(theta_j)}, computed once for all who share it. O. A. Hanna, L.
 /// F. Yang, C. Fragouli, "Contexts can be Cheap", COLT 2023; P2, Section III-A.
@@ -85,7 +90,6 @@ class ContextualProblem {
   /// Returns the linear bandit that remains: arm j has mean <g(theta_j), theta*>. Regret is measured against
   /// <g(theta*), theta*>, the best value of any policy, in the set or not.
   const LinearProblem& linear() const { return *linear_; }
-  std::shared_ptr<const LinearProblem> shared_linear() const { return linear_; }
 
  private:
   ContextualProblem(std::shared_ptr<const PolicySet> policies, std::shared_ptr<const LinearProblem> linear)

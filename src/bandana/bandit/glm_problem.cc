@@ -1,6 +1,7 @@
 #include "bandana/bandit/glm_problem.h"
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -20,12 +21,13 @@ absl::Status BadCount(const char* field, Count value, std::string accepted) {
 
 absl::Status CheckSize(const GlmProblemParams& params) {
   const bool margin = params.contexts == UserContexts::kMargin;
-  const Count least = margin ? 2 : 1;
+  const bool multi = params.parameters == ParameterKind::kMulti;
+  const Count least = margin ? (multi ? 3 : 2) : 1;
   if (!(params.dimension >= least && params.dimension <= kMostEntries / 2)) {
     return BadCount("dimension", params.dimension, fmt::format("a whole number from {} to 2^23", least));
   }
-  if (margin && params.arms != 2) {
-    return BadCount("actions", params.arms, "2 with environment.contexts = \"margin\"");
+  if (margin && !multi && params.arms != 2) {
+    return BadCount("actions", params.arms, "2 with contexts = \"margin\" and parameters = \"single\"");
   }
   if (!(params.arms >= 2 && params.arms <= kMostEntries / params.dimension)) {
     return BadCount("actions", params.arms,
@@ -37,21 +39,25 @@ absl::Status CheckSize(const GlmProblemParams& params) {
 absl::Status CheckMargin(const GlmProblemParams& params) {
   if (params.contexts != UserContexts::kMargin) {
     if (params.margin == 0) return absl::OkStatus();
-    return InvalidField(Part::kParams, "margin", params.margin,
-                        "a margin only with environment.contexts = \"margin\"");
+    return InvalidField(Part::kParams, "margin", params.margin, "a margin only with contexts = \"margin\"");
   }
   if (!(params.margin >= 0.01 && params.margin <= 100)) {
     return InvalidField(Part::kParams, "margin", params.margin, "a number in [0.01, 100]");
   }
-  if (params.parameters != ParameterKind::kSingle) {
-    return InvalidField(Part::kParams, "parameters", "multi",
-                        "single with environment.contexts = \"margin\"");
-  }
   if (params.mean.link() != Link::kIdentity) {
     return InvalidField(Part::kParams, "link", "a link other than identity",
-                        "identity with environment.contexts = \"margin\"");
+                        "identity with contexts = \"margin\"");
   }
   return absl::OkStatus();
+}
+
+// Returns the thetas of kMargin with several parameters, from a direction of d - 1 entries.
+ActionMatrix MarginThetas(const GlmProblemParams& params, const Vector& direction) {
+  ActionMatrix thetas = ActionMatrix::Zero(params.arms, params.dimension);
+  thetas.row(0).tail(params.dimension - 1) = direction;
+  thetas.row(1) = -thetas.row(0);
+  for (Eigen::Index i = 2; i < thetas.rows(); ++i) thetas(i, 0) = -1;
+  return params.theta_norm * thetas;
 }
 
 /// Checks the reward for the identity link.
@@ -62,7 +68,7 @@ absl::Status CheckLinearReward(const GlmProblemParams& params) {
       return InvalidField(Part::kParams, "reward_sd", params.reward.sd, "a finite number >= 0");
     case RewardKind::kBernoulli:
       return InvalidField(Part::kParams, "reward", "bernoulli",
-                          "gaussian, rademacher or uniform with environment.link = \"identity\": means may "
+                          "gaussian, rademacher or uniform with link = \"identity\": means may "
                           "be negative");
     case RewardKind::kRademacher:
     case RewardKind::kUniform:
@@ -70,7 +76,7 @@ absl::Status CheckLinearReward(const GlmProblemParams& params) {
   }
   if (params.contexts == UserContexts::kGaussian) {
     return InvalidField(Part::kParams, "reward", "a bounded law",
-                        "gaussian with environment.contexts = \"gaussian\": means have no bound");
+                        "gaussian with contexts = \"gaussian\": means have no bound");
   }
   if (params.theta_norm <= 1) return absl::OkStatus();
   return InvalidField(Part::kParams, "theta_norm", params.theta_norm,
@@ -87,8 +93,7 @@ absl::Status CheckReward(const GlmProblemParams& params) {
     case Link::kLogistic:
     case Link::kProbit:
       if (params.reward.kind == RewardKind::kBernoulli) return absl::OkStatus();
-      return InvalidField(Part::kParams, "reward", "a law other than bernoulli",
-                          "bernoulli with this environment.link");
+      return InvalidField(Part::kParams, "reward", "a law other than bernoulli", "bernoulli with this link");
     case Link::kPoisson:
       break;
   }
@@ -116,6 +121,13 @@ absl::StatusOr<GlmProblem> GlmProblem::Draw(const GlmProblemParams& params, std:
   PhiloxSource bits({.seed = seed, .replicate = replicate, .node = kServerNode, .stream = Stream::kInstance});
   CoinGen coin(bits);
   const bool multi = params.parameters == ParameterKind::kMulti;
+  if (multi && params.contexts == UserContexts::kMargin) {
+    Vector direction = Vector::Zero(params.dimension - 1);
+    while (!(direction.norm() > 0)) {
+      for (double& entry : direction) entry = StandardNormal(coin);
+    }
+    return GlmProblem(params, MarginThetas(params, direction.normalized()));
+  }
   ActionMatrix thetas(multi ? params.arms : 1, params.dimension);
   for (Eigen::Index i = 0; i < thetas.rows(); ++i) {
     double norm = 0;
@@ -158,6 +170,13 @@ std::optional<Interval> GlmProblem::support() const {
   if (params_.reward.kind != RewardKind::kGaussian) return params_.reward.support();
   if (params_.reward.sd > 0 || !bounded_contexts()) return std::nullopt;
   return Interval{-params_.theta_norm, params_.theta_norm};
+}
+
+double GlmProblem::EstimationError(std::span<const double> estimates) const {
+  if (estimates.size() != static_cast<std::size_t>(thetas_.size()))
+    return std::numeric_limits<double>::quiet_NaN();
+  const Eigen::Map<const ActionMatrix> given(estimates.data(), thetas_.rows(), thetas_.cols());
+  return (given - thetas_).rowwise().norm().sum();
 }
 
 // Returns the first n with U < P(N <= n), at most the bound. If exp(-l) is 0, this is the bound.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "bandana/bandit/mean_function.h"
@@ -32,6 +33,15 @@ enum class UserContexts {
   ///
   /// where s = +-1 is a fair sign and w is uniform on the unit vectors orthogonal to theta*. |x| <= 1, and
   /// the gap of the means is g |theta*|.
+  ///
+  /// With several thetas (Assumptions 5 and 6) there are K >= 2 arms in d >= 3 dimensions. With v a uniform
+  /// unit vector without the first entry and e the first axis,
+  ///   theta_1 = -theta_2 = |theta| v,  theta_3 = ... = theta_K = -|theta| e,
+  ///   x = (e + s g v + sqrt(1 - g^2) w) / sqrt2,  P(g <= h) = h^beta for h in [0, 1],
+  ///
+  /// where w is uniform on the unit vectors orthogonal to e and v. The gap of the first two arms is
+  /// sqrt2 g |theta|. The others are surely inferior: they are worse than the best by |theta| / sqrt2 at
+  /// least, whatever x is.
   kMargin,
 };
 
@@ -41,8 +51,8 @@ inline constexpr double kMarginGap = 1.4142135623730950;
 inline constexpr double kMarginAcross = 1.4142135623730950;
 
 struct GlmProblemParams {
-  Count dimension = 0;  ///< d >= 1; 2 with kMargin
-  Count arms = 0;       ///< K >= 2; exactly 2 with kMargin
+  Count dimension = 0;  ///< d >= 1; with kMargin >= 2, and >= 3 if there are several thetas
+  Count arms = 0;       ///< K >= 2; exactly 2 with kMargin and one theta
   ParameterKind parameters = ParameterKind::kSingle;
   MeanFunction mean;
   UserContexts contexts = UserContexts::kSphere;
@@ -58,8 +68,8 @@ struct GlmProblemParams {
 /// rounds.
 class GlmProblem {
  public:
-  /// Draws thetas uniformly on the sphere of radius theta_norm. The instance depends on the seed and the
-  /// replicate, so all learners that are compared meet the same one.
+  /// Draws thetas uniformly on the sphere of radius theta_norm; kMargin with several thetas has its own law.
+  /// The instance depends on the seed and the replicate, so all learners that are compared meet the same one.
   static absl::StatusOr<GlmProblem> Draw(const GlmProblemParams& params, std::uint64_t seed,
                                          std::uint32_t replicate);
 
@@ -79,6 +89,10 @@ class GlmProblem {
 
   /// Returns whether contexts' norms are at most 1 (true for all but kGaussian).
   bool bounded_contexts() const { return params_.contexts != UserContexts::kGaussian; }
+
+  /// Returns the sum over all thetas of the distance from its estimate to the truth. NaN if there are not as
+  /// many numbers as in all thetas.
+  double EstimationError(std::span<const double> estimates) const;
 
   /// Draws a reward of mean mu(predictor).
   double DrawReward(double predictor, CoinGen& coin) const {

@@ -31,11 +31,41 @@ double PredictorSlope(Link link, double mean);
 /// at an end.
 double PredictorCurvature(Link link, double mean);
 
-/// mu^-1 on an interval of means, continued beyond each end by a straight line of the same slope. It is
-/// increasing, has a continuous slope, and is defined for averages that noise has moved anywhere.
+/// The link of the mean over clients who differ: mu_s(p) = E mu(p + s Z), Z standard normal, where s is the
+/// standard deviation of <theta_u, x> over the clients u. With s = 0 it is mu. It is a link with the same
+/// properties (docs/proofs/glm-width.md, Clients that differ).
+class SpreadLink {
+ public:
+  /// kIdentity, kLogistic with a spread of at most kMostSpread, or kProbit. A link alone has no spread.
+  SpreadLink(Link link, double spread = 0);  // NOLINT(google-explicit-constructor)
+  static constexpr double kMostSpread = 1;   ///< up to here the integrals below are exact to 1e-12
+
+  double MeanOf(double predictor) const;
+  double PredictorOf(double mean) const;
+  double PredictorSlope(double mean) const;
+  double PredictorCurvature(double mean) const;
+
+ private:
+  // The mean over clients of mu and of its first two derivatives.
+  struct Averages {
+    double mean = 0;
+    double slope = 0;
+    double curvature = 0;
+  };
+  Averages LogisticAt(double predictor) const;
+  Link link_;
+  double spread_;
+};
+
+/// Returns the largest slope of mu.
+double SteepestMean(Link link);
+
+/// The inverse of a link on an interval of means, continued beyond each end by a straight line of the same
+/// slope. It is increasing, has a continuous slope, and is defined for averages that noise has moved
+/// anywhere.
 class ExtendedPredictor {
  public:
-  ExtendedPredictor(Link link, Interval means) : link_(link), means_(means) {}
+  ExtendedPredictor(SpreadLink link, Interval means) : link_(link), means_(means) {}
 
   double operator()(double average) const;
 
@@ -46,7 +76,7 @@ class ExtendedPredictor {
   const Interval& means() const { return means_; }
 
  private:
-  Link link_;
+  SpreadLink link_;
   Interval means_;
 };
 

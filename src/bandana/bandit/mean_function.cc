@@ -44,7 +44,7 @@ absl::StatusOr<MeanFunction> MeanFunction::Create(Link link, Count bound) {
   if (link != Link::kPoisson) {
     if (bound != 0) {
       return InvalidField(Part::kParams, "reward_bound", fmt::format("{}", bound),
-                          "no bound with this environment.link: its rewards have their own bounds");
+                          "no bound with this link: its rewards have their own bounds");
     }
     return MeanFunction(link);
   }

@@ -21,14 +21,16 @@ constexpr double kNever = kInfinity;
 double AngleOf(double chord) { return 2 * std::asin(std::min(1.0, chord / 2)); }
 
 /// Returns into how many parts `length` must be divided so that each is at most `part`.
-double Parts(double length, double part) { return std::max(1.0, std::ceil(length / part * (1 - 1e-12))); }
+double CellsAlong(double length, double part) {
+  return std::max(1.0, std::ceil(length / part * (1 - 1e-12)));
+}
 
 /// A sphere of R^d is covered at this chord by its two poles and by bands of latitude, each with a net of the
 /// sphere of R^(d-1).
 struct Bands {
   Bands(int dimension, double chord)
       : height(std::max(0.0, kPi - 2 * AngleOf(chord))),
-        count(Parts(height, 2 * AngleOf(chord / std::sqrt(dimension - 1.0)))),
+        count(CellsAlong(height, 2 * AngleOf(chord / std::sqrt(dimension - 1.0)))),
         half(height / (2 * count)),
         left(chord * chord - std::pow(2 * std::sin(half / 2), 2)) {}
 
@@ -50,7 +52,7 @@ struct Bands {
 double CountBands(int dimension, double chord, double most) {
   if (chord >= 2) return 1;
   if (dimension == 1) return 2;
-  if (dimension == 2) return Parts(kPi, AngleOf(chord));
+  if (dimension == 2) return CellsAlong(kPi, AngleOf(chord));
   const Bands bands(dimension, chord);
   double count = 2;
   if (bands.height == 0) return count;
@@ -74,7 +76,7 @@ void FillBands(int dimension, double chord, double scale, std::vector<double>& x
     return;
   }
   if (dimension == 2) {
-    const double n = Parts(kPi, AngleOf(chord));
+    const double n = CellsAlong(kPi, AngleOf(chord));
     for (double i = 0; i < n; ++i) {
       x[0] = scale * std::cos(2 * kPi * i / n);
       x[1] = scale * std::sin(2 * kPi * i / n);

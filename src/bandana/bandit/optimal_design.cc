@@ -28,8 +28,7 @@ Index Padded(Index n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 Lanes Load(const double* x) { return Eigen::Map<const Lanes>(x); }
 
-/// Computes x' t in columns j to j + 3, over the first `depth` rows of t. The width of t is a multiple of
-/// four.
+/// Computes x' t in columns j to j + 3, over the first `depth` rows of t, whose width is a multiple of four.
 Lanes Product(const double* x, Index depth, const ActionMatrix& t, Index j) {
   Lanes sum = Lanes::Zero();
   const double* block = t.data() + j;
@@ -37,8 +36,8 @@ Lanes Product(const double* x, Index depth, const ActionMatrix& t, Index j) {
   return sum;
 }
 
-/// Returns the row with the largest value, the first if several are equal. bound[i] * inflate is at least row
-/// i's value. value(i) computes it and may lower bound[i].
+/// Returns the first row with the largest value. bound[i] * inflate is at least row i's value. value(i)
+/// computes it and may lower bound[i].
 template <class Value>
 Index LazyArgMax(const std::vector<double>& bound, double inflate, Value value) {
   Index best = std::max_element(bound.begin(), bound.end()) - bound.begin();
@@ -465,8 +464,7 @@ bool ExchangeStep(Leverages& leverages, WorkingDesign& design, double n) {
 ///   (a) If no exchange increases det V, then g = N max t_j <= N r / (N - r + 1) < 4 r / 3.
 ///   (b) While g > 2 r, some t_j > 1/2, and the best exchange gives a factor of more than 9/8.
 ///   (c) Take the coordinates of the pivots' Gram-Schmidt basis, divided by the pivots' distances. Pivoting
-///   puts every row
-///       into [-1, 1]^r. So, by Hadamard, no design's det exceeds r^r times that of the start.
+///   puts every row into [-1, 1]^r. So, by Hadamard, no design's det exceeds r^r times that of the start.
 ///
 /// Hence g <= 2 r after at most r ln r / ln(9/8) exchanges.
 Result Exchange(Leverages& leverages, const std::vector<Index>& pivots, double goal) {
@@ -480,8 +478,7 @@ Result Exchange(Leverages& leverages, const std::vector<Index>& pivots, double g
 }
 
 /// Returns the active part of an earlier design, completed to full rank by pivots, which are unit vectors in
-/// the rows' coordinates z. The weights are as if each direction had an equal share: the active part gets
-/// rank / r.
+/// the rows' coordinates z. Each direction has an equal share of the weight: the active part gets rank / r.
 std::vector<Atom> WarmStart(const ActiveRows& rows, const Leverages& leverages,
                             const std::vector<Index>& pivots, const Design& earlier) {
   constexpr double kIndependent = 1e-2;
@@ -541,6 +538,25 @@ Design Assemble(const ActiveRows& rows, const Matrix& basis, Result result) {
   return design;
 }
 
+/// Takes steps from equal weights towards the row with the largest leverage, until g <= target * rank.
+absl::StatusOr<Design> FromUniform(const ActionMatrix& actions, std::span<const ArmId> active,
+                                   double target) {
+  BANDANA_ASSIGN_OR_RETURN(const ActiveRows rows, CheckedRows(actions, active));
+  const GreedyVolume start(rows);
+  const auto rank = static_cast<double>(start.rank());
+  Leverages leverages(start.Coordinates(), start.rank());
+  std::vector<Index> all(rows.size());
+  std::iota(all.begin(), all.end(), 0);
+  WorkingDesign design(leverages, UniformOn(all));
+  int steps = 0;  // While g > 2 rank a step multiplies det V by more than 6/5: at most 6 rank ln |active|.
+  for (; steps < 1000 * rank && !design.Reaches(target * rank); ++steps) {
+    const Index top = leverages.ArgMax();
+    if (rank == 1) return Assemble(rows, start.basis(), {.atoms = {{top, 1}}, .g = 1, .steps = 1});
+    design.Shift(top, LineSearch(leverages.At(top), rank, 0));
+  }
+  return Assemble(rows, start.basis(), {.atoms = design.atoms(), .g = design.g(), .steps = steps});
+}
+
 }  // namespace
 
 int DesignSupportBound(int rank) {
@@ -551,7 +567,7 @@ int DesignSupportBound(int rank) {
 absl::StatusOr<Design> NearOptimalDesign(const ActionMatrix& actions, std::span<const ArmId> active,
                                          const DesignParams& params) {
   if (!(params.target > 1 && params.target <= 2)) {
-    return InvalidOption("design.target", params.target, "(1, 2]");
+    return InvalidOption("target", params.target, "(1, 2]");
   }
   BANDANA_ASSIGN_OR_RETURN(const ActiveRows rows, CheckedRows(actions, active));
   const GreedyVolume start(rows);
@@ -574,15 +590,11 @@ absl::StatusOr<Design> NearOptimalDesign(const ActionMatrix& actions, std::span<
 }
 
 absl::StatusOr<Design> UniformDesign(const ActionMatrix& actions, std::span<const ArmId> active) {
-  BANDANA_ASSIGN_OR_RETURN(const ActiveRows rows, CheckedRows(actions, active));
-  const GreedyVolume start(rows);
-  Leverages leverages(start.Coordinates(), start.rank());
-  std::vector<Index> all(rows.size());
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<Atom> atoms = UniformOn(all);
-  leverages.Reset(atoms);
-  const double g = leverages.At(leverages.ArgMax());
-  return Assemble(rows, start.basis(), {.atoms = std::move(atoms), .g = g, .steps = 0});
+  return FromUniform(actions, active, kInfinity);
+}
+
+absl::StatusOr<Design> FrankWolfeDesign(const ActionMatrix& actions, std::span<const ArmId> active) {
+  return FromUniform(actions, active, 2);
 }
 
 }  // namespace bandana

@@ -71,4 +71,9 @@ absl::StatusOr<Design> NearOptimalDesign(const ActionMatrix& actions, std::span<
 /// |active|. The span, the errors and the cost are as above.
 absl::StatusOr<Design> UniformDesign(const ActionMatrix& actions, std::span<const ArmId> active);
 
+/// Returns the design of P2, Appendix A: Frank-Wolfe from equal weights on every active action, until g <= 2
+/// rank. No step takes an action out, so every active action is in the support. If equal weights are good
+/// enough, they are the result.
+absl::StatusOr<Design> FrankWolfeDesign(const ActionMatrix& actions, std::span<const ArmId> active);
+
 }  // namespace bandana

@@ -151,6 +151,11 @@ class UserWorld : public World, public UserView {
   /// Returns by how much the arm's mean is below the best of this user. NaN: nobody knows.
   virtual double Gap(ArmId) const { return std::numeric_limits<double>::quiet_NaN(); }
 
+  /// Returns the sum over all thetas of the distance from its estimate to the truth. NaN: nobody knows.
+  virtual double EstimationError(std::span<const double> /*thetas*/) const {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
   /// Returns a cheaper world with the same law, for learners that look only at scores. Null: there is none.
   virtual std::unique_ptr<UserWorld> ScoresOnly() const { return nullptr; }
 

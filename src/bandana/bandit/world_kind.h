@@ -20,7 +20,10 @@ struct WorldKind {
   TimeModel time = TimeModel::kSlot;
   std::vector<Option> options;
   std::any defaults;
+  std::vector<std::string> metrics;  ///< the names of the series that UserWorld::Measure adds
   std::function<absl::StatusOr<std::unique_ptr<World>>(const std::any& params, const WorldDraw&)> make;
+  /// Tells about the world that these parameters make for a horizon; null: there is nothing to tell.
+  std::function<absl::StatusOr<std::vector<Statement>>(const std::any& params, Count horizon)> describe;
 };
 
 /// Fills in a kind's options, defaults and function from its parameter struct.

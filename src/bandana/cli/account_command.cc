@@ -100,7 +100,7 @@ absl::StatusOr<Event> ReadEvent(const Json& json, const std::string& prefix) {
       BANDANA_RETURN_IF_ERROR(ReadText(value, path, "a text", event.name));
     } else if (key == "unit") {
       BANDANA_RETURN_IF_ERROR(
-          ReadText(value, path, "what is protected: \"client\", \"record\", ...", event.unit));
+          ReadText(value, path, "the unit that is protected: \"client\", \"record\", ...", event.unit));
     } else if (key == "neighbours") {
       BANDANA_RETURN_IF_ERROR(ReadText(value, path, "\"replace-one\", \"add-remove\"", event.neighbours));
     } else if (key == "cohort") {
@@ -126,7 +126,8 @@ absl::StatusOr<Event> ReadEvent(const Json& json, const std::string& prefix) {
     const std::string name = key;
     return InvalidInput({.message = "missing",
                          .key = prefix + name,
-                         .accepted = name == "unit"         ? "what is protected: \"client\", \"record\", ..."
+                         .accepted = name == "unit"
+                                         ? "the unit that is protected: \"client\", \"record\", ..."
                                      : name == "neighbours" ? "\"replace-one\", \"add-remove\""
                                                             : "a whole number from 1 to 1e9"});
   }

@@ -10,6 +10,7 @@
 #include "bandana/core/status.h"
 #include "bandana/lab/progress.h"
 #include "bandana/lab/summary.h"
+#include "bandana/privacy/guarantee.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
@@ -17,10 +18,6 @@ namespace {
 
 using audit::Entry;
 using audit::Finding;
-
-std::string Pair(DpGuarantee guarantee) {
-  return fmt::format("({:.4g}, {:.3g})", guarantee.epsilon, guarantee.delta);
-}
 
 int ListTargets(const Global& global) {
   lab::Json json = lab::Json::array();
@@ -32,7 +29,7 @@ int ListTargets(const Global& global) {
                     {"known_to_fail",
                      entry.known_to_fail.empty() ? lab::Json(nullptr) : lab::Json(entry.known_to_fail)}});
     if (!global.json) {
-      fmt::print("{}\n    {}\n    default: {}, {} draws\n", entry.name, entry.summary, Pair(entry.nominal),
+      fmt::print("{}\n    {}\n    default: {}, {} draws\n", entry.name, entry.summary, ToText(entry.nominal),
                  entry.draws);
       if (!entry.known_to_fail.empty()) fmt::print("    known to fail: {}\n", entry.known_to_fail);
     }
@@ -78,7 +75,7 @@ std::string Results(const std::vector<Finding>& findings) {
   std::vector<std::vector<std::string>> rows = {
       {"target", "claim (epsilon, delta)", "epsilon at least", "delta at least", "draws", "verdict"}};
   for (const Finding& finding : findings) {
-    rows.push_back({finding.target, finding.claim ? Pair(finding.claim->guarantee) : "none",
+    rows.push_back({finding.target, finding.claim ? ToText(finding.claim->guarantee) : "none",
                     fmt::format("{:.3f}", finding.epsilon_lower), fmt::format("{:.3g}", finding.delta_lower),
                     Figure(static_cast<double>(finding.draws)), Verdict(finding)});
   }

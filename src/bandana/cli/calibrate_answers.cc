@@ -138,7 +138,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateLaplace(const TypedFlags& flags, Cali
   const auto setting =
       tight ? TightLaplace(epsilon, sensitivity.value) : PaperLaplace(epsilon, sensitivity.value);
   if (!setting.ok()) return NamedAsFlag(setting.status(), renamed);
-  answer.figures = {{"scale", setting->scale, "of the Laplace noise in each entry"},
+  answer.figures = {{"scale", setting->scale, "scale of the Laplace noise in each entry"},
                     {"stddev", setting->stddev, "sqrt2 scale"},
                     {"sensitivity", sensitivity.value, sensitivity.meaning}};
   answer.delivered = {setting->delivered_epsilon, 0};
@@ -161,10 +161,10 @@ absl::StatusOr<CalibrationAnswer> CalibrateLaplace(const TypedFlags& flags, Cali
   answer.mechanism = "discrete Laplace";
   answer.figures = {
       {"scale", static_cast<double>(discrete->numerator) / static_cast<double>(discrete->denominator) * unit,
-       "of the noise in each entry"},
-      {"stddev", discrete->stddev * unit, "of the noise"},
+       "scale of the noise in each entry"},
+      {"stddev", discrete->stddev * unit, "standard deviation of the noise"},
       {"sensitivity", units * unit, "l1, with rounding to the grid"},
-      {"sensitivity_units", static_cast<std::uint64_t>(units), "the same in units of the grid"},
+      {"sensitivity_units", static_cast<std::uint64_t>(units), "the sensitivity in units of the grid"},
       {"scale_numerator", discrete->numerator, "scale in units: P(k) ~ exp(-|k| den/num)"},
       {"scale_denominator", discrete->denominator, "an exact sampler needs numerator and denominator"}};
   answer.delivered = {discrete->delivered_epsilon, 0};
@@ -206,9 +206,9 @@ absl::StatusOr<CalibrationAnswer> CalibratePrefixSum(const TypedFlags& flags, Ca
                               .proof = "docs/proofs/prefix-sum.md"};
   answer.figures = {
       {"sigma", setting.sigma, "standard deviation of the noise in each released value"},
-      {"stddev", setting.max_stddev, "of an estimated prefix sum, at the worst step"},
+      {"stddev", setting.max_stddev, "standard deviation of an estimated prefix sum, at the worst step"},
       {"max_variance", setting.max_stddev * setting.max_stddev, "stddev squared"},
-      {"last_stddev", setting.last_stddev, "of the estimate at the last step"},
+      {"last_stddev", setting.last_stddev, "standard deviation of the estimate at the last step"},
       {"sensitivity", setting.cost.sensitivity * sensitivity, "l2, of all released values together"},
       {"memory", setting.cost.memory, "values kept per coordinate"},
       {"released", setting.cost.released, "values released per coordinate, in all steps together"},
@@ -255,8 +255,9 @@ absl::StatusOr<CalibrationAnswer> CalibrateL2Ball(const TypedFlags& flags, Calib
       {"cap_mass", setting.cap_mass, "share of the sphere that the cap covers"},
       {"scale", setting.scale, "length of the output / radius"},
       {"length", setting.scale * radius, "length of the output"},
-      {"stddev", setting.stddev, "of a coordinate, root mean square, at the worst input (zero)"},
-      {"stddev_at_radius", setting.stddev_at_radius, "the same for an input as long as the radius"}};
+      {"stddev", setting.stddev, "root mean square error of a coordinate, at the worst input (zero)"},
+      {"stddev_at_radius", setting.stddev_at_radius,
+       "root mean square error of a coordinate, if the input is as long as the radius"}};
   answer.asked = {epsilon, 0};
   answer.delivered = {setting.delivered_epsilon, 0};
   return answer;
@@ -300,8 +301,10 @@ absl::StatusOr<CalibrationAnswer> CalibrateShuffleSum(const TypedFlags& flags, C
       {"b", setting->noise_bits, "noise bits per client and coordinate"},
       {"p", setting->p, "probability that a noise bit is one"},
       {"bits_per_coordinate", setting->bits_per_coordinate, "g + b, sent by each client"},
-      {"stddev", setting->stddev * range, "of a coordinate of the sum over all clients, rounding included"},
-      {"stddev_of_mean", setting->stddev * range / static_cast<double>(n), "the same for the mean"},
+      {"stddev", setting->stddev * range,
+       "standard deviation of a coordinate of the sum over all clients, rounding included"},
+      {"stddev_of_mean", setting->stddev * range / static_cast<double>(n),
+       "standard deviation of a coordinate of the mean"},
       {"gaussian_stddev", setting->gaussian_stddev * range, "the noise that a trusted server would add"},
       {"hiding", hiding, "clients whose noise counts for privacy, because the adversary does not know it"}};
   if (tight) {

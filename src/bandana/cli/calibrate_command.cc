@@ -19,9 +19,9 @@ std::string Shown(const Json& value) {
 }
 
 std::string Shown(const DpGuarantee& guarantee) {
-  std::string delta = fmt::format("{:.3g}", guarantee.delta);
+  std::string delta = RoundedUp(guarantee.delta, 3);
   if (delta == "1" && guarantee.delta < 1) delta = fmt::format("{}", guarantee.delta);
-  return fmt::format("({:.6g}, {})-DP", guarantee.epsilon, delta);
+  return fmt::format("({}, {})-DP", RoundedUp(guarantee.epsilon, 6), delta);
 }
 
 // Returns whether the guarantee that was asked for is delivered. A formula of a paper may fail to.

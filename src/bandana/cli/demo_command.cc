@@ -377,7 +377,10 @@ class Demo {
             ? "who reported, and the public queries, but no report: every bit is encrypted to the server"
             : "each client's noisy counts, which are nearly raw: it is trusted with them; with --transport "
               "bits it sees none");
-    add("an agent learns", "the public plans, but no report of another agent's clients");
+    add("an agent learns",
+        "the public plans, but no report of another agent's clients; it knows the noise of its own clients "
+        "and "
+        "can subtract it, so the epsilon above does not hold against an agent with many of them");
   }
 
   lab::Json Summary(const Recorder& recorder, const lab::Json& privacy) const {

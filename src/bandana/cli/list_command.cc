@@ -43,7 +43,8 @@ std::string Describe(const lab::ListedOption& listed) {
   std::string text =
       fmt::format("  {}{}\n", option.FullKey(),
                   listed.fallback.has_value() ? " = " + (value.empty() ? "\"\"" : value) : " (no default)");
-  text += Wrapped("", 6, option.sentence);
+  text += Wrapped("", 6,
+                  option.sentence + (option.condition.empty() ? "" : " Applies " + option.condition + "."));
   std::size_t longest = 0;
   for (const Word& each : option.words) longest = std::max(longest, each.word.size());
   for (const Word& each : option.words) {
@@ -62,6 +63,9 @@ std::string Describe(const lab::Entry& entry) {
   if (!entry.trust.empty()) {
     text += Wrapped("", 2, fmt::format("Trust models (privacy.model): {}.", fmt::join(entry.trust, ", ")));
   }
+  if (!entry.players.empty()) {
+    text += Wrapped("", 2, fmt::format("Played by: {}.", fmt::join(entry.players, ", ")));
+  }
   for (const lab::ListedOption& listed : entry.options) text += Describe(listed);
   return text;
 }
@@ -75,10 +79,12 @@ lab::Json ToJson(const lab::Entry& entry) {
                        {"default", listed.fallback ? lab::ToJson(*listed.fallback) : lab::Json(nullptr)},
                        {"accepted", listed.option.accepted},
                        {"help", listed.option.sentence},
+                       {"applies", listed.option.condition},
                        {"words", words}});
   }
   return {{"name", entry.name},     {"paper", entry.paper}, {"summary", entry.sentence},
-          {"worlds", entry.worlds}, {"trust", entry.trust}, {"options", options}};
+          {"worlds", entry.worlds}, {"trust", entry.trust}, {"played_by", entry.players},
+          {"options", options}};
 }
 
 // Returns the entries of that name, or all if it is empty. Fails if there is none.
@@ -89,7 +95,8 @@ absl::StatusOr<std::vector<lab::Entry>> Chosen(const std::string& what, const st
   for (const lab::Entry& entry : entries) names.push_back(entry.name);
   std::erase_if(entries, [&](const lab::Entry& entry) { return entry.name != name; });
   if (!entries.empty()) return entries;
-  return InvalidOption("list " + what, name, "nearest known name: " + Nearest(name, names));
+  return InvalidInput({.message = fmt::format("list {}: there is no \"{}\". Did you mean {}?", what, name,
+                                              Nearest(name, names))});
 }
 
 }  // namespace

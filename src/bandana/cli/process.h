@@ -14,7 +14,7 @@ namespace bandana::cli {
 /// can be read line by line.
 class ChildProcess {
  public:
-  enum class Output { kInherit, kPipe, kDiscard };
+  enum class Output { kPipe, kDiscard };
 
   static absl::StatusOr<ChildProcess> Start(const std::vector<std::string>& arguments, Output output);
 

@@ -9,6 +9,7 @@
 #include "bandana/core/status.h"
 #include "bandana/lab/exhibit.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace bandana::cli {
 namespace {
@@ -91,15 +92,39 @@ std::string InterruptedMessage(const ReproduceArguments& arguments) {
   return fmt::format("interrupted; continue with: {} --resume", command);
 }
 
-void Print(const Job& job, const lab::Reproduction& reproduction, const std::string& scale) {
-  fmt::print("{}  {} (scale {}, {:.1f} s)\n", job.exhibit.name, job.spec.name, scale,
+// Says which values of the paper's scale this scale changes.
+std::string ScaleInWords(const lab::Exhibit& exhibit, lab::Scale scale) {
+  std::vector<std::string> words;
+  for (const lab::ScaledValue& value : lab::ScaledValues(exhibit, scale)) {
+    words.push_back(fmt::format("{} = {} (paper: {})", value.key, value.here,
+                                value.paper.empty() ? "the default" : value.paper));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string ResolutionInWords(const lab::Verdict& verdict) {
+  if (!verdict.resolves.has_value() || verdict.resolves->value == 0) return "";
+  return verdict.resolves->exponent
+             ? fmt::format(" [sees exponents that differ by {:.2g}]", verdict.resolves->value)
+             : fmt::format(" [sees differences of {:.2g} %]", 100 * verdict.resolves->value);
+}
+
+void Print(const Job& job, const lab::Reproduction& reproduction, const ReproduceArguments& arguments,
+           lab::Scale scale) {
+  fmt::print("{}  {} (scale {}, {:.1f} s)\n", job.exhibit.name, job.spec.name, arguments.scale,
              reproduction.summary["wall_s"].get<double>());
+  const std::string scaled = ScaleInWords(job.exhibit, scale);
+  if (!scaled.empty()) fmt::print("  Scale: {}\n", scaled);
+  if (!job.exhibit.stand_in.empty()) fmt::print("  Stand-in: {}\n", job.exhibit.stand_in);
+  if (!reproduction.verdicts.empty())
+    fmt::print("  {:<11}  {:<13}  {:<7}  claim: evidence\n", "expected?", "verdict", "version");
   for (const lab::Verdict& verdict : reproduction.verdicts) {
-    fmt::print("  {:<11}  {:<8}  {}: {}\n", verdict.as_expected() ? "as expected" : "UNEXPECTED",
-               verdict.holds    ? "holds"
-               : verdict.judged ? "not seen"
-                                : "unjudged",
-               verdict.claim, verdict.evidence);
+    fmt::print("  {:<11}  {:<13}  {:<7}  {}: {}{}\n", verdict.as_expected() ? "as expected" : "UNEXPECTED",
+               lab::InWords(verdict), verdict.version, verdict.claim, verdict.evidence,
+               ResolutionInWords(verdict));
+  }
+  for (const lab::NotRunnable& one : job.exhibit.not_runnable) {
+    fmt::print("  not runnable as printed: {} ({}): {}\n", one.what, one.paper, one.reason);
   }
   fmt::print("  Report: {}/report.html\n", job.out);
   std::fflush(stdout);
@@ -125,6 +150,7 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
   const bool settles = *scale != lab::Scale::kSmoke;
   std::size_t unexpected = 0;
   std::size_t claims = 0;
+  std::size_t not_runnable = 0;
   lab::Json json = lab::Json::array();
   for (const Job& job : *jobs) {
     NoteKeysWithoutEffect(job.spec, global);
@@ -144,24 +170,25 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
     if (!reproduction.ok()) return Fail(reproduction.status(), global);
     for (const lab::Verdict& verdict : reproduction->verdicts) unexpected += verdict.as_expected() ? 0 : 1;
     claims += reproduction->verdicts.size();
+    not_runnable += job.exhibit.not_runnable.size();
     if (global.json) {
-      json.push_back({{"exhibit", job.exhibit.name},
-                      {"scale", arguments.scale},
-                      {"out", job.out},
-                      {"wall_s", reproduction->summary["wall_s"]},
-                      {"verdicts", lab::ToJson(reproduction->verdicts)}});
+      lab::Json one = reproduction->json;
+      one["out"] = job.out;
+      one["wall_s"] = reproduction->summary["wall_s"];
+      json.push_back(std::move(one));
     } else {
-      Print(job, *reproduction, arguments.scale);
+      Print(job, *reproduction, arguments, *scale);
     }
   }
   if (global.json) {
     fmt::print("{}", lab::Dump(json));
   } else {
-    fmt::print(
-        "{} of {} claims came out as expected{}\n", claims - unexpected, claims,
-        settles
-            ? "."
-            : "; scale smoke has too few runs to settle a claim, and fails only if an exhibit cannot run.");
+    fmt::print("{} of {} claims came out as expected.\n", claims - unexpected, claims);
+    if (not_runnable > 0) fmt::print("{} of the papers' items cannot be run as printed.\n", not_runnable);
+    if (!settles) {
+      fmt::print(
+          "Scale smoke has too few runs to settle a claim, and fails only if an exhibit cannot run.\n");
+    }
   }
   return settles && unexpected > 0 ? 1 : 0;
 }

@@ -3,13 +3,16 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "bandana/cli/interrupt.h"
 #include "bandana/cli/process.h"
+#include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/vocabulary.h"
+#include "bandana/service/spec_digest.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
@@ -25,7 +28,17 @@ absl::StatusOr<std::string> RoleConfig::Service(const std::string& key) const {
   return InvalidInput({.message = "missing", .file = spec.file, .key = full, .accepted = AcceptedFor(full)});
 }
 
-std::string RoleConfig::Digest() const { return spec.sha256 + (insecure_seed ? ":insecure-seed" : ""); }
+absl::Status RoleConfig::WithSource(const absl::Status& status) const {
+  return lab::WithSource(status, spec.points.front().sources, spec.file);
+}
+
+std::string RoleConfig::Digest() const {
+  std::map<std::string, std::string> values;
+  for (const auto& [key, value] : settings.values()) values[key] = ToToml(value);
+  values.erase("name");
+  values["--insecure-seed"] = insecure_seed.has_value() ? "true" : "false";
+  return service::SpecDigest(values);
+}
 
 absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
   BANDANA_ASSIGN_OR_RETURN(lab::Spec spec, lab::LoadSpec(arguments.config, arguments.set));
@@ -39,11 +52,12 @@ absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
   RoleConfig config{.settings = spec.points.front().settings};
   if (config.settings.Has("privacy.sampler")) {
     if (spec.given.contains("privacy.sampler") && config.settings.Text("privacy.sampler") != "exact") {
-      return InvalidInput({.message = "the service does not release noise from floating-point samplers",
-                           .file = spec.file,
-                           .key = "privacy.sampler",
-                           .value = config.settings.Text("privacy.sampler"),
-                           .accepted = "exact"});
+      return lab::WithSource(
+          InvalidInput({.message = "the service does not release noise from floating-point samplers",
+                        .key = "privacy.sampler",
+                        .value = config.settings.Text("privacy.sampler"),
+                        .accepted = "exact"}),
+          spec.points.front().sources, spec.file);
     }
     config.settings.Set("privacy.sampler", Value(std::string("exact")));
   }
@@ -79,7 +93,7 @@ void Events::Write(const std::string& event, const lab::Json& fields) {
 LedgerHeader LedgerHeaderOf(const RoleConfig& config, const Federation& federation,
                             const DpGuarantee& budget) {
   LedgerHeader header{.deployment = config.spec.name,
-                      .configuration = config.Digest(),
+                      .configuration = Sha256(config.Digest()),
                       .claims = federation.claims,
                       .void_reason = VoidReason(config, federation),
                       .limits = {.per_unit = {budget.epsilon, budget.delta}}};
@@ -97,8 +111,8 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
   const bool has_epsilon = service.Has("service.deployment_epsilon");
   const bool has_delta = service.Has("service.deployment_delta");
   const auto missing = [&](const std::string& key, std::string why) {
-    return InvalidInput(
-        {.message = std::move(why), .file = config.spec.file, .key = key, .accepted = AcceptedFor(key)});
+    return config.WithSource(
+        InvalidInput({.message = std::move(why), .key = key, .accepted = AcceptedFor(key)}));
   };
   if (has_epsilon != has_delta) {
     return missing(has_epsilon ? "service.deployment_delta" : "service.deployment_epsilon",
@@ -114,23 +128,22 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, con
       Ledger::Open(path, LedgerHeaderOf(config, federation, budget), durability);
   if (const auto error = InputErrorOf(opened.status());
       absl::IsInvalidArgument(opened.status()) && error && error->file == path) {
-    return InvalidInput({.message = error->message,
-                         .file = config.spec.file,
-                         .key = "service.ledger",
-                         .value = path,
-                         .accepted = "a file that can be written, in a folder that exists"});
+    return config.WithSource(
+        InvalidInput({.message = error->message,
+                      .key = "service.ledger",
+                      .value = path,
+                      .accepted = "a file that can be written, in a folder that exists"}));
   }
   BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, std::move(opened));
   if (ledger->head().seq > 0) {
-    return InvalidInput(
+    return config.WithSource(InvalidInput(
         {.message = fmt::format("the ledger has {} charges of an earlier run. A second run would get "
                                 "their old draws again and learn from data of that run",
                                 ledger->head().seq),
-         .file = config.spec.file,
          .key = "service.ledger",
          .value = path,
          .accepted = "a new file; what the earlier run spent stays in the old one, and the same "
-                     "people spend it again in a second run"});
+                     "people spend it again in a second run"}));
   }
   if (ledger->torn_bytes() > 0) {
     fmt::print(stderr,
@@ -163,7 +176,7 @@ std::string Delivered(const RoleConfig& config, const Federation& federation, co
 
 int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
   if (!done.ok() && Interrupted() && global.quiet) return 130;  // the interrupt explains any other error
-  if (!done.ok()) return Fail(WithFile(done.status(), config.spec.file), global);
+  if (!done.ok()) return Fail(config.WithSource(done.status()), global);
   if (global.json) fmt::print("{}\n", done->dump(1));
   return 0;
 }

@@ -26,9 +26,13 @@ struct RoleConfig {
   lab::Settings settings;  ///< the settings of the one point, with the exact sampler
   std::optional<service::InsecureSeed> insecure_seed;
 
-  /// Returns the digest on which server and agents must agree. It covers the spec and whether --insecure-seed
-  /// is set, because a server's claim must not rest on an agent whose noise comes from a known seed.
+  /// Returns the digest on which server and agents must agree. It covers every setting except the name, and
+  /// whether --insecure-seed is set, because a server's claim must not rest on an agent whose noise comes
+  /// from a known seed.
   std::string Digest() const;
+
+  /// Adds to an error where the value that it names was written.
+  absl::Status WithSource(const absl::Status& status) const;
 
   /// Returns the value of a key of [service]. Fails if it is missing.
   absl::StatusOr<std::string> Service(const std::string& key) const;

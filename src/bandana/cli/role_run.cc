@@ -13,13 +13,9 @@
 namespace bandana::cli {
 namespace {
 
-absl::Status BadService(const RoleConfig& config, const std::string& key, const std::string& value,
-                        std::string accepted) {
-  return InvalidInput({.message = "not accepted",
-                       .file = config.spec.file,
-                       .key = key,
-                       .value = value,
-                       .accepted = std::move(accepted)});
+absl::Status BadValue(const RoleConfig& config, const std::string& key, const std::string& value,
+                      std::string accepted) {
+  return config.WithSource(InvalidOption(key, value, std::move(accepted)));
 }
 
 }  // namespace
@@ -39,15 +35,15 @@ std::string NameOf(RoleKind kind) {
 }
 
 absl::Status RoleRun::Refuse(const std::string& key, const std::string& value, std::string accepted) const {
-  return BadService(config, key, value, std::move(accepted));
+  return BadValue(config, key, value, std::move(accepted));
 }
 
 absl::Status RoleRun::NeedsNoShuffler() const {
-  return InvalidInput({.message = "needs no shuffler",
-                       .file = config.spec.file,
-                       .key = "algorithm.name",
-                       .value = algorithm(),
-                       .accepted = "an elimination algorithm under privacy.model = \"shuffle\""});
+  return config.WithSource(
+      InvalidInput({.message = "this algorithm has no shuffler; start a server and agents",
+                    .key = "algorithm.name",
+                    .value = algorithm(),
+                    .accepted = "an elimination algorithm under privacy.model = \"shuffle\""}));
 }
 
 void RoleRun::TellListening(const std::string& address) const {
@@ -114,11 +110,11 @@ absl::StatusOr<ClientRange> ClientsOf(const RoleConfig& config, Count population
   Count last = 0;
   if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &first) || !absl::SimpleAtoi(ends[1], &last) ||
       !(1 <= first && first <= last && last <= population)) {
-    return InvalidInput({.message = "not a range of clients",
-                         .file = config.spec.file,
-                         .key = "service.clients",
-                         .value = text,
-                         .accepted = fmt::format("FIRST-LAST with 1 <= FIRST <= LAST <= {}", population)});
+    return config.WithSource(
+        InvalidInput({.message = "not a range of clients",
+                      .key = "service.clients",
+                      .value = text,
+                      .accepted = fmt::format("FIRST-LAST with 1 <= FIRST <= LAST <= {}", population)}));
   }
   return ClientRange{NodeId{static_cast<std::uint32_t>(first)}, last - first + 1};
 }
@@ -127,8 +123,8 @@ absl::StatusOr<NodeId> NodeOf(const RoleConfig& config, Count agents) {
   const lab::Settings& service = config.spec.service;
   const Count node = service.Has("service.node") ? service.Integer("service.node") : 0;
   if (node >= 1 && node <= agents) return NodeId{static_cast<std::uint32_t>(node)};
-  return BadService(config, "service.node", node == 0 ? "" : fmt::format("{}", node),
-                    fmt::format("a whole number from 1 to {}", agents));
+  return BadValue(config, "service.node", node == 0 ? "" : fmt::format("{}", node),
+                  fmt::format("a whole number from 1 to {}", agents));
 }
 
 absl::StatusOr<std::vector<std::string>> AddressesOf(const RoleConfig& config, Count agents) {
@@ -138,7 +134,7 @@ absl::StatusOr<std::vector<std::string>> AddressesOf(const RoleConfig& config, C
     addresses.emplace_back(absl::StripAsciiWhitespace(address));
   }
   if (static_cast<Count>(addresses.size()) == agents) return addresses;
-  return BadService(config, "service.peers", peers, fmt::format("{} addresses, one for each node", agents));
+  return BadValue(config, "service.peers", peers, fmt::format("{} addresses, one for each node", agents));
 }
 
 }  // namespace bandana::cli

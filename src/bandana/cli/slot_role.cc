@@ -102,18 +102,18 @@ absl::StatusOr<lab::Json> Participate(const RoleRun& run) {
 
 absl::Status CheckShuffler(const RoleRun& run) {
   if (SlotRolesOf(run).shuffler == nullptr) {
-    return InvalidInput({.message = "needs no shuffler",
-                         .file = run.config.spec.file,
-                         .key = "privacy.model",
-                         .value = NameOf(run.instance.experiment.privacy.model),
-                         .accepted = "shuffle"});
+    return run.config.WithSource(
+        InvalidInput({.message = "this trust model has no shuffler; start a server and agents",
+                      .key = "privacy.model",
+                      .value = NameOf(run.instance.experiment.privacy.model),
+                      .accepted = "shuffle"}));
   }
   for (const char* key : {"service.ledger", "service.deployment_epsilon", "service.deployment_delta"}) {
     if (!run.config.spec.service.Has(key)) continue;
-    return InvalidInput({.message = "a shuffler keeps no ledger: agents charge the reports of their clients",
-                         .file = run.config.spec.file,
-                         .key = key,
-                         .accepted = "in the configuration of an agent or a server"});
+    return run.config.WithSource(
+        InvalidInput({.message = "a shuffler keeps no ledger: agents charge the reports of their clients",
+                      .key = key,
+                      .accepted = "in the configuration of an agent or a server"}));
   }
   return absl::OkStatus();
 }

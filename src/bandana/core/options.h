@@ -41,6 +41,7 @@ struct Option {
   std::string sentence;     ///< what the option does
   std::vector<Word> words;  ///< the words that it accepts, where it accepts words
   Claims claims;            ///< whether the option can change a privacy claim; it has no default
+  std::string condition;    ///< when it has an effect, such as "with link = poisson"; empty: always
 
   /// Returns the value in the type that the field has, or an error that names the key.
   std::function<absl::StatusOr<Value>(const Value&)> check;
@@ -225,7 +226,7 @@ class OptionsFor {
     return *this;
   }
 
-  /// A path, which the lab takes relative to the spec.
+  /// A path. A program takes it from its working folder, the lab from the folder of the spec.
   OptionsFor& Path(const std::string& key, Claims claims, std::string P::* field,
                    const std::string& sentence) {
     Text(key, claims, field, "a path, relative to the spec", sentence);
@@ -262,8 +263,10 @@ class OptionsFor {
     return *this;
   }
 
-  /// The last option has an effect only under this condition on the options before it.
-  OptionsFor& When(std::function<bool(const P&)> condition) {
+  /// The last option has an effect only under this condition on the options before it. `text` says so, for
+  /// lists: "with link = poisson".
+  OptionsFor& When(std::function<bool(const P&)> condition, const std::string& text = "") {
+    AddCondition(text);
     last().applies = [before = last().applies, condition = std::move(condition)](const std::any& params,
                                                                                  const Values& world) {
       return before(params, world) && condition(Of(params));
@@ -273,6 +276,7 @@ class OptionsFor {
 
   /// The last option has an effect only if the world's option has this word.
   OptionsFor& WhenWorld(const std::string& key, const std::string& word) {
+    AddCondition("in a world with " + key + " = " + word);
     last().applies = [before = last().applies, key, word](const std::any& params, const Values& world) {
       const auto it = world.find(key);
       return before(params, world) && (world.empty() || (it != world.end() && IsWord(it->second, word)));
@@ -317,6 +321,11 @@ class OptionsFor {
   static const P& Of(const std::any& params) { return *std::any_cast<P>(&params); }
   Option& last() { return options_.back(); }
 
+  void AddCondition(const std::string& text) {
+    std::string& condition = last().condition;
+    condition += condition.empty() || text.empty() ? text : " and " + text;
+  }
+
   // Appends options of a part of P, to which `part_of` refers.
   template <class Part, class PartOf>
   OptionsFor& AppendPart(const OptionsFor<Part>& its, PartOf part_of) {
@@ -347,6 +356,7 @@ class OptionsFor {
                         .accepted = accepted,
                         .sentence = sentence,
                         .claims = claims,
+                        .condition = "",
                         .applies = [](const std::any&, const Values&) { return true; }});
   }
 

@@ -14,7 +14,7 @@ struct InputError {
   std::string message;   ///< the problem, without the other fields
   std::string file;      ///< where the value was written
   int line = 0;          ///< from 1; 0: unknown
-  std::string key;       ///< a field, "epsilon", or a dotted key, "privacy.epsilon"
+  std::string key;       ///< a field (epsilon) or, from the lab on, a dotted key (privacy.epsilon)
   std::string value;     ///< the value that was given
   std::string accepted;  ///< range, list of names, or the nearest known key
 
@@ -36,9 +36,9 @@ absl::Status WithFile(const absl::Status& status, const std::string& file, int l
 absl::Status InvalidOption(std::string key, std::string value, std::string accepted);
 absl::Status InvalidOption(std::string key, double value, std::string accepted);
 
-/// Which of a program's three inputs a field belongs to: the parameters of an algorithm or world, its
-/// Privacy, or the Facts of a world.
-enum class Part { kParams, kPrivacy, kFacts };
+/// Which of a program's inputs a field belongs to: the parameters of an algorithm or world, its Privacy, the
+/// Facts of a world, or the parameters of a service's process.
+enum class Part { kParams, kPrivacy, kFacts, kService };
 
 /// A bad value of a field, for programs that know structs and no TOML. The lab turns it into the dotted key
 /// of the option that sets the field.

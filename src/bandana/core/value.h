@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -15,6 +17,13 @@ using Value =
 
 /// Values by the name of their option.
 using Values = std::map<std::string, Value>;
+
+/// Something that an algorithm or a world tells about a run beside its metrics. The values are written in
+/// this order; an empty one is not known.
+struct Statement {
+  std::string name;
+  std::vector<std::pair<std::string, std::optional<Value>>> values;
+};
 
 /// Returns the value as TOML writes it: a text stands in quotes.
 std::string ToToml(const Value& value);

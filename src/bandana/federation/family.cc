@@ -50,21 +50,35 @@ absl::Status Registry::Add(WorldKind kind) {
 }
 
 absl::StatusOr<const Family*> Registry::FindFamily(const std::string& name, const std::string& world) const {
-  const Family* found = nullptr;
+  std::vector<std::string> worlds;
   for (const Family& family : families_) {
     if (family.name != name) continue;
-    if (IsPlayedIn(family, world)) return &family;
-    if (found == nullptr) found = &family;
+    if (world.empty() || IsPlayedIn(family, world)) return &family;
+    worlds.insert(worlds.end(), family.worlds.begin(), family.worlds.end());
   }
-  if (found != nullptr) return found;
-  return InvalidOption("name", name, NamesOf(families_, name));
+  if (worlds.empty()) return InvalidOption("name", name, NamesOf(families_, name));
+  return InvalidOption("world", world, fmt::format("{} with {}", fmt::join(worlds, ", "), name));
+}
+
+absl::StatusOr<const Family*> Registry::FindFamily(const std::string& name, TimeModel time) const {
+  std::vector<Family> others;
+  for (const Family& family : families_) {
+    if (family.time != time) continue;
+    if (family.name == name) return &family;
+    others.push_back(family);
+  }
+  return InvalidOption("name", name, NamesOf(others, name));
 }
 
 absl::StatusOr<const WorldKind*> Registry::FindWorld(const std::string& name, TimeModel time) const {
   for (const WorldKind& kind : worlds_) {
     if (kind.name == name && kind.time == time) return &kind;
   }
-  return InvalidOption("kind", name, NamesOf(worlds_, name));
+  std::vector<WorldKind> others;
+  for (const WorldKind& kind : worlds_) {
+    if (kind.time == time) others.push_back(kind);
+  }
+  return InvalidOption("kind", name, NamesOf(others, name));
 }
 
 }  // namespace bandana

@@ -34,7 +34,18 @@ struct Family {
   std::any defaults;                      ///< its parameters
   /// The options of a LossParams, if messages of its agents can be lost in a simulation; else none.
   std::vector<Option> simulation_options;
-  std::function<absl::StatusOr<Federation>(const std::any& params, const Privacy&, const Facts&)> create;
+  std::vector<std::string> metrics = {};  ///< the names of the numbers that its roles add to Observations
+  std::function<absl::StatusOr<Federation>(const std::any& params, const Privacy&, const Facts&)> create = {};
+
+  /// Sets those parameters of a world that depend on the algorithm. Null: there are none.
+  std::function<absl::Status(const std::any& params, const Privacy&, const WorldDraw&, std::any& world)> aim =
+      {};
+
+  /// Returns the options to change, so that a round of a much shorter run takes about as long
+  /// as a round of the whole run, which `facts` describes. Estimates of a run's time need it. Null: runs are
+  /// short, and nobody estimates them.
+  std::function<absl::StatusOr<Values>(const std::any& params, const Privacy&, const Facts& facts)>
+      for_short_run = {};
 };
 
 /// Fills in a family's options, defaults and function from its parameter struct.
@@ -64,9 +75,12 @@ class Registry {
   std::span<const Family> families() const { return families_; }
   std::span<const WorldKind> worlds() const { return worlds_; }
 
-  /// Returns the family of that name which is played in worlds of that kind, or, if there is none, any of
-  /// that name. Fails for an unknown name and says which is nearest.
+  /// Returns the family of that name which is played in worlds of that kind; `world` empty: the first of that
+  /// name. Fails if there is none. An unknown name is answered with the nearest.
   absl::StatusOr<const Family*> FindFamily(const std::string& name, const std::string& world = "") const;
+
+  /// Returns the family of that name for that time model. Fails if there is none.
+  absl::StatusOr<const Family*> FindFamily(const std::string& name, TimeModel time) const;
 
   /// Returns the kind of that name for that time model. Fails if there is none.
   absl::StatusOr<const WorldKind*> FindWorld(const std::string& name, TimeModel time) const;

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/bandit/world.h"
+#include "bandana/core/value.h"
 #include "bandana/federation/context.h"
 #include "bandana/federation/network_player.h"
 #include "bandana/federation/node.h"
@@ -26,8 +27,7 @@ template <class Role, class... Whose>
 using Make = std::function<std::unique_ptr<Role>(Whose...)>;
 
 /// Returns the sum of what clients first, first + 1, ... would send for one part of a dealt plan. This is a
-/// shortcut for simulators.
-/// Fails with kUnimplemented where the mechanism must ask the clients one by one.
+/// shortcut for simulators. Fails with kUnimplemented where the mechanism must ask the clients one by one.
 using GroupAnswer = std::function<absl::StatusOr<Report>(Context& context, const Plan& plan, int part,
                                                          NodeId first, const Raw<RewardSums>& rewards)>;
 
@@ -59,10 +59,10 @@ struct RoundRoles {
 struct TickRoles {
   Make<NetworkPlayer> server;
   Make<NetworkPlayer, NodeId> agent;
-  Count reporting = 1;          ///< agents that report in a round of communication
+  Count reporting = 1;          ///< agents that report in a sync
   double cost_server = 0;       ///< of a link between an agent and the server
   double cost_peer = 0;         ///< of a link between two agents
-  double paper_round_cost = 0;  ///< the paper's formula for one round of communication
+  double paper_round_cost = 0;  ///< the paper's formula for one sync
 };
 
 struct UserRoles {
@@ -79,6 +79,8 @@ struct Federation {
   bool charges_server = false;   ///< whether the server pays for them
   std::vector<Claim> claims;     ///< empty: it promises nothing
   std::vector<Note> notes;
+  /// Tells about the federation beside its metrics. It may take a while. Null: there is nothing to tell.
+  std::function<std::vector<Statement>()> describe;
 
   TimeModel time() const { return static_cast<TimeModel>(roles.index()); }
 

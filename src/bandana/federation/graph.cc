@@ -250,10 +250,10 @@ absl::StatusOr<Graph> ReadGraph(const std::string& path, Count nodes) {
   BANDANA_RETURN_IF_ERROR(CheckNodes(nodes));
   std::ifstream in(path);
   if (!in) {
-    return InvalidInput({.message = "cannot be opened",
-                         .key = kKey,
-                         .value = path,
-                         .accepted = "a readable file with one edge per line"});
+    return InvalidField(Part::kParams, {.message = "cannot be opened",
+                                        .key = "file",
+                                        .value = path,
+                                        .accepted = "a readable file with one edge per line"});
   }
   EdgeCheck check(nodes);
   std::vector<Edge> edges;
@@ -268,10 +268,10 @@ absl::StatusOr<Graph> ReadGraph(const std::string& path, Count nodes) {
     edges.push_back(*edge);
   }
   if (in.bad()) {
-    return InvalidInput({.message = "cannot be read",
-                         .key = kKey,
-                         .value = path,
-                         .accepted = "a file with one edge per line"});
+    return InvalidField(Part::kParams, {.message = "cannot be read",
+                                        .key = "file",
+                                        .value = path,
+                                        .accepted = "a file with one edge per line"});
   }
   return Graph::Create(nodes, edges);
 }

@@ -26,8 +26,8 @@ class Graph {
   static constexpr Count kMostNodes = 1 << 20;
   static constexpr int kUnreachable = std::numeric_limits<int>::max();  ///< larger than any distance
 
-  /// Fails if the number of nodes is out of range (the error names federation.agents) or an edge is wrong (it
-  /// names federation.topology and the edge): a self loop, an edge given twice in either direction, a node
+  /// Fails if the number of nodes is out of range (the error names `people`) or an edge is wrong (it
+  /// names `topology` and the edge): a self loop, an edge given twice in either direction, a node
   /// out of range.
   static absl::StatusOr<Graph> Create(Count nodes, std::span<const Edge> edges);
 
@@ -78,7 +78,7 @@ std::vector<std::vector<NodeId>> Components(const Graph& graph);
 Graph Without(const Graph& graph, std::span<const NodeId> lost, std::span<const Edge> cut);
 
 /// Returns the disjoint union of the graphs. The nodes of each graph are numbered after those of the graph
-/// before it. Fails if there are too many nodes, or none; the error names federation.agents.
+/// before it. Fails if there are too many nodes, or none; the error names `people`.
 absl::StatusOr<Graph> JoinComponents(std::span<const Graph> graphs);
 
 struct GraphCentre {

@@ -4,9 +4,9 @@
 #include "bandana/core/generators.h"
 #include "bandana/federation/graph.h"
 
-/// The graphs that federation.topology offers. Random graphs are functions of their coins, and need not be
+/// The graphs that NetworkParams offer. Random graphs are functions of their coins, and need not be
 /// connected (see CheckConnected). Random and complete graphs have at most 2^14 nodes. Errors name
-/// federation.agents, federation.degree or federation.edge_probability.
+/// `people`, `degree` or `edge_probability`.
 namespace bandana {
 
 absl::StatusOr<Graph> CompleteGraph(Count nodes);
@@ -15,7 +15,7 @@ absl::StatusOr<Graph> CompleteGraph(Count nodes);
 absl::StatusOr<Graph> StarGraph(Count nodes);
 
 /// Nodes 1 .. hubs are neighbours of each other. Each other node is a neighbour of one hub; the hubs take
-/// turns. 1 <= hubs <= nodes, at most 2^12. federation.degree is the number of hubs.
+/// turns. 1 <= hubs <= nodes, at most 2^12. `degree` is the number of hubs.
 absl::StatusOr<Graph> MultiStarGraph(Count nodes, Count hubs);
 
 /// Needs at least three nodes.

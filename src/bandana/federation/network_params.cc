@@ -36,6 +36,8 @@ bool HasProbability(GraphShape shape) {
 
 constexpr char kDegree[] =
     "How many neighbours a node has, how many edges a new node brings, or how many hubs a multi-star has.";
+constexpr char kWithDegree[] = "with a multi-star, regular, watts-strogatz or barabasi-albert graph";
+constexpr char kWithProbability[] = "with an erdos-renyi or watts-strogatz graph";
 constexpr char kProbability[] = "The probability that a pair is joined, or that an edge is moved.";
 constexpr char kFile[] = "The file of the graph's edges: two node numbers per line.";
 
@@ -86,13 +88,13 @@ OptionsFor<PeerNetworkParams> PeerNetworkOptions() {
   OptionsFor<P> options("federation");
   options.Choice<GraphShape>("topology", Claims::kKept, &P::topology, Shapes(), "Which peers are neighbours.")
       .Integer("degree", Claims::kKept, &P::degree, 1, kDegree)
-      .When([](const P& p) { return HasDegree(p.topology); })
+      .When([](const P& p) { return HasDegree(p.topology); }, kWithDegree)
       .Number("edge_probability", Claims::kKept, &P::edge_probability, InClosed(0, 1), "a number in [0, 1]",
               kProbability)
-      .When([](const P& p) { return HasProbability(p.topology); })
+      .When([](const P& p) { return HasProbability(p.topology); }, kWithProbability)
       .Path("file", Claims::kKept, &P::file, kFile)
       .Required()
-      .When([](const P& p) { return p.topology == GraphShape::kFile; });
+      .When([](const P& p) { return p.topology == GraphShape::kFile; }, "with topology = file");
   return options;
 }
 
@@ -105,13 +107,14 @@ OptionsFor<ComponentParams> ComponentOptions() {
       .Choice<GraphShape>("component_topology", Claims::kKept, &P::component_topology, Shapes(),
                           "Which agents of a component are neighbours.")
       .Integer("degree", Claims::kKept, &P::degree, 1, kDegree)
-      .When([](const P& p) { return HasDegree(p.component_topology); })
+      .When([](const P& p) { return HasDegree(p.component_topology); }, kWithDegree)
       .Number("edge_probability", Claims::kKept, &P::edge_probability, InClosed(0, 1), "a number in [0, 1]",
               kProbability)
-      .When([](const P& p) { return HasProbability(p.component_topology); })
+      .When([](const P& p) { return HasProbability(p.component_topology); }, kWithProbability)
       .Path("file", Claims::kKept, &P::file, kFile)
       .Required()
-      .When([](const P& p) { return p.component_topology == GraphShape::kFile; });
+      .When([](const P& p) { return p.component_topology == GraphShape::kFile; },
+            "with component_topology = file");
   return options;
 }
 
@@ -154,7 +157,7 @@ absl::StatusOr<Graph> MakeComponentGraph(const ComponentParams& params, Count ag
   }
   if (sum != agents) {
     return InvalidField(Part::kParams, "components", ToText(params.components),
-                        fmt::format("sizes that add up to federation.agents = {}, not to {}", agents, sum));
+                        fmt::format("sizes that add up to the number of agents, {}, not to {}", agents, sum));
   }
   return JoinComponents(components);
 }

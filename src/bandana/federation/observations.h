@@ -29,7 +29,7 @@ struct PhaseRecord {
   }
 };
 
-/// The decision that a peer or a server made after a round of communication about arms (P4). Public.
+/// The decision that a peer or a server made after a sync about arms (P4). Public.
 struct ArmRound {
   Epoch epoch = 0;
   Count clock = 0;          ///< slot in which it was made

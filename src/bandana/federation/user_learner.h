@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,21 @@ class UserDevice {
  public:
   virtual ~UserDevice() = default;
   virtual const LocalMessage& message() const = 0;
+
+  /// Returns how many arms the device's users have left out of their choice. It is raw: for simulations
+  /// alone.
+  virtual Count eliminated() const { return 0; }
 };
+
+/// Returns what UserDevice::eliminated does, for a device of a class of its own.
+template <class Device>
+Count EliminatedBy(const Device& device) {
+  if constexpr (requires { device.eliminated; }) {
+    return device.eliminated;
+  } else {
+    return 0;
+  }
+}
 
 /// A learner that meets a new user in every round. The `const` members run on the user's device, with a copy
 /// of the public model; Learn runs at the server.
@@ -47,6 +62,9 @@ class UserLearner : public Role {
 
   /// Returns how many numbers the first `users` users send in all.
   virtual Count RealsSent(Count users) const = 0;
+
+  /// Returns the public estimates, one theta after the other. Empty: the learner has no such estimates.
+  virtual std::span<const double> thetas() const { return {}; }
 };
 
 /// Makes a UserLearner of a class L. L has the same functions, but Choose, Report and Greedy are templates
@@ -72,6 +90,7 @@ class UserLearnerOf final : public UserLearner {
   struct Device final : UserDevice {
     explicit Device(typename L::Device of) : device(std::move(of)) {}
     const LocalMessage& message() const override { return device.message; }
+    Count eliminated() const override { return EliminatedBy(device); }
     typename L::Device device;
   };
 
@@ -89,6 +108,13 @@ class UserLearnerOf final : public UserLearner {
   ArmId Greedy(UserView& view) const override { return learner_.Greedy(view); }
   bool looks_at_contexts() const override { return L::kLooksAtContexts; }
   Count RealsSent(Count users) const override { return learner_.RealsSent(users); }
+  std::span<const double> thetas() const override {
+    if constexpr (requires { learner_.policy().thetas(); }) {
+      return learner_.policy().thetas();
+    } else {
+      return {};
+    }
+  }
   void Describe(Observations& observations) const override { learner_.Describe(observations); }
   std::string Save() const override { return learner_.Save(); }
   absl::Status Restore(std::string_view saved) override { return learner_.Restore(saved); }

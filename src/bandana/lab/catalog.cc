@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <any>
+#include <span>
 #include <utility>
 
 #include "bandana/algorithms/registry.h"
@@ -19,6 +20,25 @@ void List(const std::vector<Option>& options, const std::any& defaults, Entry& e
   }
 }
 
+// The lab begins with the fast sampler.
+std::any PrivacyDefaults() { return Privacy{.sampler = Sampler::kFast}; }
+
+bool Applies(const Option& option, TrustModel model) {
+  return option.applies(Privacy{.model = model, .sampler = Sampler::kFast}, {});
+}
+
+bool TakesPrivacyKey(const Family& family, const std::string& key) {
+  const std::vector<std::string>& keys = family.privacy_keys;
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+// Returns whether the option has an effect under one of the family's trust models.
+bool HasPrivacyOption(const Family& family, const Option& option) {
+  return TakesPrivacyKey(family, option.key) &&
+         std::any_of(family.trust.begin(), family.trust.end(),
+                     [&](TrustModel model) { return Applies(option, model); });
+}
+
 std::vector<Entry> Algorithms() {
   std::vector<Entry> entries;
   for (const Family& family : Families().families()) {
@@ -29,6 +49,9 @@ std::vector<Entry> Algorithms() {
     if (!family.simulation_options.empty()) {
       List(family.simulation_options, LossParams{}, entry);
     }
+    for (const Option& option : PrivacyOptions()) {
+      if (HasPrivacyOption(family, option)) List({option}, PrivacyDefaults(), entry);
+    }
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -38,24 +61,34 @@ std::vector<Entry> Environments() {
   std::vector<Entry> entries;
   for (const WorldKind& kind : Families().worlds()) {
     Entry entry{.name = kind.name, .sentence = kind.sentence};
+    for (const Family& family : Families().families()) {
+      const bool plays =
+          std::find(family.worlds.begin(), family.worlds.end(), kind.name) != family.worlds.end();
+      if (plays && family.time == kind.time) entry.players.push_back(family.name);
+    }
     List(kind.options, kind.defaults, entry);
     entries.push_back(std::move(entry));
   }
   return entries;
 }
 
-// Returns one entry per trust model, with the options of Privacy that have an effect under it.
+// Returns one entry per trust model, with the options of Privacy that some algorithm takes under it.
 std::vector<Entry> Privatizers() {
   const std::vector<Option> options = PrivacyOptions();
-  const std::any defaults = Privacy{.sampler = Sampler::kFast};
   std::vector<Entry> entries;
-  for (const Word& model : options.front().words) {
-    std::any params = defaults;
-    options.front().set(params, model.word);
-    Entry entry{.name = model.word, .sentence = model.sentence};
+  for (const Word& word : options.front().words) {
+    std::any params = Privacy{};
+    options.front().set(params, word.word);
+    const TrustModel model = std::any_cast<const Privacy&>(params).model;
+    Entry entry{.name = word.word, .sentence = word.sentence};
     for (const Option& option : options) {
-      if (option.key == "model" || !option.applies(params, {})) continue;
-      List({option}, defaults, entry);
+      const auto takes = [&](const Family& family) {
+        const bool trusts = std::find(family.trust.begin(), family.trust.end(), model) != family.trust.end();
+        return trusts && TakesPrivacyKey(family, option.key);
+      };
+      const std::span<const Family> families = Families().families();
+      if (!Applies(option, model) || std::none_of(families.begin(), families.end(), takes)) continue;
+      List({option}, PrivacyDefaults(), entry);
     }
     entries.push_back(std::move(entry));
   }

@@ -18,10 +18,11 @@ struct ListedOption {
 /// An algorithm, environment, privatizer or exhibit, as `bandana list` shows it.
 struct Entry {
   std::string name;
-  std::string paper;                ///< where it was published; may be empty
-  std::string sentence;             ///< one sentence that explains it
-  std::vector<std::string> worlds;  ///< only for algorithms: the environment.kind values that it accepts
-  std::vector<std::string> trust;   ///< only for algorithms: the privacy.model values that it accepts
+  std::string paper;                 ///< where it was published; may be empty
+  std::string sentence;              ///< one sentence that explains it
+  std::vector<std::string> worlds;   ///< only for algorithms: the environment.kind values that it accepts
+  std::vector<std::string> trust;    ///< only for algorithms: the privacy.model values that it accepts
+  std::vector<std::string> players;  ///< only for environments: the algorithms that play in it
   std::vector<ListedOption> options;
 };
 

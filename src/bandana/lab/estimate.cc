@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <memory>
 #include <utility>
+#include <vector>
 
-#include "bandana/algorithms/fed_ucb/setup.h"
-#include "bandana/algorithms/registry.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
 #include "fmt/format.h"
@@ -23,36 +23,16 @@ constexpr double kWorthSaying = 60;
 constexpr double kSurelyShort = 2e10;  // multiplications: seconds on any machine
 constexpr double kRate = 4e9;          // multiplications per second, roughly
 
-// Runs by rounds are the only ones that take long.
-bool IsFederated(const Settings& settings) {
-  const absl::StatusOr<const Family*> family =
-      Families().FindFamily(settings.Text("algorithm.name"), settings.Text("environment.kind"));
-  return family.ok() && (*family)->time == TimeModel::kRound;
-}
-
-// Counts the multiplications of deciding and of learning in every round.
-double MultiplicationsOf(const Settings& settings) {
-  const auto d = static_cast<double>(settings.Integer("environment.dimension"));
-  const auto arms = static_cast<double>(settings.Integer("environment.actions"));
-  const auto agents = static_cast<double>(settings.Integer("federation.agents"));
-  return static_cast<double>(settings.Integer("horizon")) * agents * d * d * (arms + 10 * d);
-}
-
-// Returns the mechanism of prefix sums that a run over the whole horizon has.
-absl::StatusOr<PrefixSumMechanism> MechanismOf(const Settings& settings) {
-  BANDANA_ASSIGN_OR_RETURN(const Instance instance, MakeInstance(settings, 0));
-  const Experiment& experiment = instance.experiment;
-  FedUcbChoices choices{.privacy = experiment.privacy, .facts = instance.world->facts()};
-  if (const auto* peers = std::any_cast<FedUcbP2pParams>(&experiment.params)) {
-    choices.form = FedUcbForm::kPeers;
-    choices.params = static_cast<const FedUcbParams&>(*peers);
-    choices.gamma = static_cast<int>(peers->gamma);
-    choices.graph = *instance.federation.topology.graph();
-  } else {
-    choices.params = std::any_cast<const FedUcbParams&>(experiment.params);
-  }
-  BANDANA_ASSIGN_OR_RETURN(const auto setup, FedUcbSetup::Create(std::move(choices)));
-  return setup->MechanismOf(NodeId{1}).strategy().mechanism();
+// Counts the multiplications of deciding and of learning in every round of a run. Returns 0 for algorithms
+// whose runs are short.
+absl::StatusOr<double> MultiplicationsOf(const Settings& settings) {
+  BANDANA_ASSIGN_OR_RETURN(Experiment experiment, ReadExperiment(settings));
+  if (!experiment.family->for_short_run) return 0.0;
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<World> world, MakeWorldOf(experiment, 0));
+  const Facts& facts = world->facts();
+  const auto d = static_cast<double>(facts.dimension);
+  return static_cast<double>(facts.horizon) * static_cast<double>(facts.people) * d * d *
+         (static_cast<double>(facts.arms) + 10 * d);
 }
 
 std::string RoughDuration(double seconds) {
@@ -71,14 +51,13 @@ absl::StatusOr<Settings> CutTo(const Settings& settings, Count rounds) {
   Settings cut = settings;
   cut.Set("horizon", static_cast<std::int64_t>(rounds));
   cut.Set("checkpoints", std::int64_t{1});
-  if (settings.Text("privacy.model") != "none") {
-    BANDANA_ASSIGN_OR_RETURN(const PrefixSumMechanism mechanism, MechanismOf(settings));
-    cut.Set("algorithm.prefix_sum", std::string(NameOf(mechanism)));
-  }
-  const std::string& sync = settings.Text("algorithm.sync");
-  if (sync != "every" && sync != "batch" && sync != "determinant") {  // a run has a few syncs, a cut none
-    cut.Set("algorithm.sync", std::string("batch"));
-    cut.Set("algorithm.batch", settings.Integer("horizon"));
+  BANDANA_ASSIGN_OR_RETURN(Experiment experiment, ReadExperiment(settings));
+  if (!experiment.family->for_short_run) return cut;
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<World> world, MakeWorldOf(experiment, 0));
+  BANDANA_ASSIGN_OR_RETURN(const Values changed, experiment.family->for_short_run(
+                                                     experiment.params, experiment.privacy, world->facts()));
+  for (const Option& option : experiment.family->options) {
+    if (const auto it = changed.find(option.key); it != changed.end()) cut.Set(option.FullKey(), it->second);
   }
   return cut;
 }
@@ -112,20 +91,19 @@ absl::StatusOr<RunEstimate> EstimateRun(const Spec& spec, std::size_t done, int 
   };
   RunEstimate estimate{.threads = std::max(threads, 1)};
   double multiplications = 0;
-  std::size_t points = 0;
+  std::vector<std::size_t> points;  // those that are worth timing
   for (std::size_t i = 0; i < spec.points.size(); ++i) {
-    const Settings& settings = spec.points[i].settings;
-    if (left_of(i) == 0 || !IsFederated(settings)) continue;
-    ++points;
-    multiplications += MultiplicationsOf(settings) * static_cast<double>(left_of(i));
+    if (left_of(i) == 0) continue;
+    BANDANA_ASSIGN_OR_RETURN(const double each, MultiplicationsOf(spec.points[i].settings));
+    if (each > 0) points.push_back(i);
+    multiplications += each * static_cast<double>(left_of(i));
   }
   if (multiplications < kSurelyShort) return estimate;
   const double all = std::min(kMostInAll, kShareOfRun * multiplications / kRate / estimate.threads);
-  const double enough = std::min(kMostPerPoint, all / static_cast<double>(points));
-  for (std::size_t i = 0; i < spec.points.size(); ++i) {
-    const Settings& settings = spec.points[i].settings;
-    if (left_of(i) == 0 || !IsFederated(settings)) continue;
-    BANDANA_ASSIGN_OR_RETURN(const ReplicateEstimate each, EstimateReplicate(settings, enough, time));
+  const double enough = std::min(kMostPerPoint, all / static_cast<double>(points.size()));
+  for (const std::size_t i : points) {
+    BANDANA_ASSIGN_OR_RETURN(const ReplicateEstimate each,
+                             EstimateReplicate(spec.points[i].settings, enough, time));
     estimate.seconds += each.seconds * static_cast<double>(left_of(i)) / estimate.threads;
     estimate.shortest = estimate.shortest == 0 ? each.rounds : std::min(estimate.shortest, each.rounds);
     estimate.longest = std::max(estimate.longest, each.rounds);

@@ -10,9 +10,10 @@
 #include "bandana/lab/settings.h"
 #include "bandana/lab/spec.h"
 
-/// An estimate, made before a run starts, of how long its federated points will take. Each point's first
-/// replicate is run for a few rounds, which take a fraction of a second, and the time is extrapolated to the
-/// horizon. A run with fewer rounds is called a cut. Other points count as taking no time.
+/// An estimate, made before a run starts, of how long its points will take, if their algorithm says how to
+/// shorten a run (Family::for_short_run). Each point's first replicate is run for a few rounds, which take a
+/// fraction of a second, and the time is extrapolated to the horizon. A run with fewer rounds is called a
+/// cut. Other points count as taking no time.
 namespace bandana::lab {
 
 /// Runs a replicate with these settings and returns how many seconds that took.
@@ -24,8 +25,7 @@ struct ReplicateEstimate {
 };
 
 /// Returns a point's settings for a cut of so many rounds. A round of the cut must not take longer than a
-/// round of the whole run, so the cut has one checkpoint, the prefix-sum mechanism of the whole horizon, and
-/// no syncs if the schedule has only a few syncs in a run.
+/// round of the whole run, so the cut has one checkpoint and the options that the algorithm wants changed.
 absl::StatusOr<Settings> CutTo(const Settings& settings, Count rounds);
 
 /// Estimates the time of one replicate. Cuts grow by factors of two until one takes `enough` seconds more

@@ -23,7 +23,11 @@ namespace {
 
 absl::StatusOr<Exhibit> ReadExhibit(const std::string& file, const std::string& text) {
   Exhibit exhibit{.name = std::filesystem::path(file).stem().string(), .file = file, .text = text};
-  BANDANA_ASSIGN_OR_RETURN(exhibit.claims, ReadClaims(text, file));
+  BANDANA_ASSIGN_OR_RETURN(ExhibitClaims claims, ReadClaims(text, file));
+  exhibit.claims = std::move(claims.claims);
+  exhibit.bounds = std::move(claims.bounds);
+  exhibit.not_runnable = std::move(claims.not_runnable);
+  exhibit.stand_in = std::move(claims.stand_in);
   exhibit.title = toml::parse(text, file)["name"].value_or(exhibit.name);
   return exhibit;
 }
@@ -59,6 +63,30 @@ std::vector<std::string> KeysAsWritten(const toml::table& table) {
   std::vector<std::string> names;
   for (auto& [line, column, name] : keys) names.push_back(std::move(name));
   return names;
+}
+
+std::string TextOf(const toml::node& node) {
+  std::ostringstream text;
+  node.visit([&](const auto& typed) { text << typed; });
+  return text.str();
+}
+
+// Adds the values of a scale's table, with the values of the paper's scale beside them.
+void AddScaled(const toml::table& scaled, const toml::table& paper, const std::string& within,
+               std::vector<ScaledValue>& values) {
+  for (const auto& [key, node] : scaled) {
+    const toml::node* base = paper.get(key.str());
+    const toml::table* inner = node.as_table();
+    const std::string name(key.str());
+    if (inner != nullptr) {
+      static const auto& none = *new toml::table();
+      const bool sweep = name == "sweep";  // its keys are whole
+      AddScaled(*inner, base != nullptr && base->is_table() ? *base->as_table() : none,
+                sweep ? "" : within + name + ".", values);
+      continue;
+    }
+    values.push_back({within + name, TextOf(node), base == nullptr ? "" : TextOf(*base)});
+  }
 }
 
 // Merges the tables of `over` into `base` and replaces all other values. A scale sweeps no key that the
@@ -137,7 +165,7 @@ absl::StatusOr<Spec> ExhibitSpec(const Exhibit& exhibit, Scale scale, const Over
   const toml::node_view<toml::node> scaled = table["scale"][name];
   if (!scaled.is_table()) return ParseSpec(exhibit.text, exhibit.file, overrides);
   const toml::table smaller = *scaled.as_table();
-  for (const char* no_part : {"scale", "claim", "where"}) table.erase(no_part);
+  for (const std::string_view key : kExhibitKeys) table.erase(key);
   const std::vector<std::string> sweep_order =
       table["sweep"].is_table() ? KeysAsWritten(*table["sweep"].as_table()) : std::vector<std::string>();
   MergeOver(table, smaller);
@@ -154,19 +182,87 @@ absl::StatusOr<Spec> ExhibitSpec(const Exhibit& exhibit, Scale scale, const Over
   return spec;
 }
 
+std::vector<ScaledValue> ScaledValues(const Exhibit& exhibit, Scale scale) {
+  const toml::table table = toml::parse(exhibit.text, exhibit.file);
+  const toml::table* scaled = table["scale"][ScaleNames()[static_cast<std::size_t>(scale)]].as_table();
+  std::vector<ScaledValue> values;
+  if (scaled != nullptr) AddScaled(*scaled, table, "", values);
+  std::erase_if(values, [](const ScaledValue& value) { return value.here == value.paper; });
+  std::sort(values.begin(), values.end(),
+            [](const ScaledValue& a, const ScaledValue& b) { return a.key < b.key; });
+  return values;
+}
+
+namespace {
+
+Json ScaleJson(const Exhibit& exhibit, Scale scale) {
+  Json json = {{"name", ScaleNames()[static_cast<std::size_t>(scale)]}, {"differs", Json::array()}};
+  for (const ScaledValue& value : ScaledValues(exhibit, scale)) {
+    json["differs"].push_back({{"key", value.key},
+                               {"here", value.here},
+                               {"paper", value.paper.empty() ? Json(nullptr) : Json(value.paper)}});
+  }
+  return json;
+}
+
+Json BoundsJson(const Exhibit& exhibit, const Findings& findings) {
+  Json json = Json::array();
+  for (const Bound& bound : exhibit.bounds) {
+    const absl::StatusOr<BoundLine> line = Draw(bound, findings);
+    Json one = {{"says", bound.claim.says}, {"paper", bound.claim.paper}, {"rate", bound.rate}};
+    if (!line.ok()) {
+      one["missing"] = std::string(line.status().message());
+      json.push_back(std::move(one));
+      continue;
+    }
+    Json measured = Json::array();
+    Json se = Json::array();
+    for (const Estimate& estimate : line->measured) {
+      measured.push_back(estimate.value);
+      se.push_back(estimate.se);
+    }
+    one.update({{"of", line->of},
+                {"along", line->along},
+                {"x", line->x},
+                {"measured", measured},
+                {"se", se},
+                {"bound", line->bound}});
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+// Returns the content of verdict.json (docs/exhibits.md).
+Json VerdictJson(const Exhibit& exhibit, Scale scale, const std::vector<Verdict>& verdicts,
+                 const Findings& findings) {
+  Json not_runnable = Json::array();
+  for (const NotRunnable& one : exhibit.not_runnable) {
+    not_runnable.push_back({{"what", one.what}, {"paper", one.paper}, {"reason", one.reason}});
+  }
+  return {{"exhibit", exhibit.name},
+          {"title", exhibit.title},
+          {"scale", ScaleJson(exhibit, scale)},
+          {"stand_in", exhibit.stand_in.empty() ? Json(nullptr) : Json(exhibit.stand_in)},
+          {"verdicts", ToJson(verdicts)},
+          {"not_runnable", not_runnable},
+          {"bounds", BoundsJson(exhibit, findings)}};
+}
+
+}  // namespace
+
 absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, const Spec& spec,
                                         const RunOptions& options, const std::atomic<bool>& stop) {
   Reproduction reproduction;
   RunOptions with_verdicts = options;
-  with_verdicts.conclude = [&](const Json& summary) {
+  with_verdicts.conclude = [&](Json& summary) {
     const Findings findings(summary, spec);
     for (const PaperClaim& claim : exhibit.claims) reproduction.verdicts.push_back(Judge(claim, findings));
-    Json added = {{"verdicts", ToJson(reproduction.verdicts)}};
-    if (scale == Scale::kSmoke) added["verdicts_note"] = "Scale smoke has too few runs to settle a claim.";
-    return added;
+    reproduction.json = VerdictJson(exhibit, scale, reproduction.verdicts, findings);
+    summary["scale"] = reproduction.json["scale"];
+    return Json{{"verdict", reproduction.json}};
   };
   BANDANA_ASSIGN_OR_RETURN(reproduction.summary, RunExperiment(spec, with_verdicts, stop));
-  BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/verdict.json", Dump(ToJson(reproduction.verdicts))));
+  BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/verdict.json", Dump(reproduction.json)));
   return reproduction;
 }
 

@@ -22,7 +22,10 @@ struct Exhibit {
   std::string title;  ///< the name of the experiment
   std::string file;   ///< the file, for messages
   std::string text;   ///< the content of the file
-  std::vector<PaperClaim> claims;
+  std::vector<PaperClaim> claims = {};
+  std::vector<Bound> bounds = {};
+  std::vector<NotRunnable> not_runnable = {};
+  std::string stand_in = {};  ///< what stands in for data that is not public; empty: nothing does
 };
 
 /// Returns the exhibits that are compiled into the program, ordered by name.
@@ -45,9 +48,20 @@ absl::StatusOr<Scale> ScaleOf(std::string_view name);
 
 absl::StatusOr<Spec> ExhibitSpec(const Exhibit& exhibit, Scale scale, const Overrides& overrides);
 
+/// A value of the spec that a smaller scale changes.
+struct ScaledValue {
+  std::string key;
+  std::string here;   ///< the value at this scale, as TOML
+  std::string paper;  ///< the value at the paper's scale; empty: the default
+};
+
+/// Returns what a scale changes, ordered by key.
+std::vector<ScaledValue> ScaledValues(const Exhibit& exhibit, Scale scale);
+
 struct Reproduction {
   Json summary;
   std::vector<Verdict> verdicts;
+  Json json;  ///< the content of verdict.json
 };
 
 /// Runs the exhibit's spec with RunExperiment. Writes the verdicts on the claims to verdict.json beside the

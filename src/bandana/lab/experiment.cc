@@ -2,44 +2,32 @@
 
 #include <utility>
 
-#include "bandana/algorithms/fed_ucb/probe.h"
-#include "bandana/bandit/worlds/round_contexts.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/failure.h"
 #include "bandana/lab/spec.h"
 
 namespace bandana::lab {
-namespace {
 
-// Sets the level of the probe's contexts. It is computed from the algorithm's parameters; no other contexts
-// depend on the algorithm.
-absl::Status AimProbe(Experiment& experiment, const WorldDraw& draw) {
-  auto* contexts = std::any_cast<RoundContextsParams>(&experiment.world);
-  if (contexts == nullptr || contexts->contexts != RoundLaw::kProbe) return absl::OkStatus();
-  if (experiment.family->name != "fed-ucb") {
-    return InvalidOption("environment.contexts", "probe", "gap, sphere unless algorithm.name = \"fed-ucb\"");
+absl::StatusOr<std::unique_ptr<World>> MakeWorldOf(Experiment& experiment, std::uint32_t replicate) {
+  const WorldDraw draw{.horizon = experiment.run.horizon,
+                       .seed = static_cast<std::uint64_t>(experiment.run.seed),
+                       .replicate = replicate,
+                       .one_client_per_round = experiment.family->one_client_per_round};
+  if (experiment.family->aim) {
+    const absl::Status aimed =
+        experiment.family->aim(experiment.params, experiment.privacy, draw, experiment.world);
+    BANDANA_RETURN_IF_ERROR(WithKey(aimed, experiment, false));
   }
-  contexts->horizon = draw.horizon;
-  BANDANA_ASSIGN_OR_RETURN(contexts->probe_level,
-                           FedUcbProbeLevel(std::any_cast<const FedUcbParams&>(experiment.params),
-                                            experiment.privacy, RoundContexts::FactsOf(*contexts)));
-  return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<World>> world = experiment.kind->make(experiment.world, draw);
+  if (!world.ok()) return WithKey(world.status(), experiment, true);
+  return world;
 }
-
-}  // namespace
 
 absl::StatusOr<Instance> MakeInstance(const Settings& settings, std::uint32_t replicate) {
   Instance instance;
   Experiment& experiment = instance.experiment;
   BANDANA_ASSIGN_OR_RETURN(experiment, ReadExperiment(settings));
-  const WorldDraw draw{.horizon = experiment.run.horizon,
-                       .seed = static_cast<std::uint64_t>(experiment.run.seed),
-                       .replicate = replicate,
-                       .one_client_per_round = experiment.family->one_client_per_round};
-  BANDANA_RETURN_IF_ERROR(WithKey(AimProbe(experiment, draw), experiment, false));
-  absl::StatusOr<std::unique_ptr<World>> world = experiment.kind->make(experiment.world, draw);
-  if (!world.ok()) return WithKey(world.status(), experiment, true);
-  instance.world = *std::move(world);
+  BANDANA_ASSIGN_OR_RETURN(instance.world, MakeWorldOf(experiment, replicate));
   absl::StatusOr<Federation> federation =
       experiment.family->create(experiment.params, experiment.privacy, instance.world->facts());
   if (!federation.ok()) return WithKey(federation.status(), experiment, false);

@@ -23,6 +23,9 @@ struct Instance {
   Federation federation;
 };
 
+/// Makes the world of a replicate. It completes those parameters of the world that depend on the algorithm.
+absl::StatusOr<std::unique_ptr<World>> MakeWorldOf(Experiment& experiment, std::uint32_t replicate);
+
 absl::StatusOr<Instance> MakeInstance(const Settings& settings, std::uint32_t replicate);
 
 /// Returns how a replicate of the point is simulated.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "bandana/algorithms/elimination/phased_elimination.h"
+#include "bandana/federation/observations.h"
 #include "bandana/lab/summary.h"
 
 namespace bandana::lab {

@@ -83,18 +83,19 @@ class Resolver {
     BANDANA_RETURN_IF_ERROR(algorithm.check(*name).status());
     const Value* kind = given_("environment.kind");
     if (kind != nullptr) BANDANA_RETURN_IF_ERROR(KindOption().check(*kind).status());
+    const std::vector<std::string> worlds = WorldsOf(ToText(*name));
+    if (kind != nullptr && std::find(worlds.begin(), worlds.end(), ToText(*kind)) == worlds.end()) {
+      return InvalidOption(
+          "environment.kind", ToText(*kind),
+          fmt::format("{} with algorithm.name = \"{}\"", fmt::join(worlds, ", "), ToText(*name)));
+    }
     Experiment& experiment = point_.experiment;
     BANDANA_ASSIGN_OR_RETURN(experiment.family,
                              Families().FindFamily(ToText(*name), kind == nullptr ? "" : ToText(*kind)));
-    const std::vector<std::string>& worlds = experiment.family->worlds;
-    const std::string of = kind == nullptr ? worlds.front() : ToText(*kind);
-    if (std::find(worlds.begin(), worlds.end(), of) == worlds.end()) {
-      return InvalidOption("environment.kind", of,
-                           fmt::format("{} with algorithm.name = \"{}\"",
-                                       fmt::join(WorldsOf(ToText(*name)), ", "), ToText(*name)));
-    }
+    const std::string& fallback = experiment.family->worlds.front();
+    const std::string of = kind == nullptr ? fallback : ToText(*kind);
     BANDANA_ASSIGN_OR_RETURN(experiment.kind, Families().FindWorld(of, experiment.family->time));
-    Take("environment.kind", of, worlds.front());
+    Take("environment.kind", of, fallback);
     Take("algorithm.name", *name, std::nullopt);
     return absl::OkStatus();
   }
@@ -152,10 +153,29 @@ std::string KeyOfFact(const Experiment& experiment, const std::string& field) {
   if (field == "people") {
     return experiment.family->time == TimeModel::kSlot ? "environment.population" : "federation.agents";
   }
-  return KeyAmong(experiment.kind->options, field).value_or("environment." + field);
+  const std::vector<Option>& options = experiment.kind->options;
+  if (field == "context_norm") return "environment.context_bound";
+  if (field == "theta_norm" && !KeyAmong(options, field)) return "environment.theta_bound";
+  return KeyAmong(options, field).value_or("environment." + field);
+}
+
+// Returns the dotted key for a parameter of a service's process, if an option sets it.
+std::optional<std::string> KeyOfService(const std::string& field) {
+  if (field == "self") return "service.node";
+  if (field == "neighbours") return "service.peers";
+  return KeyAmong(ServiceOptions(), field);
 }
 
 }  // namespace
+
+std::vector<std::string> KeysOf(const Experiment& experiment) {
+  std::vector<std::string> keys = {"algorithm.name", "environment.kind"};
+  for (const std::vector<Option>* options :
+       {&experiment.kind->options, &experiment.family->options, &experiment.family->simulation_options}) {
+    for (const Option& option : *options) keys.push_back(option.FullKey());
+  }
+  return keys;
+}
 
 absl::StatusOr<ResolvedPoint> ResolvePoint(const GivenValue& given) { return Resolver(given).Resolve(); }
 
@@ -172,7 +192,8 @@ absl::Status WithKey(const absl::Status& status, const Experiment& experiment, b
   const std::optional<Part> part = PartOf(status);
   std::optional<std::string> key;
   if (part == Part::kFacts) key = KeyOfFact(experiment, field);
-  if (part != Part::kFacts && part != Part::kPrivacy) {
+  if (part == Part::kService) key = KeyOfService(field);
+  if (!part.has_value() || part == Part::kParams) {
     key = of_world ? KeyAmong(experiment.kind->options, field) : KeyAmong(experiment.family->options, field);
     if (!key.has_value() && !of_world) key = KeyAmong(experiment.family->simulation_options, field);
   }

@@ -33,6 +33,10 @@ struct ResolvedPoint {
   Experiment experiment;
 };
 
+/// Returns the dotted keys of all options of the point's algorithm and world, also of those that do not apply
+/// with the values that were given.
+std::vector<std::string> KeysOf(const Experiment& experiment);
+
 /// Returns the value that the user gave for a dotted key, or null.
 using GivenValue = std::function<const Value*(const std::string& key)>;
 

@@ -53,16 +53,20 @@ std::vector<std::string> MetricNames(const Spec& spec) {
   bool agents = false;   // whether some point has agents that play in every round
   bool network = false;  // whether some point has agents on a network of messages
   bool users = false;
-  bool logs = false;
+  std::vector<std::string> own;  // of worlds and algorithms
   for (const Point& point : spec.points) {
+    const std::string& kind = point.settings.Text("environment.kind");
     const absl::StatusOr<const Family*> family =
-        Families().FindFamily(point.settings.Text("algorithm.name"), point.settings.Text("environment.kind"));
+        Families().FindFamily(point.settings.Text("algorithm.name"), kind);
     BANDANA_CHECK(family.ok());  // the spec was resolved with it
     const TimeModel time = (*family)->time;
+    const absl::StatusOr<const WorldKind*> world = Families().FindWorld(kind, time);
+    BANDANA_CHECK(world.ok());
+    own.insert(own.end(), (*world)->metrics.begin(), (*world)->metrics.end());
+    own.insert(own.end(), (*family)->metrics.begin(), (*family)->metrics.end());
     agents |= time == TimeModel::kRound || time == TimeModel::kTick;
     network |= time == TimeModel::kTick;
     users |= time == TimeModel::kUser;
-    logs |= point.settings.Text("environment.kind") == "replay";
   }
   std::vector<std::string> names = CommonMetricNames();
   const auto add = [&](bool wanted, std::initializer_list<const char*> more) {
@@ -71,8 +75,10 @@ std::vector<std::string> MetricNames(const Spec& spec) {
   add(agents, {"regret_per_agent", "syncs", "first_sync", "repairs"});
   add(network, {"communication_cost", "paper_cost", "links_server", "links_peer", "slots", "messages",
                 "bytes_on_wire", "waiting_pulls", "waiting_regret", "lost_tallies", "disagreements"});
-  add(users, {"clipped_contexts", "clipped_rewards", "unsolved"});
-  add(logs, {"value", "value_low", "value_high", "offered", "matched"});
+  add(users, {"clipped_contexts", "clipped_rewards", "unsolved", "eliminated", "estimation_error"});
+  for (const std::string& name : own) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
   return names;
 }
 

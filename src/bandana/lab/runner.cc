@@ -68,9 +68,12 @@ class Pool {
     while (!stop_ && !failed_) {
       const std::size_t task = next_++;
       if (task >= total) return;
-      Commit(task, RunReplicate(spec_.points[task / replicates].settings,
-                                static_cast<std::uint32_t>(task % replicates), stop_, threads_each_,
-                                trace_.is_open()));
+      const Point& point = spec_.points[task / replicates];
+      absl::StatusOr<Outcome> outcome =
+          RunReplicate(point.settings, static_cast<std::uint32_t>(task % replicates), stop_, threads_each_,
+                       trace_.is_open());
+      if (!outcome.ok()) outcome = WithSource(outcome.status(), point.sources, spec_.file);
+      Commit(task, std::move(outcome));
     }
   }
 
@@ -121,7 +124,9 @@ class Pool {
 
 // Checks all points before any of them runs, so that an error in a late point shows at once.
 absl::Status CheckPoints(const Spec& spec) {
-  for (const Point& point : spec.points) BANDANA_RETURN_IF_ERROR(CheckPoint(point.settings));
+  for (const Point& point : spec.points) {
+    BANDANA_RETURN_IF_ERROR(WithSource(CheckPoint(point.settings), point.sources, spec.file));
+  }
   return absl::OkStatus();
 }
 
@@ -136,7 +141,7 @@ void SayHowLong(const Spec& spec, std::size_t done, int threads, const std::atom
 
 absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
                                    const std::atomic<bool>& stop) {
-  BANDANA_RETURN_IF_ERROR(WithFile(CheckPoints(spec), spec.file));
+  BANDANA_RETURN_IF_ERROR(CheckPoints(spec));
   // All checks, and the trace file, come before the folder is made, so that a failed attempt leaves no folder
   // in the way of the next one.
   std::ofstream trace;
@@ -160,17 +165,18 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
     if (!options.quiet) SayHowLong(spec, results.done(), threads, stop);
     Progress progress("replicates", total, results.done(), options.quiet);
     Pool pool(spec, results, trace, progress, stop);
-    BANDANA_RETURN_IF_ERROR(WithFile(pool.Run(threads), spec.file));
+    BANDANA_RETURN_IF_ERROR(pool.Run(threads));
   }
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
   BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
+  const Json concluded = options.conclude ? options.conclude(summary) : Json::object();
   Json data = {{"summary", summary},
                {"spec", spec.toml},
                {"command", options.command},
                {"swept", spec.swept},
                {"simulated", true}};
-  if (options.conclude) data.update(options.conclude(summary));
+  data.update(concluded);
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/summary.json", Dump(summary)));
   BANDANA_RETURN_IF_ERROR(WriteFile(options.out + "/report.html", RenderReport(data)));
   return summary;

@@ -18,8 +18,8 @@ struct RunOptions {
   std::string command;  ///< the command line that runs it again, for the report
   std::string trace;    ///< the file for a trace: every phase's plan, release, estimate and active set, or
                         ///< every agent's decisions; empty: no trace
-  /// Returns more data for the report, from the finished summary; empty: there is none.
-  std::function<Json(const Json& summary)> conclude = nullptr;
+  /// Returns more data for the report, from the finished summary, to which it may add; empty: there is none.
+  std::function<Json(Json& summary)> conclude = nullptr;
 };
 
 /// Runs every replicate of every point and writes spec.toml, results.csv, summary.json and report.html.

@@ -29,6 +29,25 @@ struct Given {
 };
 using Givens = std::map<std::string, Given>;
 
+// The algorithms and worlds of some points, and the keys of their options.
+struct Known {
+  std::set<std::string> keys;
+  std::set<std::string> algorithms;
+  std::set<std::string> worlds;
+
+  void Add(const Experiment& experiment) {
+    for (std::string& key : KeysOf(experiment)) keys.insert(std::move(key));
+    algorithms.insert(experiment.family->name);
+    worlds.insert(experiment.kind->name);
+  }
+
+  void Merge(const Known& other) {
+    keys.insert(other.keys.begin(), other.keys.end());
+    algorithms.insert(other.algorithms.begin(), other.algorithms.end());
+    worlds.insert(other.worlds.begin(), other.worlds.end());
+  }
+};
+
 struct Variant {
   std::string label;
   Givens givens;
@@ -120,7 +139,8 @@ class Reader {
         KeepEarlier(status, ReadSweep(node, ""));
       } else if (name == "variant") {
         KeepEarlier(status, ReadVariants(node));
-      } else if (name != "scale" && name != "where" && name != "claim") {  // for bandana reproduce
+      } else if (std::find(std::begin(kExhibitKeys), std::end(kExhibitKeys), name) ==
+                 std::end(kExhibitKeys)) {
         KeepEarlier(status, ReadInto(name, node, base_));
       }
     }
@@ -177,7 +197,7 @@ class Reader {
     Spec spec;
     spec.file = file_;
     if (!base_.contains("name")) {
-      base_["name"] = {.value = Value(std::filesystem::path(file_).stem().string())};
+      base_["name"] = {.value = std::filesystem::path(file_).stem().string(), .source = file_};
     }
     spec.name = std::get<std::string>(base_["name"].value);
     if (HasControlCharacter(spec.name)) {
@@ -188,8 +208,17 @@ class Reader {
                            .accepted = "a text of one line"});
     }
     for (const Sweep& sweep : sweeps_) spec.swept.push_back(sweep.key);
-    BANDANA_RETURN_IF_ERROR(Expand(Variant{}, spec));
-    for (const Variant& variant : variants_) BANDANA_RETURN_IF_ERROR(Expand(variant, spec));
+    Known known;
+    BANDANA_RETURN_IF_ERROR(Expand(Variant{}, spec, known));
+    for (const Variant& variant : variants_) {
+      Known known_here;
+      BANDANA_RETURN_IF_ERROR(Expand(variant, spec, known_here));
+      BANDANA_RETURN_IF_ERROR(RefuseIgnored(variant.givens, known_here));
+      known.Merge(known_here);
+    }
+    Givens of_whole_run = base_;
+    for (const Sweep& sweep : sweeps_) of_whole_run[sweep.key] = sweep.values.front();
+    BANDANA_RETURN_IF_ERROR(RefuseIgnored(of_whole_run, known));
     spec.toml = ToToml(spec.points);
     spec.sha256 = Sha256(spec.toml);
     for (const auto& [key, given] : base_) {
@@ -209,13 +238,13 @@ class Reader {
   int LineOf(const toml::node& node) const {
     return overriding_ ? 0 : static_cast<int>(node.source().begin.line);
   }
-  std::string Source() const { return overriding_ ? "--set" : file_; }
+  std::string SourceFile() const { return overriding_ ? "--set" : file_; }
 
   absl::Status BadType(const std::string& key, const toml::node& node, const std::string& accepted) const {
     std::ostringstream value;
     node.visit([&](const auto& typed) { value << typed; });
     return InvalidInput({.message = "a value of this type is not accepted",
-                         .file = Source(),
+                         .file = SourceFile(),
                          .line = LineOf(node),
                          .key = key,
                          .value = absl::StrReplaceAll(value.str(), {{"[ ", "["}, {" ]", "]"}}),
@@ -224,7 +253,7 @@ class Reader {
 
   absl::Status UnknownKey(const std::string& key, int line) const {
     return InvalidInput({.message = "unknown key",
-                         .file = Source(),
+                         .file = SourceFile(),
                          .line = line,
                          .key = key,
                          .accepted = "nearest known key: " + Nearest(key, KnownKeys())});
@@ -296,7 +325,7 @@ class Reader {
     if (options.empty()) return UnknownKey(key, LineOf(node));
     std::optional<Value> value = ValueOf(node);
     if (!value.has_value()) return BadType(key, node, options.front().accepted);
-    givens[key] = {*std::move(value), LineOf(node), Source()};
+    givens[key] = {*std::move(value), LineOf(node), SourceFile()};
     return absl::OkStatus();
   }
 
@@ -313,7 +342,7 @@ class Reader {
     if (options.empty()) return UnknownKey(key, LineOf(node));
     if (IsWholeRun(key)) {
       return InvalidInput({.message = "cannot be swept: it belongs to the whole run",
-                           .file = Source(),
+                           .file = SourceFile(),
                            .line = LineOf(node),
                            .key = "sweep." + key,
                            .accepted = "keys of environment, algorithm and privacy, and horizon"});
@@ -327,7 +356,7 @@ class Reader {
     for (const toml::node& element : *array) {
       std::optional<Value> value = ScalarOf(element);
       if (!value.has_value()) return BadType(key, element, options.front().accepted);
-      sweep.values.push_back({*std::move(value), LineOf(element), Source()});
+      sweep.values.push_back({*std::move(value), LineOf(element), SourceFile()});
     }
     sweeps_.push_back(std::move(sweep));
     return absl::OkStatus();
@@ -351,7 +380,7 @@ class Reader {
       for (const auto& [key, given] : variant.givens) {
         if (!IsWholeRun(key)) continue;
         return InvalidInput({.message = "cannot vary: it belongs to the whole run",
-                             .file = Source(),
+                             .file = SourceFile(),
                              .line = given.line,
                              .key = key,
                              .value = ToText(given.value),
@@ -362,9 +391,32 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // Refuses options that no algorithm or world of the run has. An option that one of them has and that does
+  // not apply with the values given is no mistake: a sweep or --set may well make it so.
+  absl::Status RefuseIgnored(const Givens& givens, const Known& known) const {
+    for (const auto& [key, given] : givens) {
+      const bool of_algorithm = key.starts_with("algorithm.");
+      if ((!of_algorithm && !key.starts_with("environment.")) || known.keys.contains(key)) continue;
+      const std::set<std::string>& names = of_algorithm ? known.algorithms : known.worlds;
+      const std::string table = key.substr(0, key.find('.') + 1);
+      std::vector<std::string> has;
+      for (const std::string& each : known.keys) {
+        if (each.starts_with(table)) has.push_back(each);
+      }
+      return InvalidInput({.message = fmt::format("{} {} no such option", fmt::join(names, ", "),
+                                                  names.size() == 1 ? "has" : "have"),
+                           .file = given.source,
+                           .line = given.line,
+                           .key = key,
+                           .value = ToText(given.value),
+                           .accepted = fmt::format("{}", fmt::join(has, ", "))});
+    }
+    return absl::OkStatus();
+  }
+
   // Adds a point for every combination of swept values, under a variant. A key that the variant sets itself
-  // is not swept.
-  absl::Status Expand(const Variant& variant, Spec& spec) const {
+  // is not swept. Adds the algorithms and worlds of these points to `known`.
+  absl::Status Expand(const Variant& variant, Spec& spec, Known& known) const {
     std::vector<const Sweep*> sweeps;
     for (const Sweep& sweep : sweeps_) {
       if (!variant.givens.contains(sweep.key)) sweeps.push_back(&sweep);
@@ -374,22 +426,26 @@ class Reader {
       Givens givens = base_;
       for (const auto& [key, given] : variant.givens) givens[key] = given;
       for (std::size_t i = 0; i < sweeps.size(); ++i) givens[sweeps[i]->key] = sweeps[i]->values[choice[i]];
-      BANDANA_RETURN_IF_ERROR(AddPoint(variant, givens, spec));
+      BANDANA_RETURN_IF_ERROR(AddPoint(variant, givens, spec, known));
       std::size_t i = sweeps.size();
       while (i > 0 && ++choice[i - 1] == sweeps[i - 1]->values.size()) choice[--i] = 0;
       if (i == 0) return absl::OkStatus();
     }
   }
 
-  absl::Status AddPoint(const Variant& variant, const Givens& givens, Spec& spec) const {
+  absl::Status AddPoint(const Variant& variant, const Givens& givens, Spec& spec, Known& known) const {
     absl::StatusOr<ResolvedPoint> resolved = ResolvePoint([&](const std::string& key) -> const Value* {
       const auto given = givens.find(key);
       return given == givens.end() ? nullptr : &given->second.value;
     });
-    if (!resolved.ok()) return WithSource(resolved.status(), givens);
+    Sources sources;
+    for (const auto& [key, given] : givens) sources[key] = {given.source, given.line};
+    if (!resolved.ok()) return WithSource(resolved.status(), sources, file_);
+    known.Add(resolved->experiment);
     Point point{.settings = std::move(resolved->settings),
                 .order = std::move(resolved->order),
-                .defaults = std::move(resolved->defaults)};
+                .defaults = std::move(resolved->defaults),
+                .sources = std::move(sources)};
     if (const auto given = givens.find("checkpoints"); given != givens.end()) {
       BANDANA_RETURN_IF_ERROR(CheckCheckpoints(point.settings, given->second));
     }
@@ -402,19 +458,11 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Adds to an error where the value that it names was written.
-  absl::Status WithSource(const absl::Status& status, const Givens& givens) const {
-    const std::optional<InputError> error = InputErrorOf(status);
-    const auto given = error.has_value() ? givens.find(error->key) : givens.end();
-    if (given == givens.end() || given->second.source.empty()) return WithFile(status, Source());
-    return WithFile(status, given->second.source, given->second.line);
-  }
-
   absl::Status CheckCheckpoints(const Settings& settings, const Given& given) const {
     const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value);
     if (list == nullptr || list->back() <= settings.Integer("horizon")) return absl::OkStatus();
     return InvalidInput({.message = "a checkpoint beyond the horizon",
-                         .file = Source(),
+                         .file = given.source,
                          .line = given.line,
                          .key = "checkpoints",
                          .value = fmt::format("{}", list->back()),
@@ -491,6 +539,13 @@ class Reader {
 };
 
 }  // namespace
+
+absl::Status WithSource(const absl::Status& status, const Sources& sources, const std::string& file) {
+  const std::optional<InputError> error = InputErrorOf(status);
+  const auto source = error.has_value() ? sources.find(error->key) : sources.end();
+  if (source == sources.end()) return WithFile(status, file);
+  return WithFile(status, source->second.file, source->second.line);
+}
 
 absl::StatusOr<Spec> LoadSpec(const std::string& path, const Overrides& overrides) {
   std::ifstream in(path);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,13 @@
 
 namespace bandana::lab {
 
+/// Where a value was written.
+struct Source {
+  std::string file;  ///< a file, or "--set"
+  int line = 0;      ///< from 1; 0: on the command line
+};
+using Sources = std::map<std::string, Source>;  ///< by dotted key
+
 /// One combination of settings that is run. It has every default filled in, and no option that has no effect.
 struct Point {
   std::string label;
@@ -20,7 +28,16 @@ struct Point {
   Settings varied;                 ///< the keys in which points may differ: swept, or set by a variant
   std::vector<std::string> order;  ///< the keys of `settings`, as a spec writes them
   std::map<std::string, std::optional<Value>> defaults;  ///< the default of each of these keys, if it has one
+  Sources sources;  ///< where each value that was given is written, [service] included
 };
+
+/// Adds to an error where the value that it names was written, or the file alone if it was not written.
+absl::Status WithSource(const absl::Status& status, const Sources& sources, const std::string& file);
+
+/// The tables and keys of a file that are not part of its spec: bandana reproduce reads them
+/// (docs/exhibits.md).
+inline constexpr std::string_view kExhibitKeys[] = {"scale", "claim",        "where",
+                                                    "bound", "not-runnable", "stand_in"};
 
 /// An experiment as a user wrote it, with every key and value checked.
 struct Spec {

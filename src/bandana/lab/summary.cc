@@ -5,10 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bandana/algorithms/fed_ucb/create.h"
-#include "bandana/bandit/worlds/linear.h"
 #include "bandana/core/status.h"
-#include "bandana/federation/clique_cover.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/version.h"
 
@@ -104,29 +101,20 @@ std::string Dump(const Json& json) { return json.dump(1, ' ', false, Json::error
 
 namespace {
 
-// Returns the net of actions that was played and a bound on the regret that it can have cost (null: unknown).
-// Returns null if there is no net.
-absl::StatusOr<Json> NetStatement(const Experiment& experiment) {
-  const auto* params = std::any_cast<LinearWorldParams>(&experiment.world);
-  if (params == nullptr) return Json(nullptr);
-  BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net, NetOf(*params, experiment.run.horizon));
-  if (!net.has_value()) return Json(nullptr);
-  return Json{{"set", net->set.has_value() ? NameOf(*net->set) : "finite"},
-              {"sampled", net->sampled},
-              {"radius", net->radius},
-              {"regret_at_most", net->cost.has_value() ? Json(*net->cost) : Json(nullptr)}};
+// Adds what a world or an algorithm tells about itself, for example the net of actions that was played. A
+// value that is not known is null.
+void Add(const std::vector<Statement>& statements, Json& point) {
+  for (const Statement& statement : statements) {
+    Json& json = point[statement.name] = Json::object();
+    for (const auto& [key, value] : statement.values) {
+      json[key] = value.has_value() ? lab::ToJson(*value) : Json(nullptr);
+    }
+  }
 }
 
-// Returns the graph of peers and the size of a clique cover of its power: the graph in which peers at a
-// distance of at most gamma are joined. Returns null if there is no graph.
-Json GraphStatement(const Instance& instance) {
-  const auto* params = std::any_cast<FedUcbP2pParams>(&instance.experiment.params);
-  const Graph* graph = instance.federation.topology.graph();
-  if (params == nullptr || graph == nullptr) return nullptr;
-  return Json{{"nodes", graph->nodes()},
-              {"edges", graph->edges()},
-              {"diameter", graph->diameter()},
-              {"cliques", CliqueCover(graph->Power(static_cast<int>(params->gamma))).size()}};
+absl::StatusOr<std::vector<Statement>> DescribeWorld(const Experiment& experiment) {
+  if (!experiment.kind->describe) return std::vector<Statement>{};
+  return experiment.kind->describe(experiment.world, experiment.run.horizon);
 }
 
 // Returns a picture of the network traffic in the first replicate. The replicate is run again for this,
@@ -196,7 +184,15 @@ Json PrivacyStatement(const Instance& instance, const std::string& void_reason) 
   statement["nominal"] = nullptr;
   if (privacy.is_private()) statement["nominal"] = {{"epsilon", privacy.epsilon}, {"delta", privacy.delta}};
   statement["delivered"] = Json::array();
-  for (const Claim& claim : claims) statement["delivered"].push_back(ToJson(claim));
+  statement["asked"] = Json::array();
+  for (const Claim& claim : claims) {
+    statement["delivered"].push_back(ToJson(claim));
+    Json asked = nullptr;
+    if (claim.asked) {
+      asked = {{"epsilon", claim.asked_epsilon.value_or(privacy.epsilon)}, {"delta", privacy.delta}};
+    }
+    statement["asked"].push_back(std::move(asked));
+  }
   const std::optional<DpGuarantee> weakest = Weakest(claims);
   statement["weakest"] = nullptr;
   if (weakest) statement["weakest"] = {{"epsilon", weakest->epsilon}, {"delta", weakest->delta}};
@@ -214,8 +210,7 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
     for (const auto& [key, value] : point.varied.values()) varied[key] = ToJson(value);
     BANDANA_ASSIGN_OR_RETURN(const Instance instance, MakeInstance(point.settings, 0));
     const Json privacy = PrivacyStatement(instance, instance.federation.void_reason());
-    BANDANA_ASSIGN_OR_RETURN(const Json net, NetStatement(instance.experiment));
-    const Json graph = GraphStatement(instance);
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Statement> about_world, DescribeWorld(instance.experiment));
     BANDANA_ASSIGN_OR_RETURN(const Json network, NetworkStatement(instance, point.settings));
     summary["points"].push_back({{"point", varied},
                                  {"label", point.label},
@@ -224,14 +219,14 @@ absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, con
                                  {"metrics", MetricsAtEnd(results.values()[i], names)},
                                  {"curve", Curve(results.values()[i], Checkpoints(point.settings), names)},
                                  {"privacy", privacy}});
-    if (!net.is_null()) summary["points"].back()["net"] = net;
+    Add(about_world, summary["points"].back());
     std::vector<std::string> notes;
     for (const Note& note : instance.federation.notes) {
       if (note.weight != Note::Weight::kVoidsClaim) notes.push_back(note.text);
     }
     if (!notes.empty()) summary["points"].back()["notes"] = notes;
     if (!network.is_null()) summary["points"].back()["network"] = network;
-    if (!graph.is_null()) summary["points"].back()["graph"] = graph;
+    if (instance.federation.describe) Add(instance.federation.describe(), summary["points"].back());
   }
   return summary;
 }

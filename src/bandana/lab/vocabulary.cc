@@ -37,7 +37,8 @@ std::vector<Option> MakeGeneralOptions() {
                "How many independent runs each point has. Points are compared on the same instances.")
       .Custom(
           "checkpoints", Claims::kKept, checkpoints,
-          "The rounds at which results are written: log-spaced, so many evenly spaced ones, or these.",
+          "The rounds at which results are written. \"log\": evenly spaced on a logarithmic scale. A number: "
+          "so many rounds, evenly spaced. A list: these rounds.",
           [checkpoints](const Value& value) { return CheckCheckpoints(value, checkpoints); },
           [](P& p, const Value& value) { p.checkpoints = value; }, [](const P& p) { return p.checkpoints; })
       .options();
@@ -59,15 +60,15 @@ std::vector<Option> MakeServiceOptions() {
             "Where agents and the shuffler find the server.")
       .Text("shuffler", Claims::kKept, &P::text, "ADDRESS:PORT", "Where agents find the shuffler.")
       .Text("ledger", Claims::kKept, &P::text, "a path, from the working folder",
-            "The file in which a role keeps its charges and draws over restarts. Without it they are kept in "
-            "memory.")
+            "The file in which a role keeps its charges and "
+            "draws over restarts. Without it they are kept in memory.")
       .Number("deployment_epsilon", Claims::kKept, &P::number, Positive, "a finite number > 0",
               "The most that all releases of a ledger may add up to, with deployment_delta.")
       .Number(
           "deployment_delta", Claims::kKept, &P::number, [](double value) { return value >= 0 && value < 1; },
           "a number in [0, 1)", "The delta of deployment_epsilon.")
       .Integer("node", Claims::kKept, &P::integer, 1,
-               "Which peer, or which agent with arms, this process is.")
+               "The number of this process among the peers, or among the agents of a multi-armed bandit.")
       .Text("peers", Claims::kKept, &P::text, "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...",
             "Where peers, and agents with arms that have neighbours, listen.")
       .Text("clients", Claims::kKept, &P::text, "FIRST-LAST, for example 1-500",
@@ -84,7 +85,8 @@ Option NamesOption(std::string table, std::string key, std::string sentence, std
                 .accepted = internal::OneOf(words),
                 .sentence = std::move(sentence),
                 .words = words,
-                .claims = Claims::kChanged};
+                .claims = Claims::kChanged,
+                .condition = ""};
   option.check = [full = option.FullKey(), words, accepted = option.accepted](const Value& value) {
     return internal::CheckWord(full, value, words, accepted);
   };

@@ -23,13 +23,15 @@ bool Ascending(const std::vector<ArmId>& arms) {
 // Sums from another process may hold anything, so everything is checked.
 absl::Status CheckShape(const ArmSums& sums) {
   if (!(sums.agents >= 1 && sums.agents < kMostTotal && sums.pulls >= 1 && sums.pulls < kMostTotal)) {
-    return absl::InvalidArgumentError(fmt::format("sums of {} pulls of {} agents", sums.pulls, sums.agents));
+    return absl::InvalidArgumentError(
+        fmt::format("the sums say {} pulls of {} agents, which is not possible", sums.pulls, sums.agents));
   }
   const bool noisy = sums.noise_scale > 0 && sums.noise_scale < kInfinity;
   const bool terms = noisy ? sums.noise_terms >= 1 && sums.noise_terms < kMostTotal : sums.noise_terms == 0;
   if (!((noisy || sums.noise_scale == 0) && terms)) {
     return absl::InvalidArgumentError(
-        fmt::format("{} terms of noise of scale {}", sums.noise_terms, sums.noise_scale));
+        fmt::format("the sums say {} terms of noise of scale {}, which is not possible", sums.noise_terms,
+                    sums.noise_scale));
   }
   if (sums.units.size() != sums.arms.size()) {
     return absl::InvalidArgumentError(
@@ -40,10 +42,11 @@ absl::Status CheckShape(const ArmSums& sums) {
 
 absl::Status CheckScale(double scale, double other) {
   if (scale == other) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("noise of scale {} among noise of {}", other, scale));
+  return absl::InvalidArgumentError(
+      fmt::format("this release has noise of scale {}, but the others have {}", other, scale));
 }
 
-absl::Status TooMany() { return absl::OutOfRangeError("sums of arms that leave 2^62 units"); }
+absl::Status TooMany() { return absl::OutOfRangeError("the sum of an arm exceeds 2^62 units"); }
 
 bool Within(std::int64_t units) { return units >= -kMostTotal && units < kMostTotal; }
 
@@ -73,7 +76,7 @@ absl::Status Pick(const ArmSums& sums, const std::vector<ArmId>& arms, std::vect
   for (std::size_t i = 0; i < arms.size(); ++i) {
     while (at < sums.arms.size() && sums.arms[at] < arms[i]) ++at;
     if (at == sums.arms.size() || sums.arms[at] != arms[i]) {
-      return absl::InvalidArgumentError(fmt::format("sums without arm {}", arms[i]));
+      return absl::InvalidArgumentError(fmt::format("the sums lack arm {}", arms[i]));
     }
     units[i] = sums.units[at];
   }
@@ -85,7 +88,7 @@ absl::Status Pick(const ArmSums& sums, const std::vector<ArmId>& arms, std::vect
 absl::Status ArmHistory::Add(const Released<ArmSums>& release) {
   const ArmSums& next = release.value();
   BANDANA_RETURN_IF_ERROR(CheckShape(next));
-  if (!Ascending(next.arms)) return absl::InvalidArgumentError("arms that are not in ascending order");
+  if (!Ascending(next.arms)) return absl::InvalidArgumentError("the arms must be in ascending order");
   if (!sums_) {
     if (!std::all_of(next.units.begin(), next.units.end(), Within)) return TooMany();
     sums_ = next;
@@ -93,8 +96,8 @@ absl::Status ArmHistory::Add(const Released<ArmSums>& release) {
   }
   BANDANA_RETURN_IF_ERROR(CheckScale(sums_->noise_scale, next.noise_scale));
   if (next.agents != sums_->agents) {
-    return absl::InvalidArgumentError(
-        fmt::format("sums of {} agents after those of {}", next.agents, sums_->agents));
+    return absl::InvalidArgumentError(fmt::format(
+        "this release is of {} agents, but the release before is of {}", next.agents, sums_->agents));
   }
   std::vector<std::int64_t> units;
   BANDANA_RETURN_IF_ERROR(Pick(*sums_, next.arms, units));

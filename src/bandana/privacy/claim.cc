@@ -25,9 +25,21 @@ std::optional<DpGuarantee> Weakest(const std::vector<Claim>& claims) {
   return weakest;
 }
 
+std::vector<Claim> Narrowed(std::vector<Claim> claims, const std::vector<Note>& notes) {
+  for (const Note& note : notes) {
+    if (note.weight != Note::Weight::kNarrowsClaim) continue;
+    for (Claim& claim : claims) {
+      claim.only_if += fmt::format("{}{}", claim.only_if.empty() ? "" : ", and ", note.only_if);
+    }
+  }
+  return claims;
+}
+
 std::string RecordUnit(const std::string& record, const std::string& records,
                        std::optional<Count> records_per_person) {
-  if (!records_per_person.has_value()) return fmt::format("one {} of one agent", record);
+  if (!records_per_person.has_value()) {
+    return fmt::format("one {} of one agent (it is not known how many a person has)", record);
+  }
   if (*records_per_person == 1) return fmt::format("one person with at most one {}", record);
   return fmt::format("one person with at most {} {}, at one agent or at several", *records_per_person,
                      records);
@@ -38,8 +50,7 @@ std::vector<Claim> AsJoint(std::vector<Claim> claims) {
     // A client's action depends on its context without noise. Others see the server's plans, not the action.
     absl::StrReplaceAll({{"releases and actions", "releases and plans"}}, &claim.adversary);
     claim.adversary +=
-        ". This is joint differential privacy: only the client itself sees its context, its action and its "
-        "reward";
+        ". This is joint differential privacy: only the client itself sees its context and its action";
     claim.unit = "one client's context and reward";
     claim.proof = "docs/proofs/known-contexts.md";
   }

@@ -21,9 +21,11 @@ struct Claim {
   std::string proof;       ///< the note in docs/proofs/
   /// A condition on the data, or on what others see, without which the claim says nothing. Empty: none.
   std::string only_if = {};
-  /// Whether privacy.epsilon was asked for against this adversary and for this unit. Other claims follow from
+  /// Whether epsilon was asked for against this adversary and for this unit. Other claims follow from
   /// the mechanism, for example those for a person with many records.
   bool asked = true;
+  /// The epsilon that was asked for, where it is not privacy.epsilon but a budget of the unit's agents.
+  std::optional<double> asked_epsilon = {};
 };
 
 /// Returns the claim as a sentence for people, with figures rounded up.
@@ -42,7 +44,11 @@ struct Note {
   };
   Weight weight = Weight::kRemark;
   std::string text;
+  std::string only_if = {};  ///< kNarrowsClaim: the condition as the claims have it (Claim::only_if)
 };
+
+/// Adds the conditions of the notes to all claims.
+std::vector<Claim> Narrowed(std::vector<Claim> claims, const std::vector<Note>& notes);
 
 /// Makes a claim of a mean mechanism. All of them have the same unit and the same neighbours.
 inline Claim ClientClaim(std::string adversary, DpGuarantee guarantee, std::string proof) {
@@ -53,8 +59,8 @@ inline Claim ClientClaim(std::string adversary, DpGuarantee guarantee, std::stri
           .proof = std::move(proof)};
 }
 
-/// Returns the unit of a claim about records: "one record (x, y) of one agent", or, where it is known how
-/// many records one person has, that person.
+/// Returns the unit of a claim about records: one record, with the remark that nobody knows how many a person
+/// has; or, where that is known, the person.
 std::string RecordUnit(const std::string& record, const std::string& records,
                        std::optional<Count> records_per_person);
 

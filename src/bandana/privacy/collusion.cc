@@ -28,14 +28,19 @@ Count Collusion::Hiding(Count participants) const {
 }
 
 std::string Collusion::Describe(const std::string& participants) const {
-  std::string text = colluding == 0   ? fmt::format("None of the {} works", participants)
-                     : colluding == 1 ? fmt::format("At most 1 of the {} works", participants)
-                                      : fmt::format("At most {} of the {} work", colluding, participants);
-  if (honest_fraction < 1) {
+  if (!covers_participants()) {
+    return fmt::format("The adversary is none of the {} and works with none of them", participants);
+  }
+  std::string text = colluding == 1 ? fmt::format("At most 1 of the {} works", participants)
+                                    : fmt::format("At most {} of the {} work", colluding, participants);
+  if (honest_fraction < 1 && colluding == 0) {
+    text = fmt::format("At most {:.4g} % of the {} work", 100 * (1 - honest_fraction), participants);
+  } else if (honest_fraction < 1) {
     text = fmt::format("At most {} of the {}, or {:.4g} % of them if that is more, work", colluding,
                        participants, 100 * (1 - honest_fraction));
   }
-  return text + " with the adversary";
+  return text +
+         fmt::format(" with the adversary (a process that holds several {} counts as several)", participants);
 }
 
 }  // namespace bandana

@@ -33,13 +33,14 @@ absl::Status CheckBound(const Interval& bound, Count clients) {
   constexpr double kMost = 0x1p20;
   constexpr double kMostSum = 0x1p61 * GridMean::kUnit;  // with room for noise
   if (!(-kMost <= bound.low && bound.low <= bound.high && bound.high <= kMost)) {
-    return absl::InvalidArgumentError(fmt::format("an interval from {} to {}: the grid holds values up to {}",
-                                                  bound.low, bound.high, kMost));
+    return absl::InvalidArgumentError(
+        fmt::format("the interval from {} to {} is too large: the grid holds values up to {}", bound.low,
+                    bound.high, kMost));
   }
   if (!(static_cast<double>(clients) * std::max(-bound.low, bound.high) < kMostSum)) {
     return absl::InvalidArgumentError(
-        fmt::format("an interval from {} to {}, of {} clients: the grid holds sums up to {}", bound.low,
-                    bound.high, clients, kMostSum));
+        fmt::format("the interval from {} to {} is too large for {} clients: the grid holds sums up to {}",
+                    bound.low, bound.high, clients, kMostSum));
   }
   return absl::OkStatus();
 }
@@ -65,20 +66,23 @@ std::vector<std::int64_t> IntoBall(const std::vector<double>& whole, double radi
 
 absl::Status CheckMap(const MeanQuery& query) {
   constexpr double kMost = 0x1p20;
-  if (!query.dealt.empty()) return absl::InvalidArgumentError("a query that is dealt out has a map");
+  if (!query.dealt.empty()) return absl::InvalidArgumentError("a dealt query cannot have a map");
   const std::size_t columns = query.bounds.size();
   const std::size_t entries = query.map.entries.size();
   if (columns == 0 || entries % columns != 0 || entries / columns > columns) {
-    return absl::InvalidArgumentError(fmt::format(
-        "a map of {} entries for {} coordinates: it has one to {} rows", entries, columns, columns));
+    return absl::InvalidArgumentError(
+        fmt::format("the map has {} entries for {} coordinates, but it must have one to {} rows", entries,
+                    columns, columns));
   }
   for (const double entry : query.map.entries) {
     if (!(std::abs(entry) <= kMost)) {
-      return absl::InvalidArgumentError(fmt::format("a map with an entry of {}: up to {}", entry, kMost));
+      return absl::InvalidArgumentError(
+          fmt::format("the map has the entry {}, but at most {} is accepted", entry, kMost));
     }
   }
   if (!(query.map.radius >= 0)) {
-    return absl::InvalidArgumentError(fmt::format("a map with a radius of {}", query.map.radius));
+    return absl::InvalidArgumentError(
+        fmt::format("the map has the radius {}, which must be finite and >= 0", query.map.radius));
   }
   return CheckBound({-query.map.radius, query.map.radius}, query.clients);
 }
@@ -119,12 +123,12 @@ absl::Status CheckWhole(const MeanQuery& query) {
 
 absl::Status CheckPart(const MeanQuery& query, int part) {
   if (query.dealt.empty()) {
-    return absl::InvalidArgumentError("a part of a query that asks everyone for all coordinates");
+    return absl::InvalidArgumentError("this query has no parts: every client answers all coordinates");
   }
   BANDANA_RETURN_IF_ERROR(CheckDealt(query));
   if (!(part >= 0 && static_cast<std::size_t>(part) < query.dealt.size())) {
     return absl::InvalidArgumentError(
-        fmt::format("part {} of a query that has {}", part, query.dealt.size()));
+        fmt::format("part {} does not exist: the query has {} parts", part, query.dealt.size()));
   }
   const auto i = static_cast<std::size_t>(part);
   return CheckBound(query.bounds[i], query.dealt[i]);
@@ -149,9 +153,6 @@ double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
   return std::clamp(average, bound.low, bound.high);
 }
 
-namespace {
-
-// Returns the mapped averages, rounded to grid units.
 std::vector<double> MappedAverages(const MeanQuery& query, RewardSums sums) {
   std::vector<double> distances(sums.size());
   for (std::size_t j = 0; j < sums.size(); ++j) {
@@ -161,14 +162,11 @@ std::vector<double> MappedAverages(const MeanQuery& query, RewardSums sums) {
   std::vector<double> mapped(query.size());
   const double* row = query.map.entries.data();
   for (double& entry : mapped) {
-    entry =
-        std::nearbyint(std::inner_product(distances.begin(), distances.end(), row, 0.0) / GridMean::kUnit);
+    entry = std::inner_product(distances.begin(), distances.end(), row, 0.0);
     row += distances.size();
   }
   return mapped;
 }
-
-}  // namespace
 
 double GridMean::Sensitivity(const MeanQuery& query, int part) {
   if (part != Report::kWhole) return RangeUnits(query.bounds[static_cast<std::size_t>(part)]);
@@ -213,7 +211,11 @@ absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,
   BANDANA_RETURN_IF_ERROR(CheckWhole(query));
   const RewardSums sums = Reveal(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
-  if (query.mapped()) return IntoBall(MappedAverages(query, sums), RadiusUnits(query));
+  if (query.mapped()) {
+    std::vector<double> whole = MappedAverages(query, sums);
+    for (double& entry : whole) entry = std::nearbyint(entry / kUnit);
+    return IntoBall(whole, RadiusUnits(query));
+  }
   Units units(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     units[i] = static_cast<std::int64_t>(std::nearbyint(ClippedAverage(sums[i], query.bounds[i]) / kUnit));

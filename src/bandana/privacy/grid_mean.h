@@ -26,6 +26,10 @@ absl::Status CheckPart(const MeanQuery& query, int part);
 /// interval: an error would reveal that the value was there.
 double ClippedAverage(const RewardSum& rewards, const Interval& bound);
 
+/// Returns the numbers that a client reports to a mapped query, before they are rounded: the map of its
+/// clipped averages' distances from the middles of their intervals.
+std::vector<double> MappedAverages(const MeanQuery& query, RewardSums sums);
+
 /// Returns how many clients a group has. A group is a group of simulated clients whose reports are drawn as
 /// one sum. Fails unless it has 1 to dealt[part] clients. The query must have been checked.
 absl::StatusOr<Count> GroupSize(const MeanQuery& query, int part, RewardSums group);

@@ -22,33 +22,36 @@ absl::Status Mechanism::CheckSize(std::size_t size, const Units& units) {
 absl::Status Mechanism::CheckShape(std::size_t size, std::span<const Count> dealt, const Report& report) {
   const bool whole = report.part() == Report::kWhole;
   if (whole != dealt.empty()) {
-    return absl::InvalidArgumentError(whole ? "a report to all coordinates, and the query deals them out"
-                                            : "a report to one coordinate, and the query asks for all");
+    return absl::InvalidArgumentError(whole
+                                          ? "the report answers all coordinates, but the query deals them out"
+                                          : "the report answers one coordinate, but the query asks for all");
   }
   if (whole) {
     if (report.clients() == 1) return CheckSize(size, Access::Open(report));
-    return absl::InvalidArgumentError("a group answers dealt queries alone");
+    return absl::InvalidArgumentError("a group can answer only a dealt query");
   }
   if (dealt.size() == size && report.part() >= 0 && static_cast<std::size_t>(report.part()) < size) {
     return CheckSize(1, Access::Open(report));
   }
   return absl::InvalidArgumentError(
-      fmt::format("a report to coordinate {}, and the plan has {}", report.part(), size));
+      fmt::format("the report answers coordinate {}, but the query has {} coordinates", report.part(), size));
 }
 
 absl::Status Mechanism::CheckRoom(const Report& report, Count left) {
   if (report.clients() <= left) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("a report of {} clients to coordinate {}, which lacks {}",
-                                                report.clients(), report.part(), left));
+  return absl::InvalidArgumentError(
+      fmt::format("{} clients answered coordinate {}, but only {} answers are missing there",
+                  report.clients(), report.part(), left));
 }
 
 absl::Status Mechanism::CheckOrigin(NodeId first, Count clients, const ClientSet& origins) {
-  if (first == kServerNode) return absl::InvalidArgumentError("a report of nobody");
+  if (first == kServerNode)
+    return absl::InvalidArgumentError("a report must name its client; this one names node 0");
   if (origins.AreNew(first, clients)) return absl::OkStatus();
   if (clients == 1)
-    return absl::InvalidArgumentError(fmt::format("a second report of client {}", first.value));
+    return absl::InvalidArgumentError(fmt::format("client {} has reported already", first.value));
   return absl::InvalidArgumentError(fmt::format(
-      "a report of {} clients from {} on, of whom some have reported, or are nobody", clients, first.value));
+      "of {} clients from {} on, some have reported already or do not exist", clients, first.value));
 }
 
 absl::Status Mechanism::CheckQuorum(Count reports, Count wanted) {
@@ -63,7 +66,7 @@ absl::Status Mechanism::CheckMixed(NodeId origin, Count quorum) {
 }
 
 absl::Status Mechanism::Unprotected() {
-  return absl::FailedPreconditionError("a report that is to be protected by its collector is not let out");
+  return absl::FailedPreconditionError("this report has no noise yet: only its collector may read it");
 }
 
 absl::Status Mechanism::AddAll(const Units& units, std::size_t first, Entry entry, Units& totals) {

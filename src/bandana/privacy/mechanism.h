@@ -149,7 +149,7 @@ class Mechanism {
       Access::Answered(sum).assign(dealt.size(), 0);
     } else if (Access::QueryOf(sum) != query || Access::Totals(sum).size() != size ||
                Access::Answered(sum).size() != dealt.size()) {  // can differ only in a sum that was read back
-      return absl::InvalidArgumentError("a report to another query than the sum's");
+      return absl::InvalidArgumentError("the report answers another query than the reports in the sum");
     }
     if (dealt.empty()) return AddAll(Access::Open(report), 0, entry, Access::Totals(sum));
     const auto part = static_cast<std::size_t>(report.part());

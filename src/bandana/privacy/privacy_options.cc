@@ -58,35 +58,36 @@ std::vector<Option> PrivacyOptions() {
                          {{"gaussian", NoiseKind::kGaussian, "Normal noise, with delta > 0."},
                           {"laplace", NoiseKind::kLaplace, "Laplace noise, with delta = 0."}},
                          "Which noise is added.")
-      .When(HasNoShuffler)
+      .When(HasNoShuffler, "with model = central or local")
       .Choice<OutOfRange>(
           "out_of_range", Claims::kKept, &P::out_of_range,
           {{"clip", OutOfRange::kClip, "The context and the reward are clipped to their bounds."},
            {"zero", OutOfRange::kZero, "The user sends a privatized (0, 0)."}},
-          "What a user sends whose context or reward is outside its bounds.")
+          "A user whose context or reward is outside its bounds sends something else.")
       .Choice<SlotBudget>(
           "slots", Claims::kChanged, &P::slots,
           {{"full", SlotBudget::kFull, "All of epsilon, which is enough (docs/proofs/synthetic-slots.md)."},
            {"half", SlotBudget::kHalf, "Half of epsilon, as in the paper."},
            {"split", SlotBudget::kSplit, "A K-th of epsilon."}},
-          "Which share of epsilon each arm's part of a message has.")
-      .When([](const P& p) { return p.model == TrustModel::kLocal; })
+          "How much of epsilon protects each arm's part of a user's message.")
+      .When([](const P& p) { return p.model == TrustModel::kLocal; }, "with model = local")
       .WhenWorld("parameters", "multi")
       .Choice<ShuffleKind>(
           "shuffle", Claims::kChanged, &P::shuffle,
           {{"sum", ShuffleKind::kSum, "The shuffler adds up noisy bits."},
            {"amplified", ShuffleKind::kAmplified, "The shuffler permutes reports that have local noise."}},
           "What the shuffler does.")
-      .When(HasShuffler)
+      .When(HasShuffler, "with model = shuffle")
       .Number("epsilon", Claims::kChanged, &P::epsilon, Positive, "a finite number > 0",
               "The privacy budget of one unit. A smaller epsilon means more privacy and more noise.")
       .Required()
-      .When(IsPrivate)
+      .When(IsPrivate, "unless model = none")
       .Number("delta", Claims::kChanged, &P::delta, Probability, "a number in (0, 1)",
               "The second part of the budget: how much a probability may change beyond the factor e^epsilon.")
       .Required()
       .When(
-          [](const P& p) { return p.is_private() && (!HasNoShuffler(p) || p.noise == NoiseKind::kGaussian); })
+          [](const P& p) { return p.is_private() && (!HasNoShuffler(p) || p.noise == NoiseKind::kGaussian); },
+          "unless model = none or noise = laplace")
       .Choice<Neighbours>(
           "neighbours", Claims::kKept, &P::neighbours,
           {{"replace-one", Neighbours::kReplaceOne, "The data of one unit are replaced by other data."},
@@ -94,46 +95,47 @@ std::vector<Option> PrivacyOptions() {
             "There is one unit more, or one less. This is refused: how many people take part is public here, "
             "because plans and schedules depend on it."}},
           "Which change of the data is hidden.")
-      .When(IsPrivate)
+      .When(IsPrivate, "unless model = none")
       .Integer(
           "records_per_person", Claims::kChanged, &P::records_per_person, 1,
           "The largest number of records that one person has. auto: this number is not known, and the claim "
           "is for one record.")
-      .When(IsPrivate)
+      .When(IsPrivate, "unless model = none")
       .Numbers(
           "budgets", Claims::kChanged, &P::budgets,
           [](double value) { return value > 0 && std::isfinite(value); }, "finite numbers > 0",
-          "Epsilons that the agents take in turn. auto: every agent has privacy.epsilon.")
-      .When(IsPrivate)
+          "Epsilons that the agents take in turn. auto: every agent has epsilon.")
+      .When(IsPrivate, "unless model = none")
       .Choice<Calibration>("calibration", Claims::kChanged, &P::calibration,
                            {{"tight", Calibration::kTight, "The least noise that we can prove to be enough."},
                             {"paper", Calibration::kPaper, "The noise of the paper's formula."}},
                            "How much noise is added.")
-      .When(IsPrivate)
+      .When(IsPrivate, "unless model = none")
       .Choice<Sampler>("sampler", Claims::kKept, &P::sampler,
                        {{"exact", Sampler::kExact,
                          "Integer arithmetic, whose law is proved. A deployment takes nothing else."},
                         {"fast", Sampler::kFast, "Floating point, for simulations."}},
                        "How noise is drawn.")
-      .When(IsPrivate)
+      .When(IsPrivate, "unless model = none")
       .Choice<Transport>(
           "transport", Claims::kChanged, &P::transport,
           {{"bits", Transport::kBits, "Single bits that the shuffler cannot read."},
            {"counts", Transport::kCounts, "Counts that the shuffler adds up; it is trusted with them."}},
-          "What clients send to the shuffler.")
-      .When(HasShuffleSum)
-      .Integer("colluding", Claims::kChanged, &P::colluding, 0,
+          "The form in which clients send their reports to the shuffler.")
+      .When(HasShuffleSum, "with model = shuffle and shuffle = sum")
+      .Integer("colluding", Claims::kChanged, &P::colluding, 1,
                "How many participants may work with the adversary. They know their own noise, so they hide "
-               "nobody.")
-      .When(HasShuffler)
+               "nobody. It is at least 1, because any participant may be curious.")
+      .When(HasShuffler, "with model = shuffle")
       .Number("honest_fraction", Claims::kChanged, &P::honest_fraction, InHalfOpen(0, 1),
               "a number in (0, 1]",
               "The share of the participants who follow the protocol. Only they hide others.")
-      .When(HasShuffler)
+      .When(HasShuffler, "with model = shuffle")
       .Number("loss", Claims::kKept, &P::loss, InHalfOpen(0, 10), "a number in (0, 10]",
               "How much more noise than a trusted server's is allowed, as a share of its standard deviation. "
               "More noise needs fewer bits.")
-      .When([](const P& p) { return HasShuffleSum(p) && p.calibration == Calibration::kTight; })
+      .When([](const P& p) { return HasShuffleSum(p) && p.calibration == Calibration::kTight; },
+            "with model = shuffle, shuffle = sum and calibration = tight")
       .options();
 }
 
@@ -153,16 +155,19 @@ absl::Status CheckPrivacy(const Privacy& privacy, const std::vector<TrustModel>&
                         "replace-one. With add-remove, the number of people who take part would have to be "
                         "hidden, but plans, quorums and schedules tell it (docs/limitations.md)");
   }
+  if (HasShuffler(privacy) && privacy.colluding < 1) {
+    return InvalidField(Part::kPrivacy, "colluding", static_cast<double>(privacy.colluding),
+                        "a whole number >= 1: another participant sees the releases and knows its own noise");
+  }
   if (Positive(privacy.epsilon)) return absl::OkStatus();
   return InvalidField(Part::kPrivacy, "epsilon", privacy.epsilon, "a finite number > 0");
 }
 
 std::optional<Note> UnknownRecords(const Privacy& privacy) {
   if (!privacy.is_private() || privacy.records_per_person.has_value()) return std::nullopt;
-  return Note{
-      Note::Weight::kRemark,
-      "It is not known how many records one person has (privacy.records_per_person), so the claims are "
-      "for one record. They promise less to a person who has more."};
+  return Note{Note::Weight::kRemark,
+              "It is not known how many records one person has (records_per_person), so the claims are "
+              "for one record. They promise less to a person who has more."};
 }
 
 std::vector<TrustModel> MeanModels() {

@@ -56,7 +56,7 @@ struct Privacy {
   Transport transport = Transport::kBits;
   Count colluding = 1;         ///< shuffle: at most so many participants work with the adversary
   double honest_fraction = 1;  ///< shuffle: at least this share of the participants follow the protocol
-  double loss = 0.1;           ///< shuffle: noise allowed above a trusted server's, for fewer bits
+  double loss = 0.1;  ///< shuffle: how much more noise than a trusted server's is accepted, to save bits
   OutOfRange out_of_range = OutOfRange::kClip;  ///< users: what a record outside its bounds becomes
   SlotBudget slots = SlotBudget::kFull;         ///< users: the share of epsilon in each arm's part
 
@@ -77,7 +77,7 @@ absl::Status CheckPrivacy(const Privacy& privacy, const std::vector<TrustModel>&
 std::optional<Note> UnknownRecords(const Privacy& privacy);
 
 /// The reason for no privacy, as mechanisms without noise want it.
-inline Declassify NoPrivacy() { return Declassify("privacy.model = none"); }
+inline Declassify NoPrivacy() { return Declassify("the trust model is none"); }
 
 /// The trust models of the mean mechanisms.
 std::vector<TrustModel> MeanModels();
@@ -110,9 +110,14 @@ auto WithMeanPrivatizer(const Privacy& privacy, Count most_clients, Use use)
       if (privacy.noise == NoiseKind::kLaplace)
         return with(LocalLaplaceMean::Create(LaplaceParamsOf(privacy)));
       return with(LocalGaussianMean::Create(GaussianParamsOf(privacy)));
-    default:
+    case TrustModel::kNone:
       return use(NoPrivacyMean(NoPrivacy()));
+    case TrustModel::kUnset:
+    case TrustModel::kSilo:
+    case TrustModel::kPeer:
+      break;
   }
+  return absl::InternalError("no mean mechanism has this trust model");
 }
 
 }  // namespace bandana

@@ -15,6 +15,7 @@ namespace bandana {
 namespace {
 
 constexpr double kPerUnit = 1 / SiloPrefixSum::kUnit;
+constexpr double kMostDoubleUnits = 0x1p52;  // doubles add integers of that size exactly
 
 // Returns the nearest integer, ties to even, for |x| < 2^51. It is twice as fast as nearbyint.
 inline double Nearest(double x) {
@@ -44,14 +45,29 @@ absl::Status CheckSpace(const RegressionSpace& space) {
 
 }  // namespace
 
-RegressionStream::RegressionStream(const RegressionPrefixSum& mechanism, const RegressionStream* first)
+RegressionStream::RegressionStream(const RegressionPrefixSum& mechanism, RegressionStream* first)
     : owner_(mechanism.owner()),
       first_(first),
       open_(mechanism.entries(), 0),
-      context_(static_cast<std::size_t>(mechanism.space_.dimension), 0) {}
+      open_units_(mechanism.entries(), 0),
+      context_(static_cast<std::size_t>(mechanism.space_.dimension), 0) {
+  if (first_ != nullptr) first_->others_.push_back(this);
+}
 
+bool RegressionStream::paid() const {
+  const RegressionStream& first = first_ == nullptr ? *this : *first_;
+  return first.released() > 0 || std::any_of(first.others_.begin(), first.others_.end(),
+                                             [](const auto* other) { return other->released() > 0; });
+}
+
+// A record has at most 2^44 units in an entry, so doubles hold at least 255 records.
 RegressionPrefixSum::RegressionPrefixSum(const RegressionSpace& space, SiloPrefixSum sums, bool bare)
-    : space_(space), sums_(std::move(sums)), bare_(bare) {}
+    : space_(space),
+      sums_(std::move(sums)),
+      bare_(bare),
+      most_doubles_(static_cast<Count>(kMostDoubleUnits / sums_.longest_units_) - 1) {
+  BANDANA_CHECK(most_doubles_ >= 1);
+}
 
 absl::StatusOr<RegressionPrefixSum> RegressionPrefixSum::Make(const RegressionParams& params, double share) {
   const RegressionSpace space = params.space();
@@ -117,7 +133,9 @@ void RegressionPrefixSum::Record(const ChosenArm& played, const Raw<double>& rew
   const std::span<const double> x = RevealContext(played);
   const auto d = static_cast<std::size_t>(space_.dimension);
   BANDANA_CHECK(stream.owner_ == owner() && x.size() == d);
+  if (stream.open_doubles_ == most_doubles_) MoveToUnits(stream);
   ++stream.open_records_;
+  ++stream.open_doubles_;
   double squares = 0;
   for (const double each : x) squares += each * each;
   double* const context = stream.context_.data();
@@ -142,10 +160,18 @@ void RegressionPrefixSum::Record(const ChosenArm& played, const Raw<double>& rew
   for (std::size_t i = 0; i < d; ++i) open[i] += Nearest(scaled * context[i]);
 }
 
+void RegressionPrefixSum::MoveToUnits(RegressionStream& stream) {
+  for (std::size_t i = 0; i < stream.open_.size(); ++i) {
+    stream.open_units_[i] += static_cast<std::int64_t>(std::exchange(stream.open_[i], 0));
+  }
+  stream.open_doubles_ = 0;
+}
+
 absl::Status RegressionPrefixSum::EndStep(RegressionStream& stream) const {
   BANDANA_CHECK(stream.owner_ == owner());
-  BANDANA_RETURN_IF_ERROR(sums_.AppendUnits(stream.open_, stream.open_records_, stream.sums_));
-  std::fill(stream.open_.begin(), stream.open_.end(), 0);
+  MoveToUnits(stream);
+  BANDANA_RETURN_IF_ERROR(sums_.AppendUnits(stream.open_units_, stream.open_records_, stream.sums_));
+  std::fill(stream.open_units_.begin(), stream.open_units_.end(), 0);
   stream.open_records_ = 0;
   return absl::OkStatus();
 }
@@ -154,10 +180,8 @@ absl::StatusOr<Report> RegressionPrefixSum::Randomize(const StepQuery& query,
                                                       const Raw<RegressionStream*>& stream,
                                                       NoiseGen& noise) const {
   RegressionStream& data = *Reveal(stream);
-  const bool pays = query.group == 0;
-  if (pays ? data.first_ != nullptr : data.first_ == nullptr || data.first_->released() == 0) {
-    return absl::FailedPreconditionError(
-        "a silo pays with its first stream, and releases of it before others");
+  if (query.pays() == data.paid()) {
+    return absl::FailedPreconditionError("a silo pays once, with the first release of any of its streams");
   }
   return sums_.Randomize(query, data.sums_, noise);
 }
@@ -184,6 +208,22 @@ absl::Status RegressionEstimator::Add(const Released<StepValues>& released) {
   BANDANA_RETURN_IF_ERROR(estimator_.Add(released));
   step_ = released.value().step;
   return absl::OkStatus();
+}
+
+Released<RegressionSums> RegressionEstimator::Total(std::span<const RegressionEstimator* const> silos) {
+  BANDANA_CHECK(!silos.empty());
+  RegressionSums total = silos.front()->Sums().value();
+  for (const RegressionEstimator* silo : silos.subspan(1)) {
+    const Released<RegressionSums> released = silo->Sums();
+    const RegressionSums& sums = released.value();
+    total.step = std::max(total.step, sums.step);
+    total.gram += sums.gram;
+    total.moments += sums.moments;
+    total.gram_noise = std::hypot(total.gram_noise, sums.gram_noise);
+    total.moment_noise = std::hypot(total.moment_noise, sums.moment_noise);
+  }
+  std::vector<NoiseLaw> laws = NoiseOf(total);
+  return silos.front()->mechanism_->Mint(std::move(total), std::move(laws));
 }
 
 Released<RegressionSums> RegressionEstimator::Sums() const {

@@ -15,14 +15,15 @@ class RegressionPrefixSum;
 class ShuffledRegressionSum;
 
 /// The sealed records of a silo. Only the mechanism that it was made for reads them. The open step is kept as
-/// a sum; a record is in exactly one step, and nothing else of it is kept. Not copyable: a copy could release
+/// a sum: in doubles for speed, and in integers from time to time, before doubles would round. A record is in
+/// exactly one step, and nothing else of it is kept. Not copyable: a copy could release
 /// the same data a second time.
 class RegressionStream {
  public:
   /// A silo may deal its records out to several streams, each record to one stream. Every stream then has the
-  /// whole budget, and the silo pays once, with the stream `first`, which must have released before. If
-  /// `first` is null, this stream pays.
-  explicit RegressionStream(const RegressionPrefixSum& mechanism, const RegressionStream* first = nullptr);
+  /// whole budget, and the silo pays once, with the very first release of any of them. `first` is the first
+  /// of these streams, and must outlive the others; it is null for the first itself.
+  explicit RegressionStream(const RegressionPrefixSum& mechanism, RegressionStream* first = nullptr);
   explicit RegressionStream(const ShuffledRegressionSum& mechanism);
   RegressionStream(const RegressionStream&) = delete;
   RegressionStream& operator=(const RegressionStream&) = delete;
@@ -30,24 +31,33 @@ class RegressionStream {
   std::int64_t steps() const { return sums_.steps(); }        ///< steps that have been closed
   std::int64_t released() const { return sums_.released(); }  ///< steps that have been released
   Count open_records() const { return open_records_; }        ///< records in the open step
+  bool paid() const;  ///< whether any stream of this silo has released anything
 
  private:
   friend class RegressionPrefixSum;
   friend class StateAccess;  // saved with the silo that owns it
   template <class Archive>
   void State(Archive& a) {
-    a(sums_, open_records_);
+    a(sums_, open_records_, open_doubles_);
     a.Sized(open_);
-    a.Check([&] { return sums_.Fits(*owner_, open_.size()) && open_records_ >= 0; },
-            "a stream of another mechanism");
+    a(open_units_);
+    a.Check(
+        [&] {
+          return sums_.Fits(*owner_, open_.size()) && open_units_.size() == open_.size() &&
+                 open_doubles_ >= 0 && open_doubles_ <= open_records_;
+        },
+        "a stream of another mechanism");
     if constexpr (Archive::kReads) sums_.owner_ = sums_.steps_ > 0 ? owner_ : nullptr;
   }
   std::shared_ptr<const PrefixSumStrategy> owner_;
-  const RegressionStream* first_;
+  RegressionStream* first_;
+  std::vector<const RegressionStream*> others_;  // of the same silo, if this is its first stream
   SiloStream sums_;
-  std::vector<double> open_;     // in grid units, all integers
-  std::vector<double> context_;  // the context of one record, shortened
+  std::vector<double> open_;              // the last records of the open step in grid units, all integers
+  std::vector<std::int64_t> open_units_;  // the records of the open step before these
+  std::vector<double> context_;           // the context of one record, shortened
   Count open_records_ = 0;
+  Count open_doubles_ = 0;  // how many of them are in open_
 };
 
 /// The public parameters that the sums need, with noise or without it.
@@ -118,10 +128,11 @@ class RegressionPrefixSum : public Mechanism {
   void Record(const ChosenArm& played, const Raw<double>& reward, RegressionStream& stream) const;
 
   /// Closes the open step. It may have any number of records. Fails with kOutOfRange beyond n steps, or if
-  /// the step had more records than the grid holds; the stream then takes no further steps.
+  /// the stream has more records than the grid holds (2^30 of length 1); it then takes no further steps.
   absl::Status EndStep(RegressionStream& stream) const;
 
   /// Releases a step. It must be the last one closed and the next to be released: no step is released twice.
+  /// The query must say that it pays if and only if no stream of the silo has released anything yet.
   absl::StatusOr<Report> Randomize(const StepQuery& query, const Raw<RegressionStream*>& stream,
                                    NoiseGen& noise) const;
   absl::Status Add(const StepQuery& query, const Report& report, BasicReportSum<StepQuery>& sum) const;
@@ -142,10 +153,12 @@ class RegressionPrefixSum : public Mechanism {
   const std::shared_ptr<const PrefixSumStrategy>& owner() const { return sums_.strategy_; }
   DpGuarantee alone() const { return sums_.alone_; }
   std::size_t entries() const { return static_cast<std::size_t>(sums_.params().dimension); }
+  static void MoveToUnits(RegressionStream& stream);  // what the doubles of the open step hold
 
   RegressionSpace space_;
   SiloPrefixSum sums_;
   bool bare_;
+  Count most_doubles_;  // records that doubles add up exactly
 };
 
 static_assert(Privatizer<RegressionPrefixSum>);
@@ -166,6 +179,10 @@ class RegressionEstimator {
 
   /// Returns the sums at the last step. There must have been a release.
   Released<RegressionSums> Sums() const;
+
+  /// Returns the sums over several silos, each with an estimator of its own and at a step of its own. All
+  /// must have had a release. The step is the largest of them.
+  static Released<RegressionSums> Total(std::span<const RegressionEstimator* const> silos);
 
   template <class Archive>
   void State(Archive& a) {

@@ -103,7 +103,7 @@ class Report {
   template <class Archive>
   void State(Archive& a) {
     a(units_, origin_, bits_, quorum_, part_, clients_, question_);
-    a.Check(clients_ >= 1, "a report of nobody");
+    a.Check(clients_ >= 1, "a report must be of at least one client");
   }
   std::vector<std::int64_t> units_;
   NodeId origin_;

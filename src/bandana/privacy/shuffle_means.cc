@@ -61,6 +61,35 @@ double ShareOf(const RewardSum& rewards, const Interval& bound) {
   return range > 0 ? (ClippedAverage(rewards, bound) - bound.low) / range : 0;
 }
 
+// Returns an interval for each number that a client reports. It is that of the average, or one that holds
+// every number that the map makes of averages inside their intervals.
+std::vector<Interval> ReportIntervals(const MeanQuery& query) {
+  if (!query.mapped()) return query.bounds;
+  constexpr double kSlack = 1 + 1e-9;  // more than the rounding of the sums
+  std::vector<Interval> intervals(query.size());
+  const double* row = query.map.entries.data();
+  for (Interval& interval : intervals) {
+    double reach = 0;
+    for (const Interval& bound : query.bounds) reach += std::abs(*row++) * (bound.high - bound.low) / 2;
+    reach = std::min(reach, query.map.radius) * kSlack;
+    interval = {-reach, reach};
+  }
+  return intervals;
+}
+
+// Returns the position of each number of a report in its interval, from 0 to 1, whatever the rewards are.
+std::vector<double> SharesOf(const MeanQuery& query, RewardSums sums) {
+  std::vector<double> shares(query.size());
+  if (!query.mapped()) {
+    for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = ShareOf(sums[i], query.bounds[i]);
+    return shares;
+  }
+  const std::vector<double> numbers = MappedAverages(query, sums);
+  const std::vector<Interval> intervals = ReportIntervals(query);
+  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = ShareOf({1, numbers[i]}, intervals[i]);
+  return shares;
+}
+
 // The number of levels for a share in [0, 1]: a whole number `below`, and one more with probability `up`. It
 // is unbiased; the privacy claim does not depend on it.
 struct RandomizedLevel {
@@ -152,9 +181,8 @@ std::vector<Claim> ShuffleSumMean::claims() const {
 }
 
 absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& query) const {
-  if (query.mapped()) return absl::InvalidArgumentError("a shuffle sum is of averages, not of a map of them");
-  if (query.dealt.empty()) return Calibrate(Sum::kVector, query.clients, query.bounds.size());
-  return absl::InvalidArgumentError("a dealt query has a setting for each of its parts");
+  if (query.dealt.empty()) return Calibrate(Sum::kVector, query.clients, query.size());
+  return absl::InvalidArgumentError("ask for the setting of a part: a dealt query has one for each");
 }
 
 absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& query, int part) const {
@@ -167,7 +195,7 @@ absl::StatusOr<std::vector<ShuffleSumSetting>> ShuffleSumMean::SettingsOf(const 
   std::vector<ShuffleSumSetting> settings;
   if (query.dealt.empty()) {
     BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting all, SettingFor(query));
-    settings.assign(query.bounds.size(), all);
+    settings.assign(query.size(), all);
   }
   for (const Count clients : query.dealt) {
     BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting each, Calibrate(Sum::kScalar, clients, 1));
@@ -210,7 +238,7 @@ absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::Calibrate(Sum sum, Count clien
 
 absl::StatusOr<Count> ShuffleSumMean::ReportBits(const MeanQuery& query) const {
   BANDANA_ASSIGN_OR_RETURN(const ShuffleSumSetting setting, SettingFor(query));
-  return BitsOf(setting, params_.transport) * static_cast<Count>(query.bounds.size());
+  return BitsOf(setting, params_.transport) * static_cast<Count>(query.size());
 }
 
 absl::StatusOr<Count> ShuffleSumMean::ReportBits(const MeanQuery& query, int part) const {
@@ -225,9 +253,10 @@ absl::StatusOr<Report> ShuffleSumMean::Randomize(const MeanQuery& query, const R
   BANDANA_ASSIGN_OR_RETURN(const Count bits, ReportBits(query));
   const RewardSums sums = Reveal(rewards);
   BANDANA_CHECK(sums.size() == query.bounds.size());
-  Units counts(sums.size());
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    counts[i] = LevelOf(setting, ShareOf(sums[i], query.bounds[i]), noise);
+  const std::vector<double> shares = SharesOf(query, sums);
+  Units counts(shares.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    counts[i] = LevelOf(setting, shares[i], noise);
     counts[i] += NoiseOnes(setting, 1, params_.sampler, noise);
   }
   return MakeReport(std::move(counts), bits, query.clients);
@@ -282,7 +311,7 @@ absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query,
       // No report counts for more than its clients.
       return std::clamp(count, std::int64_t{0}, report.clients() * most);
     };
-    BANDANA_RETURN_IF_ERROR(AddReport(query, query.bounds.size(), report, entry, sum));
+    BANDANA_RETURN_IF_ERROR(AddReport(query, query.size(), report, entry, sum));
     const auto part = static_cast<std::size_t>(std::max(report.part(), 0));
     BANDANA_RETURN_IF_ERROR(CheckPromise(report, query.clients_of(part)));
   }
@@ -294,8 +323,9 @@ absl::StatusOr<std::vector<Report>> ShuffleSumMean::Mix(const MeanQuery& query,
 
 absl::Status ShuffleSumMean::AddMixed(const MeanQuery& query, const std::vector<Report>& mixed,
                                       ReportSum& sum) const {
-  if (mixed.size() != 1) return absl::InvalidArgumentError("a shuffle sum is one vector of totals");
-  return AddTotals(query, query.bounds.size(), mixed.front(), query.clients, sum);
+  if (mixed.size() != 1)
+    return absl::InvalidArgumentError(fmt::format("expected one vector of totals, but got {}", mixed.size()));
+  return AddTotals(query, query.size(), mixed.front(), query.clients, sum);
 }
 
 absl::Status ShuffleSumMean::Add(const MeanQuery&, const Report&, ReportSum&) const { return Unmixed(); }
@@ -308,16 +338,17 @@ absl::StatusOr<Sealed> ShuffleSumMean::Seal(const ReportSum& sum, NoiseGen&) con
 absl::StatusOr<Released<Mean>> ShuffleSumMean::Open(const MeanQuery& query, const Sealed& sealed) const {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<ShuffleSumSetting> settings, SettingsOf(query));
   const Units& totals = UnitsOf(sealed);
-  BANDANA_RETURN_IF_ERROR(CheckSize(query.bounds.size(), totals));
+  BANDANA_RETURN_IF_ERROR(CheckSize(query.size(), totals));
+  const std::vector<Interval> intervals = ReportIntervals(query);
   Mean mean{std::vector<double>(totals.size())};
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const ShuffleSumSetting& setting = settings[i];
     const auto clients = static_cast<double>(query.clients_of(i));
     const auto levels = static_cast<double>(setting.levels);
     const double ones = clients * static_cast<double>(setting.noise_bits) * setting.p;
-    const double range = query.bounds[i].high - query.bounds[i].low;
+    const double range = intervals[i].high - intervals[i].low;
     const double share = ((static_cast<double>(totals[i]) - ones) / (levels * clients) - 0.5) / setting.span;
-    mean.entries[i] = query.bounds[i].low + range * (share + 0.5);
+    mean.entries[i] = intervals[i].low + range * (share + 0.5);
   }
   BANDANA_ASSIGN_OR_RETURN(std::vector<NoiseLaw> noise, Forecast(query));
   return Mint(std::move(mean), std::move(noise));
@@ -325,13 +356,14 @@ absl::StatusOr<Released<Mean>> ShuffleSumMean::Open(const MeanQuery& query, cons
 
 absl::StatusOr<std::vector<NoiseLaw>> ShuffleSumMean::Forecast(const MeanQuery& query) const {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<ShuffleSumSetting> settings, SettingsOf(query));
+  const std::vector<Interval> intervals = ReportIntervals(query);
   std::vector<NoiseLaw> noise(settings.size());
   for (std::size_t i = 0; i < noise.size(); ++i) {
     const auto clients = static_cast<double>(query.clients_of(i));
     // A noise bit, and the change by rounding, are in an interval of length 1: sub-Gaussian with proxy 1/2
     // (Hoeffding's lemma).
     const double proxy = std::sqrt(clients * (static_cast<double>(settings[i].noise_bits) + 1)) / 2;
-    const double range = query.bounds[i].high - query.bounds[i].low;
+    const double range = intervals[i].high - intervals[i].low;
     noise[i].proxy = proxy * range / (static_cast<double>(settings[i].levels) * clients * settings[i].span);
   }
   return noise;
@@ -342,9 +374,10 @@ class ShuffledLaplaceMean::Settings : public Memo<Count, double> {};
 namespace {
 
 // `hiding` is how many of a query's clients hide each other.
-absl::StatusOr<LocalBudget> BudgetFor(const ShuffledLaplaceMeanParams& params, Count hiding) {
-  return params.calibration == Calibration::kTight ? LargestLocalEpsilon(params.nominal, hiding)
-                                                   : PaperLocalEpsilon(params.nominal, hiding);
+absl::StatusOr<double> Epsilon0For(const ShuffledLaplaceMeanParams& params, Count hiding) {
+  if (params.calibration == Calibration::kPaper) return PaperLocalEpsilon(params.nominal, hiding);
+  BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, LargestLocalEpsilon(params.nominal, hiding));
+  return budget.epsilon0;
 }
 
 // Returns an upper bound on the epsilon that P2's epsilon0 gives in any query in which 1 to `most` clients
@@ -354,9 +387,9 @@ absl::StatusOr<double> PaperEpsilon(const ShuffledLaplaceMeanParams& params, Cou
   double largest = 0;
   for (Count low = 1; low <= most;) {
     const Count high = std::min(most, low + low / 16);
-    BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, BudgetFor(params, high));
+    BANDANA_ASSIGN_OR_RETURN(const double epsilon0, Epsilon0For(params, high));
     BANDANA_ASSIGN_OR_RETURN(const double epsilon,
-                             NumericalAmplification(2 * budget.epsilon0, low, params.nominal.delta));
+                             NumericalAmplification(2 * epsilon0, low, params.nominal.delta));
     largest = std::max(largest, epsilon);
     low = high + 1;
   }
@@ -369,12 +402,16 @@ absl::StatusOr<ShuffledLaplaceMean> ShuffledLaplaceMean::Create(const ShuffledLa
   BANDANA_RETURN_IF_ERROR(CheckMostClients(params.most_clients));
   BANDANA_RETURN_IF_ERROR(params.collusion.Check());
   const Count most = params.collusion.Hiding(params.most_clients);
-  BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, BudgetFor(params, most));
+  BANDANA_ASSIGN_OR_RETURN(const double epsilon0, Epsilon0For(params, most));
   DpGuarantee delivered = params.nominal;
   if (params.calibration == Calibration::kPaper) {
-    BANDANA_ASSIGN_OR_RETURN(delivered.epsilon, PaperEpsilon(params, most));
+    using Key = std::tuple<double, double, Count>;
+    static Memo<Key, double>& known = *new Memo<Key, double>;  // it takes up to a second
+    BANDANA_ASSIGN_OR_RETURN(delivered.epsilon,
+                             known.Get({params.nominal.epsilon, params.nominal.delta, most},
+                                       [&] { return PaperEpsilon(params, most); }));
   }
-  return ShuffledLaplaceMean(params, budget.epsilon0, delivered, std::make_shared<Settings>());
+  return ShuffledLaplaceMean(params, epsilon0, delivered, std::make_shared<Settings>());
 }
 
 std::vector<Claim> ShuffledLaplaceMean::claims() const {
@@ -383,18 +420,19 @@ std::vector<Claim> ShuffledLaplaceMean::claims() const {
   Claim shuffler =
       ClientClaim("the shuffler, and anyone who reads a client's report", {most_local, 0}, proof);
   shuffler.asked = false;
-  return {ClientClaim(fmt::format("the server, and everyone who sees its releases: they see the reports, but "
-                                  "not whose they are. {}",
-                                  params_.collusion.Describe("clients")),
-                      delivered_, proof),
-          shuffler};
+  return {
+      ClientClaim(fmt::format("the server, and everyone who sees its releases: they see the reports, but "
+                              "not whose they are. {}, and the shuffler tells nobody whose report is whose",
+                              params_.collusion.Describe("clients")),
+                  delivered_, proof),
+      shuffler};
 }
 
 absl::StatusOr<double> ShuffledLaplaceMean::LocalEpsilon(Count clients) const {
   BANDANA_RETURN_IF_ERROR(CheckClients(clients, params_.most_clients));
   return settings_->Get(clients, [&]() -> absl::StatusOr<double> {
-    BANDANA_ASSIGN_OR_RETURN(const LocalBudget budget, BudgetFor(params_, params_.collusion.Hiding(clients)));
-    return std::min(budget.epsilon0, most_epsilon0_);  // it exceeds that by at most the width of a bracket
+    BANDANA_ASSIGN_OR_RETURN(const double epsilon0, Epsilon0For(params_, params_.collusion.Hiding(clients)));
+    return std::min(epsilon0, most_epsilon0_);  // it exceeds that by at most the width of a bracket
   });
 }
 

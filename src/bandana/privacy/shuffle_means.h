@@ -115,9 +115,10 @@ struct ShuffledLaplaceMeanParams {
 /// query all its clients are mixed together; then only the shuffler may know which client was dealt which
 /// coordinate (docs/proofs/dealt.md).
 ///
-/// Calibration::kPaper takes epsilon0 from the closed form, and Lap(1/epsilon0) for rewards in [-1, 1], whose
-/// range is 2. A report is then 2 epsilon0-LDP. The claim against the server is the epsilon that follows from
-/// that, the largest over all numbers of clients that a query may have.
+/// Calibration::kPaper takes epsilon0 = f^-1(epsilon) as printed, also where the theorem behind f says
+/// nothing, and Lap(1/epsilon0) for rewards in [-1, 1], whose range is 2. A report is then 2 epsilon0-LDP.
+/// The claim against the server is the epsilon that follows from that, the largest over all numbers of
+/// clients that a query may have.
 class ShuffledLaplaceMean : public GridMean {
  public:
   static constexpr bool kChargesClient = true;

@@ -28,17 +28,19 @@ absl::StatusOr<ShuffledRegressionSum> ShuffledRegressionSum::Create(const Shuffl
 }
 
 std::vector<Claim> ShuffledRegressionSum::claims() const {
-  const Claim server{.adversary = fmt::format(
-                         "the server, the other silos, and everyone who sees the releases of all steps: "
-                         "totals over {} silos. {}, and the shuffler adds their reports up and tells "
-                         "nobody what they were",
-                         silos_, collusion_.Describe("silos")),
-                     .guarantee = guarantee(),
-                     .unit = "one record (x, y) of one silo",
-                     .neighbours = "replace-one",
-                     .proof = "docs/proofs/shuffled-regression.md"};
+  const Claim server{
+      .adversary = fmt::format(
+          "the server, {}and everyone who sees the releases of all steps: totals over {} "
+          "silos. {}, and the shuffler adds their reports up and tells nobody what they were",
+          collusion_.covers_participants() ? "the other silos, " : "", silos_, collusion_.Describe("silos")),
+      .guarantee = guarantee(),
+      .unit = "one record (x, y) of one silo",
+      .neighbours = "replace-one",
+      .proof = "docs/proofs/shuffled-regression.md"};
   Claim shuffler = server;
-  shuffler.adversary = "the shuffler, who sees every silo's reports, and everyone else with it";
+  shuffler.adversary =
+      "the shuffler, who sees every silo's reports, and with it the server and all silos but the record's "
+      "own";
   shuffler.guarantee = alone();
   shuffler.asked = false;
   return {server, shuffler};
@@ -86,7 +88,8 @@ absl::StatusOr<std::vector<Report>> ShuffledRegressionSum::Mix(const StepQuery& 
 
 absl::Status ShuffledRegressionSum::AddMixed(const StepQuery& query, const std::vector<Report>& mixed,
                                              BasicReportSum<StepQuery>& sum) const {
-  if (mixed.size() != 1) return absl::InvalidArgumentError("a step's totals are one vector");
+  if (mixed.size() != 1)
+    return absl::InvalidArgumentError(fmt::format("expected one vector of totals, but got {}", mixed.size()));
   BANDANA_ASSIGN_OR_RETURN(const std::size_t entries, EntriesAt(query));
   return AddTotals(query, entries, mixed.front(), silos_, sum);
 }

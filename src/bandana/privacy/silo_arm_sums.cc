@@ -108,14 +108,16 @@ std::vector<Claim> SiloArmSums::claims() const {
 
 absl::Status SiloArmSums::CheckArms(const ArmQuery& query) {
   if (query.release < 1) {
-    return absl::InvalidArgumentError(fmt::format("release {}: they are counted from 1", query.release));
+    return absl::InvalidArgumentError(
+        fmt::format("release number {} is not accepted: releases are counted from 1", query.release));
   }
-  if (query.arms.empty()) return absl::InvalidArgumentError("a query for no arm");
+  if (query.arms.empty()) return absl::InvalidArgumentError("the query names no arm");
   for (std::size_t i = 0; i < query.arms.size(); ++i) {
     const ArmId least = i == 0 ? 0 : query.arms[i - 1] + 1;
     if (!(query.arms[i] >= least && query.arms[i] < kMostArms)) {
       return absl::InvalidArgumentError(
-          fmt::format("arm {} where {} to {} may follow", query.arms[i], least, kMostArms - 1));
+          fmt::format("arm {} is not accepted here: arms ascend, and {} to {} may follow", query.arms[i],
+                      least, kMostArms - 1));
     }
   }
   return absl::OkStatus();
@@ -139,18 +141,20 @@ std::int64_t SiloArmSums::UnitsOfSum(const RewardSum& rewards) const {
 absl::Status SiloArmSums::CheckPulls(std::span<const Pull> pulls, RewardSums rewards,
                                      const ArmStream& stream) const {
   if (pulls.size() != rewards.size()) {
-    return absl::InvalidArgumentError(fmt::format("{} pulls, and {} sums", pulls.size(), rewards.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("there are {} pulls but {} sums of rewards", pulls.size(), rewards.size()));
   }
   const Count most = kMostArmUnits / std::max<std::int64_t>({1, -setting_->low, setting_->high});
   Count left = most;  // over all these pulls together, so that an arm may appear twice
   for (std::size_t i = 0; i < pulls.size(); ++i) {
     const Pull& pull = pulls[i];
     if (!(pull.arm >= 0 && pull.arm < kMostArms)) {
-      return absl::InvalidArgumentError(fmt::format("arm {} of 0 to {}", pull.arm, kMostArms - 1));
+      return absl::InvalidArgumentError(
+          fmt::format("arm {} does not exist: arms are 0 to {}", pull.arm, kMostArms - 1));
     }
     if (pull.count < 0 || pull.count != rewards[i].count) {
       return absl::InvalidArgumentError(
-          fmt::format("{} pulls of arm {}, and {} rewards", pull.count, pull.arm, rewards[i].count));
+          fmt::format("there are {} pulls of arm {} but {} rewards", pull.count, pull.arm, rewards[i].count));
     }
     const auto at = static_cast<std::size_t>(pull.arm);
     const Count before = stream.keeps_ && at < stream.all_.size() ? stream.all_[at].pulls  // >= pending
@@ -200,11 +204,12 @@ absl::StatusOr<Report> SiloArmSums::Randomize(const ArmQuery& query, const Raw<A
   BANDANA_RETURN_IF_ERROR(CheckArms(query));
   ArmStream& data = *Reveal(stream);
   if (data.owner_ != setting_) {
-    return absl::FailedPreconditionError("a stream of another mechanism, whose noise was set for other data");
+    return absl::FailedPreconditionError(
+        "the stream belongs to another mechanism, whose noise was set for other data");
   }
   if (query.release != data.releases_ + 1) {
     return absl::FailedPreconditionError(
-        fmt::format("release {} is asked for, and {} have been made", query.release, data.releases_));
+        fmt::format("release {} is asked for, but {} have been made", query.release, data.releases_));
   }
   BANDANA_ASSIGN_OR_RETURN(const Count pulls, PullsOf(query, data));
   Units units{pulls};
@@ -236,7 +241,8 @@ absl::StatusOr<Released<ArmSums>> SiloArmSums::Open(const ArmQuery& query, const
   const Units& units = UnitsOf(sealed);
   BANDANA_RETURN_IF_ERROR(CheckSize(query.arms.size() + 1, units));
   if (units.front() < 1) {
-    return absl::InvalidArgumentError(fmt::format("sums of {} pulls of each arm", units.front()));
+    return absl::InvalidArgumentError(
+        fmt::format("the report says {} pulls of each arm, which is not possible", units.front()));
   }
   return MintSums({.agents = 1,
                    .pulls = units.front(),

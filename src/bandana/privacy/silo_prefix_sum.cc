@@ -18,7 +18,6 @@ using Wide = __int128;
 
 constexpr int kWeightBits = 60;              // a Toeplitz weight is at most 1
 constexpr double kMostPrefixUnits = 0x1p60;  // all increments together; times a weight it is below 2^127
-constexpr double kMostStepUnits = 0x1p52;    // one increment; doubles add integers of that size exactly
 constexpr double kPrefixSlack = 1 + 1e-12;
 // The least noise in units, from which a sum of rounded normals is as good as one rounded normal
 // (docs/proofs/shuffled-regression.md).
@@ -171,17 +170,15 @@ absl::StatusOr<Count> SiloPrefixSum::ReportBits(const StepQuery& query) const {
 
 absl::Status SiloPrefixSum::CheckOwner(const SiloStream& stream) const {
   if (stream.owner_ == strategy_) return absl::OkStatus();
-  return absl::FailedPreconditionError("a stream of another mechanism, whose noise was set for other data");
+  return absl::FailedPreconditionError(
+      "the stream belongs to another mechanism, whose noise was set for other data");
 }
 
 // Errors depend on the number of records, which is public, and on their size, never on their values.
 absl::Status SiloPrefixSum::CheckRecords(std::int64_t records, const SiloStream& stream) const {
-  if (static_cast<double>(records) * longest_units_ < kMostStepUnits &&
-      (static_cast<double>(stream.records_) + static_cast<double>(records)) * longest_units_ <
-          kMostPrefixUnits) {
-    return absl::OkStatus();
-  }
-  return absl::OutOfRangeError("more records than the grid holds");
+  const double all = static_cast<double>(stream.records_) + static_cast<double>(records);
+  if (all * longest_units_ < kMostPrefixUnits) return absl::OkStatus();
+  return absl::OutOfRangeError("the step has more records than the grid can hold");
 }
 
 absl::Status SiloPrefixSum::Append(const Raw<StepRecords>& records, SiloStream& stream) const {
@@ -189,7 +186,7 @@ absl::Status SiloPrefixSum::Append(const Raw<StepRecords>& records, SiloStream& 
   const auto count = static_cast<std::int64_t>(step.size());
   BANDANA_RETURN_IF_ERROR(CheckRecords(count, stream));
   const auto dimension = static_cast<std::size_t>(params_.dimension);
-  std::vector<double> increment(dimension, 0);
+  Units increment(dimension, 0);
   for (const std::vector<double>& record : step) {
     if (record.size() != dimension) {
       return absl::InvalidArgumentError(
@@ -197,21 +194,19 @@ absl::Status SiloPrefixSum::Append(const Raw<StepRecords>& records, SiloStream& 
     }
     const std::vector<double> shortened = Shortened(record, params_.radius);
     for (std::size_t i = 0; i < dimension; ++i) {
-      increment[i] += std::nearbyint(shortened[i] * (params_.radius / kUnit));
+      increment[i] += static_cast<std::int64_t>(std::nearbyint(shortened[i] * (params_.radius / kUnit)));
     }
   }
-  return AppendUnits(increment, count, stream);
+  return AppendUnits(std::move(increment), count, stream);
 }
 
-absl::Status SiloPrefixSum::AppendUnits(std::span<const double> increment, std::int64_t records,
-                                        SiloStream& stream) const {
+absl::Status SiloPrefixSum::AppendUnits(Units node, std::int64_t records, SiloStream& stream) const {
   if (stream.owner_ == nullptr) stream.owner_ = strategy_;
   BANDANA_RETURN_IF_ERROR(CheckOwner(stream));
   BANDANA_RETURN_IF_ERROR(CheckStep({.step = stream.steps_ + 1, .silos = 1}));
   BANDANA_RETURN_IF_ERROR(CheckRecords(records, stream));
   stream.records_ += records;
   ++stream.steps_;
-  Units node(increment.begin(), increment.end());
   if (!weights_.empty()) {
     stream.increments_.push_back(std::move(node));
     return absl::OkStatus();
@@ -269,8 +264,10 @@ absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, SiloStre
 
 absl::StatusOr<Report> SiloPrefixSum::Randomize(const StepQuery& query, const Raw<SiloStream*>& stream,
                                                 NoiseGen& noise) const {
-  if (query.group != 0) {  // other groups are not charged
-    return absl::InvalidArgumentError("a silo of vectors has one stream");
+  if (query.group != 0 || query.payer != 0) {  // other groups are not charged
+    return absl::InvalidArgumentError(fmt::format(
+        "a stream of vectors has only group 0 and no payer, but the query names group {} and payer {}",
+        query.group, query.payer));
   }
   return Randomize(query, *Reveal(stream), noise);
 }
@@ -308,7 +305,8 @@ absl::StatusOr<Released<StepValues>> SiloPrefixSum::Open(const StepQuery& query,
 
 absl::Status PrefixSumEstimator::Add(const Released<StepValues>& released) {
   if (released.value().step != step_ + 1) {
-    return absl::InvalidArgumentError(fmt::format("step {} after step {}", released.value().step, step_));
+    return absl::InvalidArgumentError(
+        fmt::format("step {} cannot follow step {}", released.value().step, step_));
   }
   ++step_;
   for (const NoiseLaw& law : released.noise()) proxy_ = std::max(proxy_, law.proxy);

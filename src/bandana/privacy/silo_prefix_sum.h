@@ -18,12 +18,19 @@ struct StepQuery {
   std::int64_t step = 0;  ///< from 1
   Count silos = 0;        ///< the number of silos, and also the quorum
   int group = 0;          ///< which of a silo's streams, if it deals its records out to several
+  int payer = 0;          ///< the group whose first step is charged: the one that releases before all others
   bool operator==(const StepQuery&) const = default;
   template <class Archive>
   void State(Archive& a) {
-    a(step, silos, group);
+    a(step, silos, group, payer);
   }
-  std::string bytes() const { return ByteString().Add(step).Add(silos).Add(std::int64_t{group}).Take(); }
+  std::string bytes() const {
+    ByteString bytes;
+    bytes.Add(step).Add(silos).Add(std::int64_t{group});
+    if (payer != 0) bytes.Add(std::int64_t{payer});
+    return bytes.Take();
+  }
+  bool pays() const { return step == 1 && group == payer; }
 };
 
 /// The release of one step: the strategy's values over all silos, each a vector of `dimension` entries.
@@ -98,9 +105,7 @@ class SiloPrefixSum : public Mechanism {
 
   std::vector<Claim> claims() const;
   DpGuarantee guarantee() const { return delivered_; }
-  DpGuarantee CostOf(const StepQuery& query) const {
-    return query.step == 1 && query.group == 0 ? delivered_ : DpGuarantee{0, 0};
-  }
+  DpGuarantee CostOf(const StepQuery& query) const { return query.pays() ? delivered_ : DpGuarantee{0, 0}; }
   absl::StatusOr<Count> ReportBits(const StepQuery& query) const;
   const PrefixSumStrategy& strategy() const { return *strategy_; }
   const SiloPrefixSumParams& params() const { return params_; }
@@ -142,8 +147,8 @@ class SiloPrefixSum : public Mechanism {
   static absl::StatusOr<SiloPrefixSum> CreateFor(const SiloPrefixSumParams& params,
                                                  const RecordBounds& records, double share);
 
-  // Appends the next step of a stream. `increment` is the sum over its records, in integer numbers of units.
-  absl::Status AppendUnits(std::span<const double> increment, std::int64_t records, SiloStream& stream) const;
+  // Appends the next step of a stream. `increment` is the sum over its records, in units.
+  absl::Status AppendUnits(Units increment, std::int64_t records, SiloStream& stream) const;
   // Returns the values of a step before noise. Each step can be taken once.
   absl::StatusOr<Units> Take(const StepQuery& query, SiloStream& stream) const;
   absl::StatusOr<Report> Randomize(const StepQuery& query, SiloStream& stream, NoiseGen& noise) const;

@@ -24,20 +24,21 @@ std::string Address::ToString() const {
   return six ? absl::StrCat("[", host, "]:", port) : absl::StrCat(host, ":", port);
 }
 
-absl::StatusOr<Address> ParseLoopback(const std::string& key, const std::string& text) {
+absl::StatusOr<Address> ParseLoopback(const std::string& field, const std::string& text) {
   Address address;
   const std::size_t colon = text.rfind(':');
   const bool has_port = colon != std::string::npos &&
                         absl::SimpleAtoi(text.substr(colon + 1), &address.port) && address.port >= 0 &&
                         address.port <= 65535;
-  if (!has_port) return InvalidOption(key, text, "host:port, such as 127.0.0.1:50051");
+  if (!has_port) return InvalidField(Part::kService, field, text, "host:port, such as 127.0.0.1:50051");
   address.host = text.substr(0, colon);
   const bool bracketed = address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']';
   if (bracketed) address.host = address.host.substr(1, address.host.size() - 2);
   if (!IsLoopback(address.host, bracketed)) {
-    return InvalidInput(
+    return InvalidField(
+        Part::kService,
         {.message = "connections are not encrypted yet, so reports must not leave this machine",
-         .key = key,
+         .key = field,
          .value = text,
          .accepted = "127.x.x.x:port, localhost:port or [::1]:port"});
   }

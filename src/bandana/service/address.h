@@ -14,8 +14,8 @@ struct Address {
 };
 
 /// Parses "host:port". The host must not leave this machine: 127.0.0.0/8, localhost or [::1]. Nothing on the
-/// wire is encrypted, and under the central model a share is nearly raw data. `key` names the option in the
-/// error.
-absl::StatusOr<Address> ParseLoopback(const std::string& key, const std::string& text);
+/// wire is encrypted, and under the central model a share is nearly raw data. `field` names the parameter
+/// in the error.
+absl::StatusOr<Address> ParseLoopback(const std::string& field, const std::string& text);
 
 }  // namespace bandana::service

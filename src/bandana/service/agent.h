@@ -17,7 +17,7 @@
 #include "bandana/service/route.h"
 
 /// An agent of a federation over gRPC: one process that serves a range of clients. It drives their Players as
-/// sim::Simulator does.
+/// sim::RunSlots does.
 namespace bandana::service {
 
 struct AgentParams {

@@ -9,12 +9,12 @@ absl::Status ValidateAgent(const AgentParams& params) {
   constexpr Count kMostClients = 0xfffffffe;  // the range of NodeId
   const Count last = Count{params.first_client.value} + params.clients - 1;
   if (!(params.first_client.value >= 1 && params.clients >= 1 && last <= kMostClients)) {
-    return InvalidOption("service.clients", fmt::format("{}-{}", params.first_client.value, last),
-                         fmt::format("first-last, within 1-{}", kMostClients));
+    return InvalidField(Part::kService, "clients", fmt::format("{}-{}", params.first_client.value, last),
+                        fmt::format("first-last, within 1-{}", kMostClients));
   }
   if (!(params.connect_timeout > absl::ZeroDuration())) {
-    return InvalidOption("service.connect_timeout", absl::FormatDuration(params.connect_timeout),
-                         "a time > 0");
+    return InvalidField(Part::kService, "connect_timeout", absl::FormatDuration(params.connect_timeout),
+                        "a time > 0");
   }
   return absl::OkStatus();
 }

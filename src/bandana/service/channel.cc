@@ -59,7 +59,7 @@ grpc::Status ToGrpc(const absl::Status& status) {
 
 absl::StatusOr<std::unique_ptr<grpc::Server>> OpenServer(const std::string& listen, grpc::Service& service,
                                                          std::string& address) {
-  BANDANA_ASSIGN_OR_RETURN(Address where, ParseLoopback("service.listen", listen));
+  BANDANA_ASSIGN_OR_RETURN(Address where, ParseLoopback("listen", listen));
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error; it is not shared
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);

@@ -39,7 +39,7 @@ absl::Status WhyEnded(const grpc::Status& status, const Destination& to);
 
 grpc::Status ToGrpc(const absl::Status& status);
 
-/// Serves at `listen`, which is the option service.listen; port 0 means any. Sets `address` to the actual
+/// Serves at `listen`, "host:port"; port 0 means any. Sets `address` to the actual
 /// address. Fails with kUnavailable if the port is taken. `service` must outlive the returned server.
 absl::StatusOr<std::unique_ptr<grpc::Server>> OpenServer(const std::string& listen, grpc::Service& service,
                                                          std::string& address);

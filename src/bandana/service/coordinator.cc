@@ -124,7 +124,7 @@ absl::Status Coordinator::AdmitLink(const std::shared_ptr<AgentLink>& link) {
   if (state_ == State::kOver) return absl::FailedPreconditionError("the run is over");
   if (!link->is_shuffler()) return roster_.Add(link);
   if (!params_.route.shuffled) {
-    return absl::FailedPreconditionError("this run has no shuffler: privacy.model is not shuffle");
+    return absl::FailedPreconditionError("this run has no shuffler: its trust model is not shuffle");
   }
   if (shuffler_ != nullptr) {
     return absl::AlreadyExistsError(fmt::format("there is a shuffler already ({})", shuffler_->peer));
@@ -270,7 +270,7 @@ void Coordinator::SettleMixed(Epoch epoch) {
   for (const auto& [last, link] : roster_) {
     std::vector<NodeId> clients;
     for (const auto& [client, asked] : link->awaited) clients.push_back(client);
-    for (const NodeId client : clients) Settle(*link, client, epoch, query_.bounds.size());
+    for (const NodeId client : clients) Settle(*link, client, epoch, query_.size());
   }
 }
 
@@ -294,7 +294,7 @@ absl::Status Coordinator::Flush() {
     if (std::holds_alternative<Deal>(outgoing.payload)) {
       return absl::UnimplementedError(
           "the service cannot run rounds that a shuffler deals out; only the simulator can. Use "
-          "privacy.model = central or local, or algorithm.name = dp-dpe");
+          "a central or local trust model, or an algorithm that asks each client for a whole phase");
     }
     const auto* task = std::get_if<Task>(&outgoing.payload);
     const auto* whole = std::get_if<std::shared_ptr<const Plan>>(&outgoing.payload);

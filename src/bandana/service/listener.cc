@@ -8,6 +8,7 @@
 #include "bandana/core/status.h"
 #include "bandana/service/channel.h"
 #include "bandana/service/protocol.h"
+#include "bandana/service/spec_digest.h"
 #include "fmt/format.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/federation.grpc.pb.h"
@@ -36,9 +37,7 @@ absl::Status CheckHello(const v1::FromAgent& first, const std::string& spec_dige
                     hello.protocol_version(), host, kProtocolVersion));
   }
   if (hello.spec_digest() != spec_digest) {
-    return absl::FailedPreconditionError(
-        fmt::format("this {}'s spec has the digest '{}', but the {}'s has '{}': both must run the same spec",
-                    peer, hello.spec_digest(), host, spec_digest));
+    return OtherSpec(hello.spec_digest(), spec_digest, peer, host);
   }
   if (!v1::Role_IsValid(hello.role())) {
     return absl::InvalidArgumentError(fmt::format("role {} does not exist", static_cast<int>(hello.role())));

@@ -38,7 +38,7 @@ absl::StatusOr<std::shared_ptr<AgentLink>> LinkOfAgent(const v1::Hello& hello, c
 /// A port on this machine's loopback where agents and shufflers join a host.
 class Listener {
  public:
-  /// `listen` is the option service.listen; port 0 means any. Fails with kUnavailable if the port is taken.
+  /// `listen` is "host:port"; port 0 means any. Fails with kUnavailable if the port is taken.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::string& listen, Host& host);
   ~Listener();
 

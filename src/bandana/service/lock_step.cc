@@ -30,25 +30,26 @@ NodeId OriginOf(NodeId self, const Payload& payload) {
 absl::Status ValidateLockStep(const PeerParams& params, std::uint32_t most, bool has_server) {
   const auto fits = [&](NodeId node) { return node == kServerNode ? has_server : node.value <= most; };
   if (!fits(params.self)) {
-    return InvalidOption("service.peer", fmt::format("{}", params.self.value),
-                         fmt::format("a whole number from {} to {}", has_server ? 0 : 1, most));
+    return InvalidField(Part::kService, "self", fmt::format("{}", params.self.value),
+                        fmt::format("a whole number from {} to {}", has_server ? 0 : 1, most));
   }
   for (const auto& [node, address] : params.neighbours) {
     if (!fits(node) || node == params.self) {
-      return InvalidOption(
-          "service.peers", fmt::format("{}", node.value),
+      return InvalidField(
+          Part::kService, "neighbours", fmt::format("{}", node.value),
           fmt::format("other peers, each a whole number from {} to {}", has_server ? 0 : 1, most));
     }
     if (Dials(params.self, node)) {
-      const char* key = node == kServerNode ? "service.server" : "service.peers";
-      BANDANA_RETURN_IF_ERROR(ParseLoopback(key, address).status());
+      BANDANA_RETURN_IF_ERROR(ParseLoopback(AddressField(node), address).status());
     } else if (params.listen.empty()) {
-      return InvalidOption("service.listen", "", "host:port, for neighbours that connect to this node");
+      return InvalidField(Part::kService, "listen", "",
+                          "host:port, for neighbours that connect to this node");
     }
   }
-  for (const auto& [key, time] : {std::pair("service.connect_timeout", params.connect_timeout),
-                                  {"service.silence_timeout", params.silence_timeout}}) {
-    if (!(time > absl::ZeroDuration())) return InvalidOption(key, absl::FormatDuration(time), "a time > 0");
+  for (const auto& [key, time] :
+       {std::pair("connect_timeout", params.connect_timeout), {"silence_timeout", params.silence_timeout}}) {
+    if (time > absl::ZeroDuration()) continue;
+    return InvalidField(Part::kService, key, absl::FormatDuration(time), "a time > 0");
   }
   return absl::OkStatus();
 }

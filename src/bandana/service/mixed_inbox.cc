@@ -21,8 +21,8 @@ absl::Status MixedInbox::Expect(std::shared_ptr<const MixRequest> mix_request) {
   if (route_.sealed()) {
     BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(mix_request->query));
     bits_a_coordinate_ = bits * static_cast<Count>(mix_request->clients.size());
-    ones_.assign(mix_request->query.bounds.size(), 0);
-    opened_.assign(mix_request->query.bounds.size(), 0);
+    ones_.assign(mix_request->query.size(), 0);
+    opened_.assign(mix_request->query.size(), 0);
   }
   mixed_ = {mix_request->epoch, {}};
   mix_request_ = std::move(mix_request);

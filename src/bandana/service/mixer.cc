@@ -73,7 +73,7 @@ absl::Status BitMixer::Mix(AwaitedReports<SealedReport>::Outcome outcome) {
   BANDANA_RETURN_IF_ERROR(Check(**outcome, static_cast<std::size_t>(bits)));
   SecureSource entropy;
   CoinGen coin(entropy);
-  for (std::size_t i = 0; i < mix_request->query.bounds.size(); ++i) {
+  for (std::size_t i = 0; i < mix_request->query.size(); ++i) {
     std::string pool;
     pool.reserve(static_cast<std::size_t>(bits) * kSealedBitBytes * reports.size());
     for (auto& [client, report] : reports) {
@@ -87,7 +87,7 @@ absl::Status BitMixer::Mix(AwaitedReports<SealedReport>::Outcome outcome) {
 }
 
 absl::Status BitMixer::Check(const AwaitedReports<SealedReport>::Complete& complete, std::size_t bits) const {
-  const std::size_t coordinates = complete.mix_request->query.bounds.size();
+  const std::size_t coordinates = complete.mix_request->query.size();
   const std::string& key = complete.reports.begin()->second.key_fingerprint;
   for (const auto& [client, report] : complete.reports) {
     const bool fits =

@@ -18,7 +18,7 @@ class OneRound {
   /// Fails unless the world says how many arms a round has, and their dimension. It must outlive this object.
   static absl::StatusOr<OneRound> Create(RoundWorld& world) {
     const Facts& facts = world.facts();
-    for (const auto& [field, value] : {std::pair("actions", facts.arms), {"dimension", facts.dimension}}) {
+    for (const auto& [field, value] : {std::pair("arms", facts.arms), {"dimension", facts.dimension}}) {
       if (value >= 1) continue;
       return InvalidField(Part::kFacts, field, static_cast<double>(value), "a whole number >= 1");
     }

@@ -8,6 +8,7 @@
 #include "bandana/service/channel.h"
 #include "bandana/service/codec.h"
 #include "bandana/service/protocol.h"
+#include "bandana/service/spec_digest.h"
 #include "bandana/service/to_chrono.h"
 #include "fmt/format.h"
 #include "grpcpp/grpcpp.h"
@@ -33,9 +34,7 @@ absl::Status CheckHello(const v1::PeerHello& hello, const PeerParams& params) {
                     hello.protocol_version(), kProtocolVersion));
   }
   if (hello.spec_digest() != params.spec_digest) {
-    return absl::FailedPreconditionError(fmt::format(
-        "this peer's spec has the digest '{}', but its neighbour's has '{}': both must run the same spec",
-        hello.spec_digest(), params.spec_digest));
+    return OtherSpec(hello.spec_digest(), params.spec_digest, "peer", "neighbour");
   }
   if (NodeId{hello.to()} != params.self) {
     return absl::FailedPreconditionError(
@@ -125,8 +124,7 @@ void PeerLinks::Dial(Link& link) {
     Fail(std::move(why));
     Close(link);
   };
-  const absl::StatusOr<Address> address =
-      ParseLoopback(link.id == kServerNode ? "service.server" : "service.peers", to.address);
+  const absl::StatusOr<Address> address = ParseLoopback(AddressField(link.id), to.address);
   if (!address.ok()) return fail(address.status());
   const std::shared_ptr<grpc::Channel> channel = MakeChannel(*address);
   if (const absl::Status status = WaitForConnection(*channel, to); !status.ok()) return fail(status);

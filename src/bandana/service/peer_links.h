@@ -35,6 +35,11 @@ struct LinkProtocol {
   const char* kinds = "";  ///< names of the messages that it carries, for errors
 };
 
+/// Returns the name, for errors, of the parameter that holds a neighbour's address.
+inline const char* AddressField(NodeId neighbour) {
+  return neighbour == kServerNode ? "server" : "neighbours";
+}
+
 /// A peer's streams to its neighbours: who has joined, what they have sent, who is lost. Calls come from one
 /// thread; every stream has two threads of its own.
 class PeerLinks {

@@ -6,7 +6,7 @@
 namespace bandana::service {
 
 absl::StatusOr<Count> CheckSealable(const MeanQuery& query, Count bits_per_coordinate) {
-  const auto coordinates = static_cast<Count>(query.bounds.size());
+  const auto coordinates = static_cast<Count>(query.size());
   if (bits_per_coordinate <= kMostBitsACoordinate && bits_per_coordinate * coordinates <= kMostBitsAReport) {
     return bits_per_coordinate;
   }
@@ -18,8 +18,7 @@ absl::StatusOr<Count> CheckSealable(const MeanQuery& query, Count bits_per_coord
                               kMostBitsAReport),
        .key = "transport",
        .value = "bits",
-       .accepted =
-           "counts, or with bits: privacy.calibration = tight, more clients per phase or a larger epsilon"});
+       .accepted = "counts, or with bits: calibration = tight, more clients per phase or a larger epsilon"});
 }
 
 Route RouteOf(const SlotRoles& roles) {

@@ -29,7 +29,7 @@ struct Route {
   }
 };
 
-/// Returns the bits per coordinate. Fails, naming privacy.transport, if these are too many to be sealed one
+/// Returns the bits per coordinate. Fails, naming `transport`, if these are too many to be sealed one
 /// by one.
 absl::StatusOr<Count> CheckSealable(const MeanQuery& query, Count bits_per_coordinate);
 

@@ -23,7 +23,8 @@ namespace bandana::service {
 inline constexpr std::size_t kSealingKeyBytes = 32;
 inline constexpr std::size_t kSealedBitBytes = kSealingKeyBytes + 1 + 16;  ///< ephemeral key, bit, tag
 
-/// Identifies a key to those who must not know it: its SHA-256 digest, from which nobody can guess the key.
+/// Identifies a key to those who must not know it: its SHA-256 digest, from which the key cannot be computed,
+/// as far as SHA-256 is one-way.
 inline constexpr std::size_t kKeyFingerprintBytes = 32;
 std::string KeyFingerprint(std::string_view public_key);
 

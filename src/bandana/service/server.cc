@@ -18,10 +18,12 @@ absl::Status ValidateServer(const ServerParams& params) {
                         fmt::format("a whole number from 1 to {}", kMostClients));
   }
   if (!(params.join_timeout > absl::ZeroDuration())) {
-    return InvalidOption("service.join_timeout", absl::FormatDuration(params.join_timeout), "a time > 0");
+    return InvalidField(Part::kService, "join_timeout", absl::FormatDuration(params.join_timeout),
+                        "a time > 0");
   }
   if (!(params.answer_timeout > absl::ZeroDuration())) {
-    return InvalidOption("service.answer_timeout", absl::FormatDuration(params.answer_timeout), "a time > 0");
+    return InvalidField(Part::kService, "answer_timeout", absl::FormatDuration(params.answer_timeout),
+                        "a time > 0");
   }
   return absl::OkStatus();
 }

@@ -17,7 +17,7 @@
 
 /// The server of a federation over gRPC: one process that drives a Node and waits for agents, each of which
 /// serves a range of clients, and for a shuffler if reports pass one. The Node sees what it would see in
-/// sim::Simulator.
+/// sim::RunSlots.
 namespace bandana::service {
 
 /// The progress of a run. The server waits while the callback runs, so it must be quick.

@@ -20,8 +20,8 @@ absl::Status ValidateShuffler(const ShufflerParams& params) {
                         fmt::format("a whole number from 1 to {}", kMostClients));
   }
   if (!(params.connect_timeout > absl::ZeroDuration())) {
-    return InvalidOption("service.connect_timeout", absl::FormatDuration(params.connect_timeout),
-                         "a time > 0");
+    return InvalidField(Part::kService, "connect_timeout", absl::FormatDuration(params.connect_timeout),
+                        "a time > 0");
   }
   return absl::OkStatus();
 }
@@ -32,9 +32,10 @@ absl::StatusOr<ShufflerReport> Run(const ShufflerParams& params,
   BANDANA_ASSIGN_OR_RETURN(
       const std::unique_ptr<Uplink> server,
       Uplink::Connect({"shuffler", "server", params.server, params.connect_timeout, params.stop}));
-  ShufflerCoordinator desk(params, *server, make_mixer);
+  ShufflerCoordinator coordinator(params, *server, make_mixer);
   // Opens the port before the server hears of this process, so that a taken port does not affect the server.
-  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Listener> listener, Listener::Open(params.listen, desk));
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Listener> listener,
+                           Listener::Open(params.listen, coordinator));
   v1::Hello hello;
   hello.set_spec_digest(params.spec_digest);
   hello.set_role(v1::ROLE_SHUFFLER);
@@ -45,7 +46,7 @@ absl::StatusOr<ShufflerReport> Run(const ShufflerParams& params,
     return welcome.status();
   }
   if (params.on_listening) params.on_listening(listener->address());
-  absl::StatusOr<ShufflerReport> report = desk.Run();
+  absl::StatusOr<ShufflerReport> report = coordinator.Run();
   // This gives Stop time to arrive, and agents time to close.
   listener->Shutdown(report.ok() ? absl::Seconds(5) : absl::Milliseconds(500));
   return report;

@@ -40,7 +40,7 @@ struct ShufflerReport {
 };
 
 /// Run until the server says that the run has finished. For numbers, `shuffler` does the work: it is the role
-/// that sim::Simulator drives. Sealed bits cannot be read by a role; the driver pools and permutes them.
+/// that sim::RunSlots drives. Sealed bits cannot be read by a role; the driver pools and permutes them.
 ///
 /// An agent is refused, with the reason, if its version or digest differs or its clients are not free. These
 /// errors end the run, and the server and every agent are told why:

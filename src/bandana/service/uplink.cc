@@ -43,7 +43,7 @@ Uplink::~Uplink() {
 }
 
 absl::StatusOr<std::unique_ptr<Uplink>> Uplink::Connect(const Destination& to) {
-  BANDANA_ASSIGN_OR_RETURN(const Address address, ParseLoopback("service." + to.host, to.address));
+  BANDANA_ASSIGN_OR_RETURN(const Address address, ParseLoopback(to.host, to.address));
   auto streaming = std::make_unique<Streaming>();
   streaming->to = to;
   streaming->channel = MakeChannel(address);

@@ -25,8 +25,7 @@ template <class Wanted, class Run>
 absl::StatusOr<Outcome> RunIn(World& world, TimeModel time, Run run) {
   auto* wanted = dynamic_cast<Wanted*>(&world);
   if (wanted != nullptr) return run(*wanted);
-  return InvalidField(Part::kFacts, "world", "a world of another time model",
-                      std::string("a world for ") + NameOf(time));
+  return InvalidOption("world", "a world of another time model", std::string("a world for ") + NameOf(time));
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ struct SimulateOptions {
   std::vector<Count> checkpoints = {};      ///< ascending rounds; empty: the horizon alone
   int threads = 1;                          ///< the outcome does not depend on it
   bool decisions = false;                   ///< keep what every agent played
-  std::vector<Failure> failures = {};       ///< ticks: what goes wrong; rounds: which peers are lost
-  double dropout = 0;                       ///< ticks: probability that an agent misses a sync, independently
+  std::vector<Failure> failures = {};       ///< ticks and rounds: what is lost
+  double dropout = 0;                       ///< probability that an agent misses a sync, independently
   const std::atomic<bool>* stop = nullptr;  ///< ends the run with kCancelled soon after it turns true
 };
 
@@ -40,7 +40,7 @@ struct NetworkPicture {
   std::vector<NodeId> lost_agents;
   std::vector<Edge> lost_links;
   Count lost_messages = 0;
-  Count new_sinks = 0;  ///< rounds of communication after which other ways to sinks were found
+  Count new_sinks = 0;  ///< syncs after which other ways to sinks were found
 };
 
 struct Outcome {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -13,6 +14,8 @@
 #include "bandana/bandit/round_recorder.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/hears_silence.h"
+#include "bandana/sim/message_losses.h"
 #include "bandana/sim/round_seat.h"
 #include "bandana/sim/simulate.h"
 
@@ -20,7 +23,8 @@
 ///
 /// With a controller, messages take no time: what agents send at the end of a round is answered before the
 /// next one. While they wait for nobody, agents play whole stretches of rounds one after the other, each on
-/// some thread. Among peers on a graph messages take one round per hop, and all play round by round.
+/// some thread. Messages may be lost. A lost share is sent again with the agent's next one, as it was
+/// recorded. Among peers on a graph messages take one round per hop, and all play round by round.
 namespace bandana::sim {
 namespace {
 
@@ -55,21 +59,31 @@ class GroupRun {
       seats_.push_back(std::make_unique<RoundSeat<Scalar>>(run, randomness_, agent));
       seat_of_[agent] = seats_.back().get();
     }
+    if (run.options.dropout > 0 || !run.options.failures.empty()) {
+      losses_.emplace(run.options, randomness_);
+      dynamic_cast<HearsSilence&>(*controller_).ExpectLosses();  // CheckLosses knows that it is one
+    }
   }
 
   absl::Status Play() {
     BANDANA_RETURN_IF_ERROR(controller_->OnStart(controller_context_));
     while (true) {
       BANDANA_RETURN_IF_ERROR(Settle());
+      if (losses_.has_value()) BANDANA_RETURN_IF_ERROR(BreakSilence());
       Count ready = 0;
-      for (const auto& seat : seats_) ready = std::max(ready, seat->agent->rounds_ready());
+      for (const auto& seat : seats_) {
+        if (seat->alive) ready = std::max(ready, seat->agent->rounds_ready());
+      }
+      if (losses_.has_value()) ready = NextStop(ready);
       if (ready == 0) break;
       BANDANA_RETURN_IF_ERROR(PlayAll(run_.roles.lock_step ? 1 : ready));
       if (run_.stopped()) return absl::CancelledError("interrupted");
     }
     // All agents of a group decide by the same released sums, so one of them speaks for all.
     seats_.front()->agent->Describe(run_.observations);
-    return controller_->finished()
+    if (losses_.has_value())
+      run_.observations.numbers["lost_messages"] = static_cast<double>(losses_->count());
+    return controller_->finished() || losses_.has_value()
                ? absl::OkStatus()
                : absl::InternalError("the run ended while the controller still waited for reports");
   }
@@ -91,8 +105,74 @@ class GroupRun {
     }
   }
 
+  // Without losses all agents are in the same round. An agent that is lost stays in its last one.
+  Count Now() const {
+    Count now = 0;
+    for (const auto& seat : seats_) now = std::max(now, seat->round());
+    return now;
+  }
+
+  // Agents that no longer hear the controller could play to the end at once. They go at the others' pace, so
+  // that all are in the same round.
+  Count NextStop(Count most) const {
+    for (const auto& seat : seats_) {
+      const Count ready = seat->alive ? seat->agent->rounds_ready() : 0;
+      if (ready > 0) most = std::min(most, ready);
+    }
+    return most;
+  }
+
+  // Whoever waits for a message that was lost does without it.
+  absl::Status BreakSilence() {
+    const Count now = Now();
+    if (now == 0) return absl::OkStatus();
+    auto& controller = dynamic_cast<HearsSilence&>(*controller_);
+    BANDANA_RETURN_IF_ERROR(controller.OnSilence(controller_context_, now));
+    BANDANA_RETURN_IF_ERROR(Settle());
+    for (const auto& seat : seats_) {
+      if (!seat->alive || seat->agent->rounds_ready() > 0 || now >= run_.world.facts().horizon) continue;
+      auto& agent = dynamic_cast<HearsSilence&>(*seat->agent);
+      BANDANA_RETURN_IF_ERROR(agent.OnSilence(seat->context, now));
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns false if the message is lost. The shares that an agent lost before come first.
+  absl::StatusOr<bool> Arrives(NodeId to, const Message& message) {
+    const NodeId agent = to == kServerNode ? message.from : to;
+    RoundSeat<Scalar>& seat = *seat_of_.at(agent);
+    if (!seat.alive) return false;
+    const auto* share = std::get_if<Share>(&message.body);
+    const auto* model = std::get_if<Model>(&message.body);
+    const Epoch sync = share != nullptr ? share->epoch : model != nullptr ? model->epoch - 1 : last_model_;
+    switch (losses_->Judge(agent, to == kServerNode, sync)) {
+      case MessageLosses::Fate::kArrives:
+        break;
+      case MessageLosses::Fate::kAgentIsLost:
+        seat.alive = false;
+        return false;
+      case MessageLosses::Fate::kLost:
+        if (share != nullptr) held_[agent].push_back(message);
+        return false;
+    }
+    if (share != nullptr) {
+      for (const Message& held : std::exchange(held_[agent], {})) {
+        BANDANA_RETURN_IF_ERROR(Receive(to, held));
+      }
+    }
+    return true;
+  }
+
   absl::Status Deliver(NodeId to, const Message& message) {
-    const Count round = seats_.front()->round();
+    if (losses_.has_value()) {
+      BANDANA_ASSIGN_OR_RETURN(const bool arrives, Arrives(to, message));
+      if (!arrives) return absl::OkStatus();
+    }
+    return Receive(to, message);
+  }
+
+  absl::Status Receive(NodeId to, const Message& message) {
+    const Count round = Now();
     RecordReals(message, round, run_.recorder);
     if (const auto* model = std::get_if<Model>(&message.body)) {
       if (model->epoch > last_model_ && model->sums != nullptr) run_.recorder.Synchronise(round);
@@ -111,14 +191,16 @@ class GroupRun {
   absl::Status PlayAll(Count rounds) {
     const auto threads = static_cast<std::size_t>(std::max(1, run_.options.threads));
     if (threads == 1 || rounds == 1 || seats_.size() == 1) {
-      for (const auto& seat : seats_) BANDANA_RETURN_IF_ERROR(seat->PlayRounds(rounds));
+      for (const auto& seat : seats_) {
+        if (seat->alive) BANDANA_RETURN_IF_ERROR(seat->PlayRounds(rounds));
+      }
       return absl::OkStatus();
     }
     std::vector<absl::Status> statuses(seats_.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
       for (std::size_t i = next++; i < seats_.size(); i = next++) {
-        statuses[i] = seats_[i]->PlayRounds(rounds);
+        if (seats_[i]->alive) statuses[i] = seats_[i]->PlayRounds(rounds);
       }
     };
     {
@@ -138,6 +220,8 @@ class GroupRun {
   RoundContext shuffler_context_;
   std::vector<std::unique_ptr<RoundSeat<Scalar>>> seats_;
   absl::flat_hash_map<NodeId, RoundSeat<Scalar>*> seat_of_;
+  std::optional<MessageLosses> losses_;
+  absl::flat_hash_map<NodeId, std::vector<Message>> held_;  // shares that were lost, to be sent again
   Epoch last_model_ = 0;
 };
 
@@ -221,6 +305,27 @@ absl::Status Play(const RoundRun& run) {
   return absl::OkStatus();
 }
 
+absl::Status CheckLosses(const RoundRoles& roles, const SimulateOptions& options) {
+  if (options.dropout == 0 && options.failures.empty()) return absl::OkStatus();
+  if (!roles.controller) {
+    const bool agents_alone =
+        std::all_of(options.failures.begin(), options.failures.end(),
+                    [](const Failure& failure) { return failure.kind == Failure::Kind::kAgent; });
+    if (options.dropout == 0 && agents_alone) return absl::OkStatus();
+    return absl::UnimplementedError("among peers that play rounds, only whole agents can be lost");
+  }
+  if (roles.shuffler) {
+    const char* field = options.dropout > 0 ? "dropout" : "failures";
+    return InvalidField(Part::kParams, field, options.dropout > 0 ? "> 0" : "some",
+                        "none with model = \"shuffle\": the noise is that of all agents together");
+  }
+  const auto controller = roles.controller(NodeId{1});
+  if (roles.groups.size() <= 1 && dynamic_cast<HearsSilence*>(controller.get()) != nullptr) {
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError("this algorithm cannot do without messages: nothing may be lost");
+}
+
 absl::Status Check(const Federation& federation, const RoundRoles& roles, const RoundWorld& world,
                    const SimulateOptions& options) {
   const Facts& facts = world.facts();
@@ -228,21 +333,17 @@ absl::Status Check(const Federation& federation, const RoundRoles& roles, const 
     return InvalidField(Part::kFacts, field, static_cast<double>(value), accepted);
   };
   if (facts.horizon < 1) return refuse("horizon", facts.horizon, "a whole number >= 1");
-  if (facts.arms < 1) return refuse("actions", facts.arms, "a whole number >= 1");
+  if (facts.arms < 1) return refuse("arms", facts.arms, "a whole number >= 1");
   if (facts.dimension < 1) return refuse("dimension", facts.dimension, "a whole number >= 1");
   if (facts.people != federation.topology.clients()) {
-    return refuse("agents", facts.people,
+    return refuse("people", facts.people,
                   "the number of agents in the federation: " + std::to_string(federation.topology.clients()));
   }
   if (world.single_precision() && !roles.agent_float) {
-    return InvalidField(Part::kFacts, "precision", "float",
-                        "double: the algorithm has no agents that use float");
+    return absl::InvalidArgumentError(
+        "the world draws in single precision, but the algorithm has no agents that use float");
   }
-  for (const Failure& failure : options.failures) {
-    if (failure.kind == Failure::Kind::kAgent && !roles.controller) continue;
-    return absl::UnimplementedError("only peers can be lost in an algorithm that plays in rounds");
-  }
-  return absl::OkStatus();
+  return CheckLosses(roles, options);
 }
 
 std::vector<Checkpoint> CheckpointsOf(const RoundRecorder& recorder, Observations& observations) {

@@ -43,7 +43,7 @@ Tally TallyUp(const std::vector<NetworkPlayer*>& roles, Count reporting) {
     tally.new_sinks += observations.numbers["new_sinks"];
     tally.sinks.insert(tally.sinks.end(), observations.sinks.begin(), observations.sinks.end());
     for (ArmRound& round : observations.arm_rounds) {
-      tally.lost += reporting - round.agents;
+      tally.lost += std::max<Count>(0, reporting - round.agents);  // larger components may have been drawn
       if (reporting > 1) left[round.epoch].insert(std::move(round.arms));
     }
   }

@@ -17,6 +17,8 @@ absl::StatusOr<Checkpoint> CheckpointOf(const UserRun& run, const UserLearner& l
   now.bits = kBitsPerReal * now.reals;
   now.series["clipped_contexts"] = static_cast<double>(run.out_of_range().contexts);
   now.series["clipped_rewards"] = static_cast<double>(run.out_of_range().rewards);
+  now.series["eliminated"] = static_cast<double>(run.eliminated());
+  now.series["estimation_error"] = world.EstimationError(learner.thetas());
   Observations observations;
   learner.Describe(observations);
   now.series.merge(observations.numbers);

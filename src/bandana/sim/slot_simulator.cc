@@ -182,7 +182,12 @@ absl::StatusOr<Outcome> SimulateSlots(const Federation& federation, SlotWorld& w
       RunSlots(params, *server, shuffler.get(), roles.client, roles.group, world, recorder));
   Observations observations;
   server->Describe(observations);
-  return Outcome{.checkpoints = recorder.checkpoints(), .phases = std::move(observations.phases)};
+  Outcome outcome{.checkpoints = recorder.checkpoints(), .phases = std::move(observations.phases)};
+  for (Checkpoint& checkpoint : outcome.checkpoints) {  // the numbers are about the whole run
+    const bool last = &checkpoint == &outcome.checkpoints.back();
+    for (const auto& [name, value] : observations.numbers) checkpoint.series[name] = last ? value : 0;
+  }
+  return outcome;
 }
 
 }  // namespace bandana::sim

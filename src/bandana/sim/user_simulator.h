@@ -77,6 +77,9 @@ class UserRun {
   Count rounds() const { return rounds_; }                     ///< that counted, with those of users before
   const RangeCounts& out_of_range() const { return counts_; }  ///< raw: for simulations alone
 
+  /// Returns how many arms the users have left out of their choice, over all rounds. It is raw, too.
+  virtual Count eliminated() const = 0;
+
  protected:
   explicit UserRun(Count users_before) : rounds_(users_before) {}
 
@@ -119,6 +122,14 @@ class UserSimulator final : public UserRun {
       }
     }
     return absl::OkStatus();
+  }
+
+  Count eliminated() const override {
+    if constexpr (requires { device_->eliminated(); }) {
+      return device_->eliminated();
+    } else {
+      return EliminatedBy(device_);
+    }
   }
 
  private:

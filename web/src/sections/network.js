@@ -13,7 +13,7 @@ const mean = (p, m) => (p.metrics[m] && finite(p.metrics[m].mean) ? p.metrics[m]
 const cost = (p, m) => (mean(p, m) === null ? '–' : withError(mean(p, m), p.metrics[m].se));
 const listed = (list) => (list.length > 12 ? `${list.slice(0, 12).join(', ')} and ${list.length - 12} more` : list.length > 1 ? `${list.slice(0, -1).join(', ')} and ${list[list.length - 1]}` : list.join(''));
 
-/// What a run lost, in words; empty where it lost nothing.
+/// Says in words what a run lost; empty if it lost nothing.
 function losses(p, net) {
   const agents = [...net.lost].filter(Boolean);
   const cut = net.edges.filter((e) => e.cut);

@@ -15,7 +15,7 @@ function cards(points) {
   const found = new Map();
   for (const p of points) {
     const { delivered = [], void: why = null, nominal = null } = p.privacy;
-    const key = JSON.stringify([why, delivered.map((d) => [d.adversary, d.unit, d.neighbours, d.proof]), delivered.length ? 0 : Boolean(nominal)]);
+    const key = JSON.stringify([why, delivered.map((d) => [d.adversary, d.unit, d.neighbours, d.proof, d.only_if, d.asked]), delivered.length ? 0 : Boolean(nominal)]);
     if (!found.has(key)) found.set(key, []);
     found.get(key).push(p);
   }
@@ -41,10 +41,11 @@ function promise(d) {
     d.only_if && ['Only if ', h('strong', {}, d.only_if), '. '], d.proof && ['Proof: ', h('code', {}, d.proof), '.']);
 }
 
-function guarantee(p, d) {
-  const asked = p.privacy.nominal;
-  const enough = (one) => finite(one.epsilon) && one.epsilon <= asked.epsilon * (1 + 1e-9);
-  const weaker = d.asked !== false && asked && finite(asked.epsilon) && finite(d.epsilon) && !enough(d);
+/// The guarantee that was asked for is the budget of the claim's agents, or else what the spec sets for all.
+function guarantee(p, d, i) {
+  const asked = (p.privacy.asked || [])[i] || p.privacy.nominal;
+  const more = (name) => finite(asked[name]) && finite(d[name]) && d[name] > asked[name] * (1 + 1e-9);
+  const weaker = d.asked !== false && asked && (more('epsilon') || more('delta'));
   return [h('td', {}, pair(d)), h('td', {}, finite(d.epsilon) ? `×${power(d.epsilon)}` : h('strong', {}, 'no protection'), weaker && h('span', { class: 'warn' }, ' weaker than asked'))];
 }
 
@@ -68,7 +69,7 @@ export function privacy(data) {
         h('thead', {}, h('tr', {}, h('th', {}, 'Point'), h('th', {}, 'Asked'), delivered.length > 1 && h('th', {}, 'Against'), h('th', {}, 'Protected'), h('th', {}, 'Delivered'), h('th', {}, 'Probabilities change by at most'))),
         h('tbody', {}, list.map((p) => p.privacy.delivered.map((d, i) => h('tr', {},
           i === 0 && h('td', { rowspan: delivered.length }, p.name), i === 0 && h('td', { rowspan: delivered.length }, pair(p.privacy.nominal)),
-          delivered.length > 1 && h('td', {}, who(d.adversary)), h('td', {}, d.unit || 'not stated'), guarantee(p, d)))))));
+          delivered.length > 1 && h('td', {}, who(d.adversary)), h('td', {}, d.unit || 'not stated'), guarantee(p, d, i)))))));
       return h('article', { class: 'card', 'data-privacy': 'claimed' }, why && banner(why),
         h('h3', {}, list.length === 1 ? list[0].name : groups.length <= 4 ? groups.join('; ') : count(list.length, 'point')),
         why && h('p', { class: 'promise' }, 'The numbers below do not hold for the reason above.'),

@@ -1,20 +1,45 @@
 import { h, scroller } from '../dom.js';
-import { count } from '../format.js';
+import { count, number } from '../format.js';
 
-const judged = (v) => !v.evidence.startsWith('cannot be judged');
-const asExpected = (v) => judged(v) && v.holds === v.expected;
-const seen = (v) => (v.holds ? 'holds' : judged(v) ? 'not seen' : 'not judged');
+const asExpected = (v) => v.judged && v.holds === v.expected;
+const seen = (v) => (v.holds ? 'confirmed' : v.judged ? 'not confirmed' : 'not judged');
+const versions = { printed: 'as printed', ours: 'ours' };
+const percent = (x) => `${number(100 * x, 2)} %`;
 
-/// What a paper claims, held against this run. What came out other than expected is marked, in words and colour.
+/// Says how small an effect the comparison would have called clear.
+function resolution(v) {
+  if (!v.resolves) return null;
+  if (typeof v.resolves.exponent === 'number') return `An exponent that differs by ${number(v.resolves.exponent, 2)} would be clear.`;
+  return v.resolves.difference ? `A difference of ${percent(v.resolves.difference)} would be clear.` : null;
+}
+
+/// Says what this scale changes.
+function scale(verdict) {
+  const changed = verdict.scale.differs.map((d) => `${d.key} = ${d.here} (the paper: ${d.paper === null ? 'the default' : d.paper})`);
+  return h('p', { class: 'prose' }, `Scale ${verdict.scale.name}. `,
+    changed.length ? `It differs from the paper's scale in ${changed.join('; ')}. ` : "These are the paper's values. ",
+    verdict.scale.name === 'smoke' ? 'Scale smoke has too few runs to settle a claim.' : null);
+}
+
+/// Compares the paper's claims with this run: the printed version beside ours.
 export function verdicts(data) {
-  const list = Array.isArray(data.verdicts) ? data.verdicts : [];
-  if (!list.length) return null;
-  return h('section', { id: 'verdicts' }, h('h2', {}, 'What the paper claims, and what is seen'),
+  const { verdict } = data;
+  if (!verdict || !verdict.verdicts.length) return null;
+  const list = verdict.verdicts;
+  const versioned = list.some((v) => v.version);
+  const heads = ['Claim', versioned && 'Version', 'Paper', 'Verdict', 'Expected', 'Evidence'].filter(Boolean);
+  return h('section', { id: 'verdicts' }, h('h2', {}, "The paper's claims, and what this run shows"),
+    verdict.stand_in && h('p', { class: 'void', role: 'note' }, `Stand-in: ${verdict.stand_in}`),
     h('p', { class: 'prose' }, `${list.filter(asExpected).length} of ${count(list.length, 'claim')} came out as expected. `,
-      'A comparison of means is seen only where it is clear: by 3 standard errors of the difference on paired instances. What is expected not to hold says why. ', data.verdicts_note),
+      'A comparison of means counts only if it is clear: by three standard errors of the difference on paired instances. '),
+    scale(verdict),
     scroller('', h('table', { class: 'data verdicts' },
-      h('thead', {}, h('tr', {}, ['Claim', 'Paper', 'Expected', 'Seen', 'Evidence'].map((text) => h('th', { scope: 'col' }, text)))),
+      h('thead', {}, h('tr', {}, heads.map((text) => h('th', { scope: 'col' }, text)))),
       h('tbody', {}, list.map((v) => h('tr', { class: asExpected(v) ? null : 'surprise' },
-        h('td', {}, v.claim), h('td', {}, v.paper), h('td', {}, v.expected ? 'holds' : 'does not hold'),
-        h('td', {}, seen(v), asExpected(v) ? null : h('strong', { class: 'warn' }, ', not as expected')), h('td', { class: 'small' }, v.evidence.replace(/\+-/g, '±'))))))));
+        h('td', {}, v.claim), versioned && h('td', {}, versions[v.version] || ''), h('td', {}, v.paper),
+        h('td', {}, seen(v), asExpected(v) ? null : h('strong', { class: 'warn' }, ', not as expected')),
+        h('td', {}, v.expected ? 'yes' : 'no'),
+        h('td', { class: 'small' }, v.evidence.replace(/\+-/g, '±'), resolution(v) && h('div', { class: 'faint' }, resolution(v)))))))),
+    verdict.not_runnable.length > 0 && h('div', {}, h('h3', {}, `${count(verdict.not_runnable.length, 'item')} of the paper that cannot be run as printed`),
+      h('ul', {}, verdict.not_runnable.map((one) => h('li', {}, `${one.what} (${one.paper}): ${one.reason}`)))));
 }

@@ -49,10 +49,20 @@ void ArmAgent::Wait(std::span<const ArmId> arms, Count slots) {
   waited_ += count;
 }
 
-void ArmAgent::PlayOut(ArmId arm) {
-  BANDANA_CHECK(pulls_.empty());
-  if (left() > pending()) pulls_.push_back({arm, left() - pending()});
+void ArmAgent::PlayOut(std::span<const ArmId> arms) {
+  BANDANA_CHECK(pulls_.empty() && !arms.empty());
+  const Count slots = left() - pending();
+  const auto turns = static_cast<Count>(arms.size());
+  for (Count i = 0; i < turns; ++i) {
+    const Count count = slots / turns + (i < slots % turns ? 1 : 0);
+    if (count > 0) pulls_.push_back({arms[static_cast<std::size_t>(i)], count});
+  }
   recorded_ = false;
+}
+
+void ArmAgent::PlayOutOwn(std::span<const ArmId> arms) {
+  const ArmId best = BestOwn(arms);
+  PlayOut({&best, 1});
 }
 
 absl::Status ArmAgent::Observe(const Raw<RewardSums>& rewards) {

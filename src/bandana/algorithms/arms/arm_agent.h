@@ -34,9 +34,11 @@ class ArmAgent {
   /// Pulls its own best of `arms` next, for `slots` slots or as many as are left.
   void Wait(std::span<const ArmId> arms, Count slots);
 
-  /// Pulls this arm, or its own best of `arms`, until the horizon.
-  void PlayOut(ArmId arm);
-  void PlayOutOwn(std::span<const ArmId> arms) { PlayOut(BestOwn(arms)); }
+  /// Pulls these arms in turn until the horizon.
+  void PlayOut(std::span<const ArmId> arms);
+
+  /// Pulls its own best of `arms` until the horizon.
+  void PlayOutOwn(std::span<const ArmId> arms);
 
   double noise_scale() const { return privatizer_->noise_scale(); }
 

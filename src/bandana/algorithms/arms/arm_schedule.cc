@@ -34,6 +34,9 @@ absl::StatusOr<ArmSchedule> ArmSchedule::Create(const ArmScheduleParams& params)
   if (params.gap.has_value() && !(*params.gap > 0 && *params.gap <= range)) {
     return InvalidField(Part::kParams, "gap", *params.gap, fmt::format("a number in (0, {}]", range));
   }
+  if (!(params.bonus > 0 && std::isfinite(params.bonus))) {
+    return InvalidField(Part::kParams, "bonus", params.bonus, "a finite number > 0");
+  }
   BANDANA_CHECK(range > 0 && params.noise_scale >= 0 && std::isfinite(params.noise_scale));
   return ArmSchedule(params);
 }
@@ -76,7 +79,8 @@ double ArmSchedule::ExactWidth(Epoch round, double pulls, Count noise_terms) con
   const double weight = 1 / pulls;
   const NoiseLaw law{.laplace_scale = params_.noise_scale,
                      .laplace_terms = params_.noise_scale > 0 ? noise_terms : 0};
-  return TailBound({.sub_gaussian = Square(half_range) / pulls, .weights = {&weight, 1}, .laws = {&law, 1}},
+  return params_.bonus *
+         TailBound({.sub_gaussian = Square(half_range) / pulls, .weights = {&weight, 1}, .laws = {&law, 1}},
                    Level(round));
 }
 
@@ -107,10 +111,10 @@ Count ArmSchedule::Pulls(Epoch round, Count active) const {
   const auto horizon = static_cast<double>(params_.horizon);
   const double range = params_.rewards.high - params_.rewards.low;
   const double learning = 8 * std::log(8 * static_cast<double>(active) * r * r * horizon) *
-                          Square(range / resolution) / agents;  // Line 4
+                          Square(params_.bonus * range / resolution) / agents;  // Line 4
   const double noise = 8 * r *
                        std::sqrt(2 * std::log(8 * static_cast<double>(params_.arms) * r * r * horizon)) *
-                       params_.noise_scale / (std::sqrt(agents) * resolution);
+                       params_.bonus * params_.noise_scale / (std::sqrt(agents) * resolution);
   return static_cast<Count>(std::ceil(std::min(std::max({learning, noise, 1.0}), 2 * horizon + 1)));
 }
 
@@ -123,8 +127,14 @@ Count ArmSchedule::Next(Epoch round, Count active, Count pulled, Count left, Cou
   }
   // A schedule without a gap is cut to fit the horizon. So is the first exploration: an agent must know
   // something about the arms before it pulls one of them until the end.
-  const bool cut = pulled == 0 || (params_.rounds.has_value() && !params_.gap.has_value());
+  const bool cut = (pulled == 0 && params_.overrun == Overrun::kBest) ||
+                   (params_.rounds.has_value() && !params_.gap.has_value());
   return cut && left / 2 >= waiting ? left / (2 * active) : 0;
+}
+
+bool ArmSchedule::ExploresToTheEnd(Epoch round, Count active) const {
+  const bool ended = active <= 1 || (params_.rounds.has_value() && round > *params_.rounds);
+  return !ended && params_.overrun == Overrun::kExplore;
 }
 
 double ArmSchedule::HalfWidth(Epoch round, Count active, std::span<const WeightedSums> parts) const {
@@ -139,9 +149,10 @@ double ArmSchedule::HalfWidth(Epoch round, Count active, std::span<const Weighte
     }
     const auto r = static_cast<double>(round);
     const auto horizon = static_cast<double>(params_.horizon);
-    return range * std::sqrt(std::log(8 * static_cast<double>(active) * r * r * horizon) / (2 * pulls)) +
-           r * std::sqrt(8 * std::log(8 * static_cast<double>(params_.arms) * r * r * horizon) * agents) *
-               params_.noise_scale / pulls;
+    return params_.bonus *
+           (range * std::sqrt(std::log(8 * static_cast<double>(active) * r * r * horizon) / (2 * pulls)) +
+            r * std::sqrt(8 * std::log(8 * static_cast<double>(params_.arms) * r * r * horizon) * agents) *
+                params_.noise_scale / pulls);
   }
   double rewards = 0;
   std::vector<double> weights;
@@ -154,7 +165,7 @@ double ArmSchedule::HalfWidth(Epoch round, Count active, std::span<const Weighte
       laws.push_back({.laplace_scale = part.sums->noise_scale, .laplace_terms = part.sums->noise_terms});
     }
   }
-  return TailBound({.sub_gaussian = rewards, .weights = weights, .laws = laws}, Level(round));
+  return params_.bonus * TailBound({.sub_gaussian = rewards, .weights = weights, .laws = laws}, Level(round));
 }
 
 bool AreArms(std::span<const ArmId> some, Count arms) {

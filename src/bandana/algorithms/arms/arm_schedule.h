@@ -25,8 +25,14 @@
 /// Delta~_r / 2, and the width that follows from the sums at hand. With `rounds` and `gap` it halves the gap:
 /// an arm is sure to be eliminated only if it is worse by 2 Delta~, so the printed schedule may end with the
 /// runner-up (docs/papers/p4.md). An exploration that does not fit into the horizon is not begun: the best
-/// arm so far is pulled until the end.
+/// arm so far is pulled until the end. Overrun::kExplore begins it, as the paper does.
 namespace bandana {
+
+/// Says what agents do if the next exploration does not fit into the horizon.
+enum class Overrun {
+  kBest,     ///< they pull the best arm so far until the end
+  kExplore,  ///< they pull all active arms in turn until the end, as in the paper
+};
 
 struct ArmScheduleParams {
   Count horizon = 0;
@@ -35,9 +41,11 @@ struct ArmScheduleParams {
   Interval rewards{0, 1};  ///< which contains every reward
   double noise_scale = 0;  ///< scale of the Laplace noise in an agent's released sum; 0: no noise
   Width width = Width::kExact;
+  double bonus = 1;               ///< the factor of the widths; below 1 they may fail more often
   std::optional<double> failure;  ///< probability that some width fails; empty: 1 / (1 + horizon)
   std::optional<Count> rounds;    ///< R, the largest number of syncs; empty: no limit
   std::optional<double> gap;      ///< the smallest gap, if it is known; it matters only with `rounds`
+  Overrun overrun = Overrun::kBest;
 };
 
 /// A schedule is public: all agents compute the same one.
@@ -58,6 +66,10 @@ class ArmSchedule {
   /// each so far and has `left` slots, of which `waiting` pass while messages are on their way. 0: there are
   /// no more syncs.
   Count Next(Epoch round, Count active, Count pulled, Count left, Count waiting) const;
+
+  /// Returns whether agents pull all of `active` arms in turn until the end. It matters only where Next has
+  /// returned 0 for this sync: no exploration fits any more.
+  bool ExploresToTheEnd(Epoch round, Count active) const;
 
   /// Returns C(r): how far the estimated mean of an arm may be from its true mean. The estimate averages sums
   /// with these weights, which add up to 1.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -85,11 +86,26 @@ absl::StatusOr<std::shared_ptr<const Shared>> MakeShared(const P& params, const 
                                                                       .rewards = facts.rewards,
                                                                       .noise_scale = privatizer.noise_scale(),
                                                                       .width = params.width,
+                                                                      .bonus = params.bonus,
                                                                       .failure = params.failure,
                                                                       .rounds = params.rounds,
-                                                                      .gap = gap}));
+                                                                      .gap = gap,
+                                                                      .overrun = params.overrun}));
   return std::make_shared<const Shared>(
       Shared{std::move(privatizer), schedule, std::move(topology), reporting});
+}
+
+// Returns ceil(p n), where a product that exceeds a whole number by rounding alone counts as that number.
+Count ShareOf(double p, Count n) {
+  return std::max<Count>(1, static_cast<Count>(std::ceil(p * static_cast<double>(n) - 1e-9)));
+}
+
+// Returns the smallest number of agents that any `drawn` components have.
+Count FewestAgents(const std::vector<std::vector<NodeId>>& components, Count drawn) {
+  std::vector<Count> sizes;
+  for (const auto& component : components) sizes.push_back(static_cast<Count>(component.size()));
+  std::sort(sizes.begin(), sizes.end());
+  return std::accumulate(sizes.begin(), sizes.begin() + drawn, Count{0});
 }
 
 std::optional<Declassify> LeakOf(LocalData local) {
@@ -110,10 +126,32 @@ std::vector<Note> NotesOf(const Facts& facts, const Privacy& privacy) {
   if (privacy.is_private() && !HasExactSums(facts)) {
     notes.emplace_back(Note::Weight::kNarrowsClaim,
                        "The claims hold if every reward is in its interval and the world's sums of several "
-                       "rewards are exact (docs/proofs/silo-arm-sums.md).");
+                       "rewards are exact (docs/proofs/silo-arm-sums.md).",
+                       "every reward is in its interval and the world's sums of several rewards are exact");
   }
   if (const std::optional<Note> unknown = UnknownRecords(privacy)) notes.push_back(*unknown);
   return notes;
+}
+
+// Adds the claim for somebody who meets all agents and has a reward at each: pure guarantees add up.
+void AddPersonAtEveryAgent(const Shared& shared, const Privacy& privacy, const std::string& adversary,
+                           std::vector<Claim>& claims) {
+  const Count agents = shared.topology.clients();
+  if (claims.empty() || agents == 1 || privacy.records_per_person.has_value()) return;
+  Claim composed = claims.front();
+  composed.guarantee.epsilon =
+      calibration::ProductUp(composed.guarantee.epsilon, static_cast<double>(agents));
+  composed.unit = fmt::format("one person who has a reward at each of the {} agents", agents);
+  composed.adversary = adversary;
+  composed.asked = false;
+  claims.push_back(composed);
+}
+
+Note WhoIsDrawn() {
+  return {
+      Note::Weight::kRemark,
+      "Rewards differ between agents, and not all report in a round: widths do not cover who is drawn, and "
+      "the best arm may be lost."};
 }
 
 // Returns the claims of agents that send their sums to `others`.
@@ -132,16 +170,9 @@ std::vector<Claim> ClaimsOf(const Shared& shared, const Privacy& privacy, const 
       claim.only_if = "nobody sees what the agent pulls while it waits (local = raw)";
     }
   }
-  const Count agents = shared.topology.clients();
-  if (agents == 1 || privacy.records_per_person.has_value()) return claims;
-  // Somebody who meets several agents has a reward at each of them: pure guarantees add up.
-  Claim composed = claims.front();
-  composed.guarantee.epsilon =
-      calibration::ProductUp(composed.guarantee.epsilon, static_cast<double>(agents));
-  composed.unit = fmt::format("one person who has a reward at each of the {} agents", agents);
-  composed.adversary = "everyone who sees what all agents send and is none of them";
-  composed.asked = false;
-  claims.push_back(composed);
+  AddPersonAtEveryAgent(shared, privacy,
+                        "everyone who sees what all agents send, is none of them, and works with none",
+                        claims);
   return claims;
 }
 
@@ -167,7 +198,8 @@ Federation MakeServed(const std::shared_ptr<const Shared>& shared, const HdpMabS
                                          shared->privatizer, LeakOf(local));
   };
   Federation federation = MakeFederation(*shared, facts, privacy, std::move(roles));
-  federation.claims = ClaimsOf(*shared, privacy, "the server and all other agents, together", local);
+  federation.claims = Narrowed(ClaimsOf(*shared, privacy, "the server and all other agents, together", local),
+                               federation.notes);
   return federation;
 }
 
@@ -208,9 +240,7 @@ absl::StatusOr<Federation> MakeBaseline(const absl::StatusOr<Policy>& policy, co
 absl::StatusOr<Federation> CreateCdpMab(const CdpMabParams& params, const Privacy& privacy,
                                         const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckArguments(params, CdpMabOptions(), privacy, TrustModel::kSilo, facts));
-  // ceil(p M), where a product that exceeds a whole number by rounding alone counts as that number.
-  const double share = params.participation * static_cast<double>(facts.people);
-  const auto reporting = std::max<Count>(1, static_cast<Count>(std::ceil(share - 1e-9)));
+  const Count reporting = ShareOf(params.participation, facts.people);
   BANDANA_ASSIGN_OR_RETURN(Graph graph, Graph::Create(facts.people, {}));
   BANDANA_ASSIGN_OR_RETURN(const auto shared, MakeShared(params, privacy, facts, reporting,
                                                          Topology::PeersWithServer(std::move(graph))));
@@ -219,13 +249,7 @@ absl::StatusOr<Federation> CreateCdpMab(const CdpMabParams& params, const Privac
   auto& roles = std::get<TickRoles>(federation.roles);
   roles.cost_server = params.cost_server;
   roles.paper_round_cost = params.cost_server * static_cast<double>(reporting);  // Theorem 2
-  if (facts.agents_differ && reporting < facts.people) {
-    federation.notes.emplace_back(
-        Note::Weight::kRemark,
-        "Rewards differ between agents, and not all report in a round: widths do not "
-        "cover who is drawn, and "
-        "the best arm may be lost.");
-  }
+  if (facts.agents_differ && reporting < facts.people) federation.notes.push_back(WhoIsDrawn());
   return federation;
 }
 
@@ -238,7 +262,8 @@ absl::StatusOr<Federation> CreateDdpMab(const DdpMabParams& params, const Privac
   const auto clock = std::make_shared<const DisseminationClock>(
       shared->graph(), params.protocol, static_cast<int>(params.slack), facts.public_seed);
   Federation federation = MakePeers(shared, clock, params.local, facts, privacy);
-  federation.claims = ClaimsOf(*shared, privacy, "all other agents, together", params.local);
+  federation.claims =
+      Narrowed(ClaimsOf(*shared, privacy, "all other agents, together", params.local), federation.notes);
   auto& roles = std::get<TickRoles>(federation.roles);
   roles.cost_peer = params.cost_peer;
   roles.paper_round_cost = params.cost_peer * static_cast<double>(shared->graph().edges()) *
@@ -250,18 +275,25 @@ absl::StatusOr<Federation> CreateHdpMab(const HdpMabParams& params, const Privac
                                         const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckArguments(params, HdpMabOptions(), privacy, TrustModel::kSilo, facts));
   BANDANA_ASSIGN_OR_RETURN(Graph graph, MakeComponentGraph(params.network, facts.people, facts.public_seed));
-  BANDANA_ASSIGN_OR_RETURN(const auto shared, MakeShared(params, privacy, facts, facts.people,
-                                                         Topology::PeersWithServer(std::move(graph))));
-  const HdpMabServerParams server{.aggregation = params.aggregation, .participants = facts.people};
+  const std::vector<std::vector<NodeId>> components = Components(graph);
+  const auto all = static_cast<Count>(components.size());
+  const Count drawn = ShareOf(params.participation, all);
+  // Who is drawn is not known beforehand, so explorations are long enough for the smallest components.
+  BANDANA_ASSIGN_OR_RETURN(const auto shared,
+                           MakeShared(params, privacy, facts, FewestAgents(components, drawn),
+                                      Topology::PeersWithServer(std::move(graph))));
+  const HdpMabServerParams server{.aggregation = params.aggregation, .participants = drawn};
   Federation federation = MakeServed(shared, server, params.local, facts, privacy);
   const SinkRoutes routes = HdpMabServer(server, shared->schedule, shared->graph()).routes();
   const bool edges = params.cost_rule == CostRule::kEdges;
   const Count links = edges ? shared->graph().edges() : PathLinks(routes);  // Theorem 4
+  const double share = static_cast<double>(drawn) / static_cast<double>(all);
   auto& roles = std::get<TickRoles>(federation.roles);
   roles.cost_server = params.cost_server;
   roles.cost_peer = params.cost_peer;
-  roles.paper_round_cost = params.cost_peer * static_cast<double>(links) +
-                           params.cost_server * static_cast<double>(routes.sinks.size());
+  roles.paper_round_cost = params.cost_peer * static_cast<double>(links) * share +  // on average over draws
+                           params.cost_server * static_cast<double>(drawn);
+  if (facts.agents_differ && drawn < all) federation.notes.push_back(WhoIsDrawn());
   if (facts.agents_differ && params.aggregation == Aggregation::kUnweighted) {
     federation.notes.emplace_back(
         Note::Weight::kRemark,
@@ -281,21 +313,31 @@ absl::StatusOr<Federation> CreateSingleMab(const SingleMabParams& params, const 
       std::make_shared<const DisseminationClock>(shared->graph(), Protocol::kGis, 0, facts.public_seed);
   Federation federation = MakePeers(shared, clock, LocalData::kReleased, facts, privacy);
   federation.claims = shared->privatizer.claims();
+  // A person who comes again is a later user.
+  const std::string others =
+      "all other users of all agents, together: they see what the agents pull for them";
   for (Claim& claim : federation.claims) {
-    claim.adversary = "all later users of the agent, together: they see what it pulls";
+    claim.adversary = privacy.records_per_person.has_value()
+                          ? others
+                          : "all later users of the agent, together: they see what it pulls";
     claim.unit = RecordUnit("reward", "rewards", privacy.records_per_person);
   }
+  AddPersonAtEveryAgent(*shared, privacy, others, federation.claims);
+  federation.claims = Narrowed(std::move(federation.claims), federation.notes);
   return federation;
 }
 
-absl::StatusOr<Federation> CreateUcb1(const BaselineParams&, const Privacy& privacy, const Facts& facts) {
-  return MakeBaseline(Ucb1::Create(facts.arms), privacy, facts);
+absl::StatusOr<Federation> CreateUcb1(const Ucb1Params& params, const Privacy& privacy, const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckFields(Ucb1Options().options(), params));
+  return MakeBaseline(Ucb1::Create(facts.arms, params.bonus), privacy, facts);
 }
 
-absl::StatusOr<Federation> CreateSuccessiveElimination(const BaselineParams&, const Privacy& privacy,
+absl::StatusOr<Federation> CreateSuccessiveElimination(const SweepParams& params, const Privacy& privacy,
                                                        const Facts& facts) {
-  return MakeBaseline(SuccessiveElimination::Create({.arms = facts.arms, .horizon = facts.horizon}), privacy,
-                      facts);
+  BANDANA_RETURN_IF_ERROR(CheckFields(SweepOptions().options(), params));
+  return MakeBaseline(
+      SuccessiveElimination::Create({.arms = facts.arms, .horizon = facts.horizon, .bonus = params.bonus}),
+      privacy, facts);
 }
 
 }  // namespace bandana

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "bandana/algorithms/arms/arm_schedule.h"
 #include "bandana/algorithms/arms/hdp_mab.h"
 #include "bandana/algorithms/local_data.h"
 #include "bandana/algorithms/width.h"
@@ -30,11 +31,13 @@ struct GapChoice {
 /// Agents report to a server: Algorithm 1. Trust models: none, silo.
 struct CdpMabParams {
   Width width = Width::kExact;
+  double bonus = 1;  ///< the factor of the widths, > 0; below 1 they may fail more often than `failure`
   std::optional<double> failure;  ///< probability that some confidence width fails; empty: 1 / (1 + T)
   double participation = 1;       ///< p, in (0, 1]: the share of the agents that report in a sync
   std::optional<Count> rounds;    ///< R, the largest number of syncs; empty: no limit
   GapChoice gap;                  ///< with `rounds` only
-  double cost_server = 25;        ///< c1: cost of a link between an agent and the server
+  Overrun overrun = Overrun::kBest;
+  double cost_server = 25;  ///< c1: cost of a link between an agent and the server
 };
 OptionsFor<CdpMabParams> CdpMabOptions();
 absl::StatusOr<Federation> CreateCdpMab(const CdpMabParams& params, const Privacy& privacy,
@@ -43,10 +46,12 @@ absl::StatusOr<Federation> CreateCdpMab(const CdpMabParams& params, const Privac
 /// Peers on a graph, without a server: Algorithm 3. Trust models: none, peer.
 struct DdpMabParams {
   Width width = Width::kExact;
+  double bonus = 1;  ///< the factor of the widths, > 0; below 1 they may fail more often than `failure`
   LocalData local = LocalData::kReleased;  ///< what an agent chooses by while messages are on their way
-  std::optional<double> failure;       ///< probability that some confidence width fails; empty: 1 / (1 + T)
-  std::optional<Count> rounds;         ///< R, the largest number of syncs; empty: no limit
-  GapChoice gap;                       ///< with `rounds` only
+  std::optional<double> failure;  ///< probability that some confidence width fails; empty: 1 / (1 + T)
+  std::optional<Count> rounds;    ///< R, the largest number of syncs; empty: no limit
+  GapChoice gap;                  ///< with `rounds` only
+  Overrun overrun = Overrun::kBest;
   Protocol protocol = Protocol::kGis;  ///< how every peer gets everybody's sums
   Count slack = 0;                     ///< extra slots per sync, for routes that losses have made longer
   PeerNetworkParams network;
@@ -66,10 +71,13 @@ enum class CostRule {
 /// silo.
 struct HdpMabParams {
   Width width = Width::kExact;
+  double bonus = 1;  ///< the factor of the widths, > 0; below 1 they may fail more often than `failure`
   LocalData local = LocalData::kReleased;  ///< what an agent chooses by while messages are on their way
   std::optional<double> failure;  ///< probability that some confidence width fails; empty: 1 / (1 + T)
+  double participation = 1;       ///< p, in (0, 1]: the share of the components that report in a sync
   std::optional<Count> rounds;    ///< R, the largest number of syncs; empty: no limit
   GapChoice gap;                  ///< with `rounds` only
+  Overrun overrun = Overrun::kBest;
   Aggregation aggregation = Aggregation::kWeighted;
   CostRule cost_rule = CostRule::kPaths;
   ComponentParams network;
@@ -83,20 +91,31 @@ absl::StatusOr<Federation> CreateHdpMab(const HdpMabParams& params, const Privac
 /// Agents that do not talk, each with the algorithm of one peer. Trust models: none, silo.
 struct SingleMabParams {
   Width width = Width::kExact;
+  double bonus = 1;  ///< the factor of the widths, > 0; below 1 they may fail more often than `failure`
   std::optional<double> failure;  ///< probability that some confidence width fails; empty: 1 / (1 + T)
   std::optional<Count> rounds;    ///< R, the largest number of releases; empty: no limit
   GapChoice gap;                  ///< with `rounds` only
+  Overrun overrun = Overrun::kBest;
 };
 OptionsFor<SingleMabParams> SingleMabOptions();
 absl::StatusOr<Federation> CreateSingleMab(const SingleMabParams& params, const Privacy& privacy,
                                            const Facts& facts);
 
-/// Agents that do not talk, each with a policy that protects nothing. Rewards must be in [0, 1]. There is
-/// nothing to choose. Trust model: none.
-struct BaselineParams {};
-absl::StatusOr<Federation> CreateUcb1(const BaselineParams& params, const Privacy& privacy,
-                                      const Facts& facts);
-absl::StatusOr<Federation> CreateSuccessiveElimination(const BaselineParams& params, const Privacy& privacy,
+/// Agents that do not talk, each with UCB1, which protects nothing. Rewards must be in [0, 1]. Trust model:
+/// none.
+struct Ucb1Params {
+  double bonus = 1;  ///< the factor of the confidence width
+};
+OptionsFor<Ucb1Params> Ucb1Options();
+absl::StatusOr<Federation> CreateUcb1(const Ucb1Params& params, const Privacy& privacy, const Facts& facts);
+
+/// Agents that do not talk, each with successive elimination, which protects nothing. Rewards must be in
+/// [0, 1]. Trust model: none.
+struct SweepParams {
+  double bonus = 1;  ///< the factor of the confidence width
+};
+OptionsFor<SweepParams> SweepOptions();
+absl::StatusOr<Federation> CreateSuccessiveElimination(const SweepParams& params, const Privacy& privacy,
                                                        const Facts& facts);
 
 }  // namespace bandana

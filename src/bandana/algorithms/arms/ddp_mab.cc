@@ -73,21 +73,23 @@ absl::Status DdpMabPeer::EndTick(Context& context) {
 
 void DdpMabPeer::OnSilence(Context&) {
   over_ = true;
-  agent_.PlayOut(best_);
+  agent_.PlayOut({&best_, 1});
 }
 
 void DdpMabPeer::BeginRound() {
   ++round_;
   tick_ = 0;
   slots_ = clock_->Slots(round_);
-  const Count pulls = schedule_->Next(round_, static_cast<Count>(active_.size()), pulled_,
-                                      agent_.left() - agent_.pending(), std::max(0, slots_ - 1));
+  const auto active = static_cast<Count>(active_.size());
+  const Count pulls =
+      schedule_->Next(round_, active, pulled_, agent_.left() - agent_.pending(), std::max(0, slots_ - 1));
   if (pulls > 0) {
     agent_.Explore(active_, pulls);
     pulled_ += pulls;
   } else {
     over_ = true;
-    agent_.PlayOut(best_);
+    const std::span<const ArmId> best(&best_, 1);
+    agent_.PlayOut(schedule_->ExploresToTheEnd(round_, active) ? active_ : best);
   }
 }
 

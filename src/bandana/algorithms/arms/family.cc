@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "bandana/algorithms/arms/create.h"
-#include "bandana/bandit/worlds/arm_world.h"
 #include "bandana/core/check.h"
 #include "bandana/federation/failure.h"
 
@@ -19,6 +18,10 @@ void AddWidth(OptionsFor<P>& options) {
       {{"exact", Width::kExact, "The tightest width that we can prove, over rewards and noise together."},
        {"paper", Width::kPaper, "The width of the paper's formula."}},
       "Which confidence width decides whether an arm is eliminated.");
+  options.Number(
+      "bonus", Claims::kKept, &P::bonus, Positive, "a finite number > 0",
+      "The factor of the confidence width. 1: the width is proved. Below 1, the best arm may be lost "
+      "more often.");
 }
 
 template <class P>
@@ -29,7 +32,7 @@ void AddLocal(OptionsFor<P>& options) {
        {"raw", LocalData::kRaw,
         "It pulls the arm that is best by its own raw rewards; whoever sees its pulls learns from them, and "
         "no claim covers that."}},
-      "What an agent pulls while messages are on their way.");
+      "The arm that an agent pulls while messages are on their way.");
 }
 
 template <class P>
@@ -62,12 +65,23 @@ void AddRounds(OptionsFor<P>& options) {
                "The largest number of syncs. auto: as many as the horizon allows.")
       .Custom(
           "gap", Claims::kKept, "\"auto\", \"known\", or a number in (0, 1]",
-          "The smallest gap between means, by which a limited number of syncs is spread.", CheckGap,
-          [](P& params, const Value& value) { SetGap(params.gap, value); },
+          "The smallest gap between means. If `rounds` limits "
+          "the syncs, their lengths are chosen for this gap.",
+          CheckGap, [](P& params, const Value& value) { SetGap(params.gap, value); },
           [](const P& params) { return GetGap(params.gap); })
-      .Meaning({{"auto", "Syncs are spread over all gaps that the horizon can tell."},
+      .Meaning({{"auto", "The lengths are chosen for all gaps that the horizon is long enough to see."},
                 {"known", "The gap of the world itself, which only a simulation knows."}})
-      .When([](const P& params) { return params.rounds.has_value(); });
+      .When([](const P& params) { return params.rounds.has_value(); }, "unless rounds = auto");
+}
+
+template <class P>
+void AddOverrun(OptionsFor<P>& options) {
+  options.template Choice<Overrun>(
+      "overrun", Claims::kKept, &P::overrun,
+      {{"best", Overrun::kBest, "They pull the best arm so far until the end."},
+       {"explore", Overrun::kExplore,
+        "They pull all arms that are left in turn until the end, as in the paper. Nothing is released."}},
+      "What agents do if the next exploration does not fit into the horizon.");
 }
 
 template <class P>
@@ -112,6 +126,7 @@ OptionsFor<CdpMabParams> CdpMabOptions() {
   options.Number("participation", Claims::kChanged, &P::participation, InHalfOpen(0, 1), "a number in (0, 1]",
                  "The share of the agents that report in a sync, drawn anew each time.");
   AddRounds(options);
+  AddOverrun(options);
   AddServerCost(options);
   return options;
 }
@@ -123,6 +138,7 @@ OptionsFor<DdpMabParams> DdpMabOptions() {
   AddLocal(options);
   AddFailure(options);
   AddRounds(options);
+  AddOverrun(options);
   options
       .Choice<Protocol>("protocol", Claims::kKept, &P::protocol,
                         {{"gis", Protocol::kGis,
@@ -132,8 +148,8 @@ OptionsFor<DdpMabParams> DdpMabOptions() {
                           "In every slot a peer sends to one neighbour, which a public coin draws."}},
                         "How every peer gets everybody's sums.")
       .Integer("slack", Claims::kKept, &P::slack, 0,
-               "How many slots a sync takes beyond what the graph needs, for routes that losses have made "
-               "longer.",
+               "How many slots a sync takes beyond what the "
+               "graph needs, for routes that losses have made longer.",
                1'000'000)
       .Also(&P::network, PeerNetworkOptions());
   AddPeerCost(options);
@@ -146,7 +162,10 @@ OptionsFor<HdpMabParams> HdpMabOptions() {
   AddWidth(options);
   AddLocal(options);
   AddFailure(options);
+  options.Number("participation", Claims::kChanged, &P::participation, InHalfOpen(0, 1), "a number in (0, 1]",
+                 "The share of the components that report in a sync, drawn anew each time.");
   AddRounds(options);
+  AddOverrun(options);
   options
       .Choice<Aggregation>(
           "aggregation", Claims::kKept, &P::aggregation,
@@ -169,6 +188,21 @@ OptionsFor<SingleMabParams> SingleMabOptions() {
   AddWidth(options);
   AddFailure(options);
   AddRounds(options);
+  AddOverrun(options);
+  return options;
+}
+
+OptionsFor<Ucb1Params> Ucb1Options() {
+  OptionsFor<Ucb1Params> options("algorithm");
+  options.Number("bonus", Claims::kKept, &Ucb1Params::bonus, NonNegative, "a finite number >= 0",
+                 "The factor of the confidence width that UCB1 adds to an arm's mean. 1: as published.");
+  return options;
+}
+
+OptionsFor<SweepParams> SweepOptions() {
+  OptionsFor<SweepParams> options("algorithm");
+  options.Number("bonus", Claims::kKept, &SweepParams::bonus, Positive, "a finite number > 0",
+                 "The factor of the confidence width by which arms are dropped. 1: as published.");
   return options;
 }
 
@@ -193,18 +227,10 @@ void AddArmFamilies(Registry& registry) {
   registry.MustAdd(
       WithParams(Entry("ucb1", "Auer, Cesa-Bianchi, Fischer 2002",
                        "Every agent plays the arm with the largest upper confidence bound.", {kNone}),
-                 OptionsFor<BaselineParams>("algorithm"), &CreateUcb1));
+                 Ucb1Options(), &CreateUcb1));
   registry.MustAdd(WithParams(Entry("successive-elimination", "Even-Dar, Mannor, Mansour 2006",
                                     "Every agent sweeps over its arms and drops the worst.", {kNone}),
-                              OptionsFor<BaselineParams>("algorithm"), &CreateSuccessiveElimination));
-}
-
-void AddArmWorlds(Registry& registry) {
-  registry.MustAdd(
-      WithParams(WorldKind{.name = "mab",
-                           .sentence = "Agents pull arms that all share, and each arm has a mean reward.",
-                           .time = TimeModel::kTick},
-                 MabOptions(), &MakeMab));
+                              SweepOptions(), &CreateSuccessiveElimination));
 }
 
 }  // namespace bandana

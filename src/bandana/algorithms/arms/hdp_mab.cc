@@ -15,11 +15,12 @@ HdpMabServer::HdpMabServer(const HdpMabServerParams& params, const ArmSchedule& 
     : params_(params),
       schedule_(&schedule),
       graph_(&graph),
+      components_(Components(graph)),
       active_(static_cast<std::size_t>(schedule.params().arms)),
       sinks_(graph),
       heard_(graph.nodes()) {
   std::iota(active_.begin(), active_.end(), 0);
-  BANDANA_CHECK(params.participants == graph.nodes() || graph.edges() == 0);
+  BANDANA_CHECK(params.participants >= 1 && params.participants <= static_cast<Count>(components_.size()));
 }
 
 std::string HdpMabServer::Save() const { return SaveState(*this); }
@@ -105,18 +106,19 @@ void HdpMabServer::Announce(Context& context) {
   plan->pulls = schedule_->Next(round_, active, pulled_, schedule_->params().horizon - clock_, waiting);
   if (plan->pulls > 0) {
     plan->arms = active_;
-    if (params_.participants < agents()) {
-      WithoutReplacement draw(static_cast<std::uint64_t>(agents()));
-      for (Count i = 0; i < agents(); ++i) {
-        const auto place = static_cast<std::uint32_t>(draw.Draw(context.coin(round_)));
-        if (i >= params_.participants) plan->upstream[place] = NodeId{place + 1};
+    if (const auto all = static_cast<Count>(components_.size()); params_.participants < all) {
+      WithoutReplacement draw(static_cast<std::uint64_t>(all));
+      for (Count i = 0; i < all; ++i) {
+        const auto& component = components_[static_cast<std::size_t>(draw.Draw(context.coin(round_)))];
+        if (i < params_.participants) continue;
+        for (const NodeId node : component) plan->upstream[node.value - 1] = node;  // it is not asked
       }
     }
     pulled_ += plan->pulls;
     clock_ += active * plan->pulls + waiting;
     ticks_left_ = plan->hops + 2;
   } else {
-    plan->arms = {best_};
+    plan->arms = schedule_->ExploresToTheEnd(round_, active) ? active_ : std::vector<ArmId>{best_};
     over_ = true;
   }
   plan_ = std::move(plan);
@@ -193,7 +195,7 @@ absl::Status HdpMabAgent::TakePlan(const std::shared_ptr<const ArmPlan>& plan) {
     agent_.Explore(plan->arms, plan->pulls);
     hop_ = 0;
   } else {
-    agent_.PlayOut(plan->arms.front());
+    agent_.PlayOut(plan->arms);
     hop_ = -1;
   }
   return absl::OkStatus();

@@ -23,13 +23,15 @@
 ///   agent i                       HdpMabAgent, node i
 ///   SA_q, FindSinkAgents          FindRoutes
 ///   SAC                           an agent sends tallies to its ArmPlan::upstream, hop by hop
-///   N = ceil(p M) participants    HdpMabServerParams::participants
+///   N = ceil(p M) participants    HdpMabServerParams::participants, which counts components
 ///   Line 14, y_k(r)               Aggregation
 ///
 /// Departures. Components count by their sizes (Aggregation::kWeighted); the printed mean of means is wrong
-/// if components differ in size and in rewards. An agent that was not drawn releases everything it has, with
-/// one noise, when it is drawn again. Sums that do not arrive are left out, and the width is wider. A sink
-/// that is not heard is replaced, and agents whose route led through a lost agent or link get another route.
+/// if components differ in size and in rewards. Agents of a component that was not drawn release everything
+/// they have, with one noise, when it is drawn again. The paper draws agents only for CDP-MAB; for HDP-MAB it
+/// treats sinks as participants, so components are drawn here. Sums that do not arrive are left out, and the
+/// width is wider. A sink that is not heard is replaced, and agents whose route led through a lost agent or
+/// link get another route.
 namespace bandana {
 
 enum class Aggregation {
@@ -39,8 +41,7 @@ enum class Aggregation {
 
 struct HdpMabServerParams {
   Aggregation aggregation = Aggregation::kWeighted;
-  /// Agents that report in a sync, drawn anew each time. It may be less than all of them only if every agent
-  /// is a component.
+  /// Components that report in a sync, drawn anew each time.
   Count participants = 0;
 };
 
@@ -84,6 +85,7 @@ class HdpMabServer final : public NetworkPlayer {
   HdpMabServerParams params_;
   const ArmSchedule* schedule_;
   const Graph* graph_;
+  std::vector<std::vector<NodeId>> components_;
   std::vector<ArmId> active_;
   ArmId best_ = 0;
   Epoch round_ = 0;

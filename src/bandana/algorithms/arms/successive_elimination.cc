@@ -34,6 +34,9 @@ absl::StatusOr<SuccessiveElimination> SuccessiveElimination::Create(
   BANDANA_RETURN_IF_ERROR(CheckCount(Part::kFacts, "arms", params.arms, kMostSweptArms));
   BANDANA_RETURN_IF_ERROR(CheckCount(Part::kFacts, "horizon", params.horizon, kMost));
   BANDANA_RETURN_IF_ERROR(CheckCount(Part::kParams, "block", params.block, params.horizon));
+  if (!(params.bonus > 0 && std::isfinite(params.bonus))) {
+    return InvalidField(Part::kParams, "bonus", params.bonus, "a finite number > 0");
+  }
   return SuccessiveElimination(params);
 }
 
@@ -55,7 +58,8 @@ void SuccessiveElimination::EndSweep() {
   const double n = static_cast<double>(sweeps_) * static_cast<double>(params_.block);
   const double k = static_cast<double>(params_.arms);
   // The margin 2 c_n for sums instead of means: 2 n sqrt(L/(2 n)) = sqrt(2 n L).
-  const double margin = std::sqrt(2 * n * std::log(4 * k * n * n * static_cast<double>(params_.horizon)));
+  const double margin =
+      params_.bonus * std::sqrt(2 * n * std::log(4 * k * n * n * static_cast<double>(params_.horizon)));
   const double best = *std::max_element(sums_.begin(), sums_.end());
   if (!(best >= margin)) return;  // no sum can be so far below
   std::size_t kept = 0;

@@ -36,24 +36,32 @@ struct Leaders {
 
 }  // namespace
 
-Ucb1::Ucb1(Count arms)
-    : untried_(arms), pulls_(static_cast<std::size_t>(arms)), sums_(static_cast<std::size_t>(arms)) {
+Ucb1::Ucb1(Count arms, double bonus)
+    : bonus_(bonus),
+      untried_(arms),
+      pulls_(static_cast<std::size_t>(arms)),
+      sums_(static_cast<std::size_t>(arms)) {
   const std::size_t tiles = (pulls_.size() + kTile - 1) / kTile;
   means_.assign(tiles * kTile, -kInfinity);
   widths_.assign(tiles * kTile, 0);
 }
 
-absl::StatusOr<Ucb1> Ucb1::Create(Count arms) {
-  if (arms >= 1 && arms <= kMostArms) return Ucb1(arms);
-  return InvalidField(Part::kFacts, "arms", fmt::format("{}", arms),
-                      fmt::format("a whole number from 1 to {}", kMostArms));
+absl::StatusOr<Ucb1> Ucb1::Create(Count arms, double bonus) {
+  if (!(arms >= 1 && arms <= kMostArms)) {
+    return InvalidField(Part::kFacts, "arms", fmt::format("{}", arms),
+                        fmt::format("a whole number from 1 to {}", kMostArms));
+  }
+  if (!(bonus >= 0 && std::isfinite(bonus))) {
+    return InvalidField(Part::kParams, "bonus", bonus, "a finite number >= 0");
+  }
+  return Ucb1(arms, bonus);
 }
 
 ArmId Ucb1::Choose() const {
   if (untried_ > 0) {
     return static_cast<ArmId>(std::find(pulls_.begin(), pulls_.end(), 0) - pulls_.begin());
   }
-  const Doubles root = lanes::Broadcast(std::sqrt(2 * std::log(static_cast<double>(time_))));
+  const Doubles root = lanes::Broadcast(bonus_ * std::sqrt(2 * std::log(static_cast<double>(time_))));
   std::array<Leaders, kGroups> leaders;
   Leaders::Whole tile = {};
   for (std::size_t first = 0; first < means_.size(); first += kTile, tile += 1) {

@@ -43,7 +43,7 @@ absl::StatusOr<Federation> Assemble(absl::StatusOr<EliminationRules> made, const
     BANDANA_ASSIGN_OR_RETURN(Federation federation, AssembleStar<EliminationClient>(
                                                         std::move(privatizer), facts.people, make_server));
     if (!claims.empty()) federation.budget = claims.front().guarantee;
-    federation.claims = std::move(claims);
+    federation.claims = Narrowed(std::move(claims), facts.notes);
     federation.notes = facts.notes;
     return federation;
   });
@@ -58,11 +58,12 @@ absl::Status CheckActions(const Facts& facts) {
 absl::Status CheckReport(const DpDpeParams& params, const Privacy& privacy) {
   if (params.report == ClientReport::kAverages) return absl::OkStatus();
   const bool shuffled = privacy.model == TrustModel::kShuffle;
-  const bool laplace = privacy.is_private() && privacy.noise == NoiseKind::kLaplace;
-  if (!shuffled && !laplace) return absl::OkStatus();
+  const bool provided = shuffled ? privacy.shuffle == ShuffleKind::kSum
+                                 : !privacy.is_private() || privacy.noise == NoiseKind::kGaussian;
+  if (provided) return absl::OkStatus();
   return InvalidField(Part::kParams, "report", "estimate",
-                      "averages; estimate with privacy.model = \"none\", or \"central\" or \"local\" and "
-                      "privacy.noise = \"gaussian\"");
+                      "averages; estimate with model = \"none\", \"central\" or \"local\" and "
+                      "noise = \"gaussian\", or \"shuffle\" and shuffle = \"sum\"");
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bandana/algorithms/elimination/equal_communication.h"
+#include "bandana/core/check.h"
+
 namespace bandana {
 namespace {
 
@@ -34,20 +37,12 @@ Count DefaultMinClients(const Privacy& privacy) {
   return adds_noise_up ? std::max<Count>(1, 20 * privacy.colluding) : 1;
 }
 
-Count DpDpeClients(const DpDpeParams& params, Count horizon, Epoch phase) {
+Count DpDpeClients(const DpDpeParams& params, Epoch phase) {
   if (params.clients == ClientSchedule::kGrowing) {
     return std::max(params.min_clients.value_or(1), GrowingClients(params.alpha, phase));
   }
-  return params.fixed_clients ? *params.fixed_clients : EqualClients(params.alpha, horizon);
-}
-
-Count EqualClients(double alpha, Count horizon) {
-  const Epoch phases = WholePhases(DoublingRounds, horizon);
-  double clients = 0;
-  for (Epoch phase = 1; phase <= phases; ++phase) {
-    clients += static_cast<double>(GrowingClients(alpha, phase));
-  }
-  return std::max<Count>(1, std::llround(clients / std::max(phases, 1)));
+  BANDANA_CHECK(params.fixed_clients.has_value());
+  return *params.fixed_clients;
 }
 
 double DpDpePrivacyTerm(const PhaseFacts& facts) {
@@ -71,19 +66,23 @@ absl::StatusOr<EliminationRules> DpDpeRules(const DpDpeParams& params, const Eli
                         "a whole number >= 1");
   }
   const double level = LevelOf(params.beta, actions, world.horizon);
-  return EliminationRules{
-      .horizon = world.horizon,
-      .level = level,
-      .rounds = DoublingRounds,
-      .clients = [params,
-                  horizon = world.horizon](Epoch phase) { return DpDpeClients(params, horizon, phase); },
-      .warm_start = params.warm_start,
-      .report = params.report,
-      .width = params.width,
-      .paper_width = [level, sd = world.clip.client_sd](
-                         const PhaseFacts& facts) { return PaperWidth(facts, sd, level); },
-      .clip = world.clip,
-      .population = world.population};
+  EliminationRules rules{.horizon = world.horizon,
+                         .level = level,
+                         .rounds = DoublingRounds,
+                         .clients = [params](Epoch phase) { return DpDpeClients(params, phase); },
+                         .warm_start = params.warm_start,
+                         .report = params.report,
+                         .width = params.width,
+                         .paper_width = [level, sd = world.clip.client_sd](
+                                            const PhaseFacts& facts) { return PaperWidth(facts, sd, level); },
+                         .clip = world.clip,
+                         .population = world.population};
+  if (params.clients == ClientSchedule::kFixed && !params.fixed_clients.has_value()) {
+    rules.clients = [alpha = params.alpha](Epoch phase) { return GrowingClients(alpha, phase); };
+    BANDANA_ASSIGN_OR_RETURN(const Count equal, EqualCommunicationClients(rules, actions));
+    rules.clients = [equal](Epoch) { return equal; };
+  }
+  return rules;
 }
 
 }  // namespace bandana

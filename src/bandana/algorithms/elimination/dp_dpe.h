@@ -36,7 +36,8 @@ enum class ClientSchedule {
 
 struct DpDpeParams {
   ClientSchedule clients = ClientSchedule::kGrowing;
-  std::optional<Count> fixed_clients = {};  ///< clients per phase of the fixed schedule; empty: EqualClients
+  /// Clients per phase of the fixed schedule. Empty: EqualCommunicationClients of the growing one.
+  std::optional<Count> fixed_clients = {};
   /// The growing schedule asks at least so many clients. Empty: DefaultMinClients.
   std::optional<Count> min_clients = {};
   double alpha = 0.8;               ///< how fast the number of clients grows
@@ -61,12 +62,8 @@ double DoublingRounds(Epoch phase);
 /// trusted server: 1.41 times with n = 2 and c = 1, but at most 1.03 times with n >= 20 c.
 Count DefaultMinClients(const Privacy& privacy);
 
-/// Returns |U_l|, the number of clients in phase l.
-Count DpDpeClients(const DpDpeParams& params, Count horizon, Epoch phase);
-
-/// Returns the U for which DPE-FixedU gets as many reports as the growing schedule with this alpha: the mean
-/// of |U_l| over the phases that fit into the horizon.
-Count EqualClients(double alpha, Count horizon);
+/// Returns |U_l|, the number of clients in phase l. The fixed schedule must have its number.
+Count DpDpeClients(const DpDpeParams& params, Epoch phase);
 
 /// Returns beta if it is given, else min(1/2, 1/(k T)), where k is the number of actions and T the horizon.
 double LevelOf(const std::optional<double>& beta, const ActionMatrix& actions, Count horizon);

@@ -6,8 +6,6 @@
 #include "bandana/algorithms/elimination/dp_dpe.h"
 #include "bandana/algorithms/elimination/pe.h"
 #include "bandana/algorithms/elimination/private_elimination.h"
-#include "bandana/bandit/worlds/contextual.h"
-#include "bandana/bandit/worlds/linear.h"
 
 namespace bandana {
 namespace {
@@ -17,10 +15,11 @@ std::vector<std::string> MeanPrivacyKeys() {
           "sampler", "transport", "colluding", "honest_fraction", "loss"};
 }
 
-constexpr char kBeta[] = "The level of one confidence bound. auto: 1/(k T).";
+constexpr char kBeta[] =
+    "The probability that one confidence bound fails. auto: 1/(k T) for k actions and T rounds.";
 constexpr char kWarmStart[] =
-    "Whether the design of a phase starts from the design before. This saves steps, and more actions are "
-    "played.";
+    "Whether the search for a design starts from the design of the phase before. The search is then "
+    "shorter, but the design plays more actions.";
 
 template <class P>
 void AddWidth(OptionsFor<P>& options) {
@@ -35,30 +34,32 @@ Family DpDpeFamily() {
   using P = DpDpeParams;
   OptionsFor<P> options("algorithm");
   options
-      .Choice<ClientSchedule>(
-          "clients", Claims::kKept, &P::clients,
-          {{"growing", ClientSchedule::kGrowing, "ceil(2^(alpha l)) clients in phase l."},
-           {"fixed", ClientSchedule::kFixed, "The same number, fixed_clients, in every phase."}},
-          "How many clients take part in each phase.")
-      .Integer("fixed_clients", Claims::kKept, &P::fixed_clients, 1,
-               "The number of clients in each phase. auto: as many reports in total as the growing schedule "
-               "with this alpha.")
-      .When([](const P& p) { return p.clients == ClientSchedule::kFixed; })
+      .Choice<ClientSchedule>("clients", Claims::kKept, &P::clients,
+                              {{"growing", ClientSchedule::kGrowing, "ceil(2^(alpha l)) clients in phase l."},
+                               {"fixed", ClientSchedule::kFixed, "fixed_clients clients in every phase."}},
+                              "How many clients take part in each phase.")
+      .Integer(
+          "fixed_clients", Claims::kKept, &P::fixed_clients, 1,
+          "The number of clients in each phase. auto: the paper's number, with which the clients send as "
+          "much in total as those of the growing schedule with this alpha.")
+      .When([](const P& p) { return p.clients == ClientSchedule::kFixed; }, "with clients = fixed")
       .Integer("min_clients", Claims::kKept, &P::min_clients, 1,
-               "The least number of clients in a phase. auto: 1, or 20 times privacy.colluding with a "
-               "shuffler, so "
-               "that their noise is hardly more than a trusted server's.")
-      .When([](const P& p) { return p.clients == ClientSchedule::kGrowing; })
+               "The smallest number of clients in a phase. auto: 1; with a shuffler, 20 for each client that "
+               "may collude, which keeps the noise within 3 % of a trusted server's.")
+      .When([](const P& p) { return p.clients == ClientSchedule::kGrowing; }, "with clients = growing")
       .Number("alpha", Claims::kKept, &P::alpha, Positive, "a finite number > 0",
               "How fast the number of clients grows.")
-      .When([](const P& p) { return p.clients == ClientSchedule::kGrowing || !p.fixed_clients.has_value(); })
+      .When([](const P& p) { return p.clients == ClientSchedule::kGrowing || !p.fixed_clients.has_value(); },
+            "with clients = growing or fixed_clients = auto")
       .Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)", kBeta)
       .Choice<ClientReport>(
           "report", Claims::kKept, &P::report,
           {{"averages", ClientReport::kAverages, "Its average reward of each action that was played."},
            {"estimate", ClientReport::kEstimate,
-            "Its own estimate of theta, which has fewer numbers. It needs Gaussian noise and exact widths."}},
-          "What a client sends.");
+            "Its own estimate of theta, which has fewer numbers. It needs exact widths, and Gaussian noise "
+            "or "
+            "shuffled sums."}},
+          "The content of a client's report.");
   AddWidth(options);
   options.Flag("warm_start", Claims::kKept, &P::warm_start, kWarmStart);
   return WithParams(
@@ -95,8 +96,18 @@ Family PrivateEliminationFamily() {
   options.Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)", kBeta);
   AddWidth(options);
   options.Flag("warm_start", Claims::kKept, &P::warm_start, kWarmStart)
+      .When([](const P& p) { return p.core_set && p.design == CoreSetSearch::kSmall; },
+            "with core_set = true and design = small")
       .Flag("core_set", Claims::kKept, &P::core_set,
-            "Whether a batch plays a few actions that span the others, or all of them equally often.");
+            "true: a batch plays a few actions that span all others. false: it plays all active actions "
+            "equally often.")
+      .Choice<CoreSetSearch>(
+          "design", Claims::kKept, &P::design,
+          {{"small", CoreSetSearch::kSmall, "A search that starts with few actions and adds some."},
+           {"paper", CoreSetSearch::kFrankWolfe,
+            "The search of Appendix A, which starts with all actions and never drops one."}},
+          "How the core set is found.")
+      .When([](const P& p) { return p.core_set; }, "with core_set = true");
   return WithParams(
       Family{.name = "private-elimination",
              .paper = "P2, Algorithms 1 to 4",
@@ -116,12 +127,6 @@ void AddEliminationFamilies(Registry& registry) {
   registry.MustAdd(DpDpeFamily());
   registry.MustAdd(PeFamily());
   registry.MustAdd(PrivateEliminationFamily());
-}
-
-void AddSlotWorlds(Registry& registry) {
-  registry.MustAdd(LinearWorldKind());
-  registry.MustAdd(GlmWorldKind());
-  registry.MustAdd(ContextualWorldKind());
 }
 
 }  // namespace bandana

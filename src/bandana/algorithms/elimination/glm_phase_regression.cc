@@ -15,12 +15,19 @@ constexpr double kShareOfIntervals =
 
 }  // namespace
 
-GlmPhaseRegression::GlmPhaseRegression(Link link, const ActionMatrix& actions, const Design& design,
-                                       std::span<const Pull> pulls)
-    : actions_(actions), pulls_(pulls.begin(), pulls.end()) {
-  for (const Pull& pull : pulls) {
-    const double farthest = kSafeNorm * actions.row(pull.arm).norm();  // |theta| <= 1
-    predictors_.emplace_back(link, Interval{MeanOf(link, -farthest), MeanOf(link, farthest)});
+GlmPhaseRegression::GlmPhaseRegression(Link link, double client_sd, const ActionMatrix& actions,
+                                       const Design& design, std::span<const Pull> pulls)
+    : actions_(actions),
+      link_(link),
+      client_sd_(client_sd),
+      pulls_(pulls.begin(), pulls.end()),
+      norms_(static_cast<Eigen::Index>(pulls.size())) {
+  for (std::size_t i = 0; i < pulls.size(); ++i) {
+    const double norm = actions.row(pulls[i].arm).norm();
+    const double farthest = kSafeNorm * norm;  // |theta| <= 1
+    const SpreadLink mean_link(link, client_sd * norm);
+    predictors_.emplace_back(mean_link, Interval{mean_link.MeanOf(-farthest), mean_link.MeanOf(farthest)});
+    norms_[static_cast<Eigen::Index>(i)] = norm;
   }
   const PhaseRegression regression(actions, design, pulls);
   solution_.resize(actions.cols(), static_cast<Eigen::Index>(pulls.size()));
@@ -44,23 +51,30 @@ Vector GlmPhaseRegression::Estimate(std::span<const double> averages) const {
 GlmPhaseRegression::Coordinates GlmPhaseRegression::Bound(std::span<const double> averages,
                                                           const PhaseErrors& errors, double level) const {
   const double side = level / (2 * static_cast<double>(pulls_.size()));
-  Coordinates coordinates{{}, Vector(solution_.cols())};
+  Coordinates coordinates{{}, Vector(solution_.cols()), 0};
+  const double steepest = SteepestMean(link_);
   for (std::size_t i = 0; i < pulls_.size(); ++i) {
     const double pulls = errors.sampling == Sampling::kWatch ? static_cast<double>(pulls_[i].count) : 1;
     const double draws = static_cast<double>(errors.clients[i]) * pulls;
     NoiseLaw law = errors.privacy.empty() ? NoiseLaw{} : errors.privacy[i];
     law.proxy = std::hypot(law.proxy, errors.rule.reward.proxy() / std::sqrt(draws));
+    NoiseLaw all = law;
+    if (errors.sampling == Sampling::kWatch) {
+      const double client = client_sd_ * norms_[static_cast<Eigen::Index>(i)] * steepest;
+      all.proxy = std::hypot(all.proxy, client / std::sqrt(static_cast<double>(errors.clients[i])));
+    }
     const double one = 1;
     const double radius =
-        TailBound({.sub_gaussian = law.proxy * law.proxy, .weights = {&one, 1}, .laws = {&law, 1}}, side);
+        TailBound({.sub_gaussian = all.proxy * all.proxy, .weights = {&one, 1}, .laws = {&all, 1}}, side);
     // With probability at least 1 - 2 side the mean lies in `mean` and the average in `near`.
     const Interval& possible = predictors_[i].means();
     const Interval mean{std::clamp(averages[i] - radius, possible.low, possible.high),
                         std::clamp(averages[i] + radius, possible.low, possible.high)};
     const Interval near{mean.low - radius, mean.high + radius};
-    const double variance = law.stddev() * law.stddev();
+    const double variance = all.stddev() * all.stddev();
     coordinates.bias[static_cast<Eigen::Index>(i)] = predictors_[i].LargestCurvature(near) * variance / 2;
     const double slope = predictors_[i].SteepestSlope(near);
+    coordinates.client_slope = std::max(coordinates.client_slope, slope * steepest);
     coordinates.laws.push_back({law.proxy * slope, law.laplace_scale * slope, law.laplace_terms});
   }
   return coordinates;
@@ -74,7 +88,7 @@ PhaseRegression::Survivors GlmPhaseRegression::EliminateExactly(std::span<const 
   BANDANA_CHECK(averages.size() == pulls_.size() && level > 0 && level < 1);
   BANDANA_CHECK(errors.privacy.empty() || errors.privacy.size() == pulls_.size());
   BANDANA_CHECK(errors.clients.size() == pulls_.size());
-  BANDANA_CHECK(!errors.rule.clips() && errors.rule.client_sd == 0 && errors.misspecification == 0);
+  BANDANA_CHECK(!errors.rule.clips() && errors.rule.client_sd == client_sd_ && errors.misspecification == 0);
   const Coordinates coordinates = Bound(averages, errors, kShareOfIntervals * level);
   const double part = (1 - kShareOfIntervals) * level;
   Vector proxies(solution_.cols());
@@ -88,15 +102,22 @@ PhaseRegression::Survivors GlmPhaseRegression::EliminateExactly(std::span<const 
   values.maxCoeff(&best);
 
   PhaseRegression::Survivors survivors{.active = {}, .widest = 0, .best = active[best]};
+  const bool watched = client_sd_ > 0 && errors.sampling == Sampling::kWatch;
+  const double client_scale =
+      watched ? client_sd_ / std::sqrt(static_cast<double>(errors.clients.front())) : 0;
+  Vector difference;
   Vector weights;
   for (std::size_t i = 0; i < active.size(); ++i) {
-    weights.noalias() =
-        solution_.transpose() * (actions_.row(active[best]) - actions_.row(active[i])).transpose();
-    const double width = TailBound({.sub_gaussian = weights.cwiseProduct(proxies).squaredNorm(),
-                                    .weights = {weights.data(), pulls_.size()},
-                                    .laws = coordinates.laws},
-                                   part) +
-                         weights.cwiseAbs().dot(coordinates.bias);
+    difference = (actions_.row(active[best]) - actions_.row(active[i])).transpose();
+    weights.noalias() = solution_.transpose() * difference;
+    const double reach = difference.norm() + weights.cwiseAbs().dot(norms_);
+    const double client = client_scale * coordinates.client_slope / 2 * reach;
+    const double width =
+        TailBound({.sub_gaussian = weights.cwiseProduct(proxies).squaredNorm() + client * client,
+                   .weights = {weights.data(), pulls_.size()},
+                   .laws = coordinates.laws},
+                  part) +
+        weights.cwiseAbs().dot(coordinates.bias);
     survivors.widest = std::max(survivors.widest, width);
     const double lead = values[best] - values[static_cast<Eigen::Index>(i)];
     if (!(lead > width)) survivors.active.push_back(active[i]);

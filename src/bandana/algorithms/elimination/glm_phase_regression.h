@@ -24,12 +24,17 @@ namespace bandana {
 /// of the term is off by at most curvature times variance / 2. Bounds on the slope and the curvature are
 /// computed from the averages. They hold on an event that may fail with a tenth of the level.
 ///
+/// If clients differ, the mean over clients has another link, which is known (SpreadLink) and takes the place
+/// of mu. Clients who watch a whole phase move all averages together; this part of the error has a bound of
+/// its own.
+///
 /// docs/proofs/glm-width.md has the proof. It also compares this estimate with the quasi-likelihood estimate
 /// of Filippi et al. (NIPS 2010), whose asymptotic variance is at most 2 % less here.
 class GlmPhaseRegression {
  public:
-  /// `pulls` has one entry per action of the design's support, in the same order.
-  GlmPhaseRegression(Link link, const ActionMatrix& actions, const Design& design,
+  /// `pulls` has one entry per action of the design's support, in the same order. A client's own parameter is
+  /// theta + N(0, client_sd^2 I).
+  GlmPhaseRegression(Link link, double client_sd, const ActionMatrix& actions, const Design& design,
                      std::span<const Pull> pulls);
 
   /// Returns an estimate of theta. Its component orthogonal to all active actions is 0.
@@ -37,7 +42,7 @@ class GlmPhaseRegression {
 
   /// Returns the active actions that survive, as PhaseRegression::EliminateExactly does: the best action is
   /// lost with probability at most `level` for each rival. `estimate` must be Estimate(averages). Rewards
-  /// must be bounded and all clients alike: `errors.rule` does not clip, its client_sd is 0, and
+  /// must be bounded: `errors.rule` does not clip. Its client_sd is that of the constructor, and
   /// errors.misspecification is 0.
   PhaseRegression::Survivors EliminateExactly(std::span<const double> averages, const Vector& estimate,
                                               std::span<const ArmId> active, const PhaseErrors& errors,
@@ -47,11 +52,15 @@ class GlmPhaseRegression {
   struct Coordinates {
     std::vector<NoiseLaw> laws;  // of reward noise and privacy noise together, after g_x
     Vector bias;                 // bounds on the absolute value of the mean error after g_x
+    double client_slope = 0;     // a bound on the slope of g_x(mu), as a function of a client's predictor
   };
   Coordinates Bound(std::span<const double> averages, const PhaseErrors& errors, double level) const;
 
   const ActionMatrix& actions_;
+  Link link_;
+  double client_sd_;
   std::vector<Pull> pulls_;
+  Vector norms_;  // |x| for each action of the support
   std::vector<ExtendedPredictor> predictors_;
   Matrix solution_;  // d x support; column i is the estimate from the i-th unit vector
 };

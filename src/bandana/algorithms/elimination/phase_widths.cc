@@ -122,16 +122,16 @@ Forms FormsOf(const PhaseGeometry& geometry, const PhaseErrors& errors, bool cli
   return forms;
 }
 
-// The law of the error in a typical direction: averages over the actions of the support as directions. The
+// The law of the error in a average direction: averages over the actions of the support as directions. The
 // direction of a pair of actions counts as sqrt(2) times as long.
-struct TypicalDirection {
+struct AverageDirection {
   Vector size;    // |a_x|
   Vector square;  // squared factors of the release's numbers
   double normal = 0;
   double sub_gaussian = 0;
   double length = 0;
 
-  TypicalDirection(const PhaseGeometry& geometry, const Forms& forms, ClientReport report) {
+  AverageDirection(const PhaseGeometry& geometry, const Forms& forms, ClientReport report) {
     constexpr Eigen::Index kMost = 64;
     const Eigen::Index support = geometry.support.rows();
     const Eigen::Index sample = std::min(support, kMost);
@@ -163,27 +163,29 @@ struct TypicalDirection {
   }
 };
 
-double TypicalWidth(const TypicalDirection& typical, const PhaseErrors& errors, const Spreads& spreads,
-                    const Vector& rooms, double client_room, double level) {
-  ErrorLaw law{.normal = typical.normal, .sub_gaussian = typical.sub_gaussian};
+double WidthInDirection(const AverageDirection& average, const PhaseErrors& errors, const Spreads& spreads,
+                        const Vector& rooms, double client_room, double level) {
+  ErrorLaw law{.normal = average.normal, .sub_gaussian = average.sub_gaussian};
   if (spreads.shared.maxCoeff() > 0 && client_room < kNever) {
     law.excess = {.clients = errors.clients.front(),
-                  .weight = typical.size.dot(spreads.shared),
+                  .weight = average.size.dot(spreads.shared),
                   .room = client_room,
-                  .pull = errors.rule.client_sd * typical.length};
+                  .pull = errors.rule.client_sd * average.length};
   }
-  return typical.size.dot(BiasOf(spreads, rooms, client_room)) + TailBound(law, level);
+  return average.size.dot(BiasOf(spreads, rooms, client_room)) + TailBound(law, level);
 }
 
 // Returns how much of the rooms is best set aside for the shared part, in shared spreads. Any value is valid.
-double ClientRoom(const TypicalDirection& typical, const PhaseErrors& errors, const Spreads& spreads,
+double ClientRoom(const AverageDirection& average, const PhaseErrors& errors, const Spreads& spreads,
                   const Vector& rooms, double level) {
   double most = kNever;
   for (Eigen::Index i = 0; i < rooms.size(); ++i) {
     if (spreads.shared[i] > 0) most = std::min(most, rooms[i] / spreads.shared[i]);
   }
   if (most <= 0) return 0;
-  const auto width = [&](double room) { return TypicalWidth(typical, errors, spreads, rooms, room, level); };
+  const auto width = [&](double room) {
+    return WidthInDirection(average, errors, spreads, rooms, room, level);
+  };
   return GoldenSection(width, 0, most, 0.02 * most);
 }
 
@@ -230,9 +232,9 @@ PhaseWidths::PhaseWidths(const PhaseGeometry& geometry, const PhaseErrors& error
   const bool clients_exceed = clips && spreads.shared.maxCoeff() > 0;
   Forms forms = FormsOf(geometry, errors, clients_exceed);
   if (clients_exceed) {
-    TypicalDirection typical(geometry, forms, errors.report);
-    if (forms.laplace) typical.sub_gaussian += typical.NoiseOf(errors.privacy);
-    client_room_ = ClientRoom(typical, errors, spreads, rooms, level);
+    AverageDirection average(geometry, forms, errors.report);
+    if (forms.laplace) average.sub_gaussian += average.NoiseOf(errors.privacy);
+    client_room_ = ClientRoom(average, errors, spreads, rooms, level);
   }
   if (clips) bias_ = BiasOf(spreads, rooms, client_room_);
   normal_ = std::move(forms.normal);
@@ -328,7 +330,7 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
   PhaseErrors quiet = errors;
   quiet.privacy.clear();
   const bool shared = spreads.shared.maxCoeff() > 0;
-  const TypicalDirection data(geometry, FormsOf(geometry, quiet, shared), errors.report);
+  const AverageDirection data(geometry, FormsOf(geometry, quiet, shared), errors.report);
   const double noise = data.NoiseOf(laws);
   // If the noise is negligible even with the widest intervals, they are as wide as without privacy noise.
   constexpr double kNothing = 1e-8;
@@ -338,10 +340,10 @@ absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry
   const bool normal = std::all_of(laws.begin(), laws.end(), [](const NoiseLaw& law) { return law.normal; });
   const auto width = [&](const Rooms& room) {
     const Vector all = rooms(room);
-    TypicalDirection typical = data;
+    AverageDirection average = data;
     // The noise grows in proportion to the norm of the ranges.
-    (normal ? typical.normal : typical.sub_gaussian) += noise * squared_ranges(all) / reference_ranges;
-    return TypicalWidth(typical, errors, spreads, all, room.shared, level);
+    (normal ? average.normal : average.sub_gaussian) += noise * squared_ranges(all) / reference_ranges;
+    return WidthInDirection(average, errors, spreads, all, room.shared, level);
   };
   Rooms best{2, 2};
   constexpr double kMost = 12;

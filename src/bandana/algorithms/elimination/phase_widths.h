@@ -76,7 +76,7 @@ class PhaseWidths {
 };
 
 /// Returns the intervals to which reports are clipped: those around the known bounds on the means for which
-/// the width of a typical pair is least. If the rule has a fixed bound, rewards need no clip or there is no
+/// the width of an average pair is least. If the rule has a fixed bound, rewards need no clip or there is no
 /// forecast, these are the rule's own intervals.
 absl::StatusOr<std::vector<Interval>> ChooseBounds(const PhaseGeometry& geometry, const PhaseErrors& errors,
                                                    double level, const NoiseForecast& forecast);

@@ -20,8 +20,9 @@ Count RoundsOf(const Plan& plan) {
 
 absl::Status CheckPopulation(const EliminationRules& rules, const ActionMatrix& actions) {
   // A phase has at most h_l + |support| rounds, so the phases below complete whatever the designs are.
-  const double most_support = rules.core_set ? DesignSupportBound(static_cast<int>(actions.cols()))
-                                             : static_cast<double>(actions.rows());
+  const bool small = rules.core_set && rules.design == CoreSetSearch::kSmall;
+  const double most_support =
+      small ? DesignSupportBound(static_cast<int>(actions.cols())) : static_cast<double>(actions.rows());
   double rounds = 0;
   double clients = 0;
   for (Epoch phase = 1; phase <= rules.phases; ++phase) {
@@ -29,13 +30,13 @@ absl::Status CheckPopulation(const EliminationRules& rules, const ActionMatrix& 
     if (rounds > static_cast<double>(rules.horizon)) break;
     clients += rules.clients == nullptr ? rules.rounds(phase) : static_cast<double>(rules.clients(phase));
     if (clients > static_cast<double>(rules.population)) {
-      return InvalidField(
-          Part::kFacts,
-          {.message = fmt::format("too small for the horizon: {} phases need more than {} clients", phase,
-                                  rules.population),
-           .key = "people",
-           .value = fmt::format("{}", rules.population),
-           .accepted = "a larger population, a smaller algorithm.alpha or a shorter horizon"});
+      return InvalidField(Part::kFacts,
+                          {.message = fmt::format(
+                               "too small for the horizon: phases 1 to {} together need more than {} clients",
+                               phase, rules.population),
+                           .key = "people",
+                           .value = fmt::format("{}", rules.population),
+                           .accepted = "a larger population, a smaller alpha or a shorter horizon"});
     }
   }
   return absl::OkStatus();
@@ -50,17 +51,16 @@ absl::Status CheckLink(const EliminationRules& rules) {
   }
   if (rules.width != Width::kExact) {
     return InvalidField(Part::kParams, "width", "paper",
-                        "exact with this environment.link: no paper has a confidence width for it");
+                        "exact with this link: no paper has a confidence width for it");
   }
   if (rules.clip.reward.kind != RewardKind::kBernoulli) {
     return InvalidField(Part::kFacts, {.message = "with a logistic or probit link, rewards are 1 or 0",
                                        .key = "reward",
-                                       .accepted = "bernoulli with this environment.link"});
+                                       .accepted = "bernoulli with this link"});
   }
-  if (rules.clip.client_sd != 0) {
+  if (!(rules.clip.client_sd <= SpreadLink::kMostSpread)) {
     return InvalidField(Part::kFacts, "client_sd", rules.clip.client_sd,
-                        "0 with this environment.link: the mean over clients of mu(<theta_u, x>) is not "
-                        "mu(<theta, x>)");
+                        fmt::format("at most {} with this link", SpreadLink::kMostSpread));
   }
   return absl::OkStatus();
 }
@@ -68,10 +68,10 @@ absl::Status CheckLink(const EliminationRules& rules) {
 absl::Status CheckReport(const EliminationRules& rules) {
   if (rules.report == ClientReport::kAverages) return absl::OkStatus();
   if (rules.width != Width::kExact) {
-    return InvalidField(Part::kParams, "report", "estimate", "averages with algorithm.width = \"paper\"");
+    return InvalidField(Part::kParams, "report", "estimate", "averages with width = \"paper\"");
   }
   if (rules.link != Link::kIdentity) {
-    return InvalidField(Part::kParams, "report", "estimate", "averages with this environment.link");
+    return InvalidField(Part::kParams, "report", "estimate", "averages with this link");
   }
   if (rules.clients == nullptr) {
     return InvalidField(Part::kParams, "report", "estimate", "averages if every round has a new client");
@@ -105,14 +105,6 @@ absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actio
 }  // namespace
 
 double CeilCount(double x) { return std::ceil(x - kScheduleSlack); }
-
-Epoch WholePhases(const std::function<double(Epoch)>& rounds, Count horizon) {
-  Epoch phases = 0;
-  for (double played = rounds(1); played <= static_cast<double>(horizon); played += rounds(phases + 1)) {
-    ++phases;
-  }
-  return phases;
-}
 
 absl::StatusOr<EliminationPolicy> EliminationPolicy::Create(EliminationRules rules,
                                                             std::shared_ptr<const ActionMatrix> actions) {
@@ -162,14 +154,18 @@ Plan EliminationPolicy::Exploit() {
   return plan;
 }
 
+absl::StatusOr<Design> EliminationPolicy::NextDesign() const {
+  if (!rules_.core_set) return UniformDesign(*actions_, active_);
+  if (rules_.design == CoreSetSearch::kFrankWolfe) return FrankWolfeDesign(*actions_, active_);
+  const Design* start = rules_.warm_start && earlier_.has_value() ? &*earlier_ : nullptr;
+  return NearOptimalDesign(*actions_, active_, {.warm_start = start});
+}
+
 absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
   ++epoch_;
   if (epoch_ > rules_.phases) return Exploit();
   if (!design_.has_value()) {
-    const Design* start = rules_.warm_start && earlier_.has_value() ? &*earlier_ : nullptr;
-    BANDANA_ASSIGN_OR_RETURN(design_, rules_.core_set
-                                          ? NearOptimalDesign(*actions_, active_, {.warm_start = start})
-                                          : UniformDesign(*actions_, active_));
+    BANDANA_ASSIGN_OR_RETURN(design_, NextDesign());
   }
   Plan plan{.epoch = epoch_, .pulls = {}, .query = {}};
   Count left = rules_.horizon - rounds_played_;
@@ -240,7 +236,7 @@ EliminationPolicy::Conclusion EliminationPolicy::Conclude(const Plan& plan, cons
   PhaseErrors errors = ErrorsOf(plan);
   errors.privacy = averages.noise();
   if (rules_.link != Link::kIdentity) {
-    const GlmPhaseRegression regression(rules_.link, *actions_, *design_, plan.pulls);
+    const GlmPhaseRegression regression(rules_.link, rules_.clip.client_sd, *actions_, *design_, plan.pulls);
     Vector estimate = regression.Estimate(entries);
     auto survivors = regression.EliminateExactly(entries, estimate, active_, errors, rules_.level);
     return {std::move(estimate), std::move(survivors)};

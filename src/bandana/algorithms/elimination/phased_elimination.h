@@ -44,6 +44,12 @@ struct PhaseFacts {
   double privacy_stddev = 0;          ///< the largest standard deviation of that noise
 };
 
+/// How a core set is found.
+enum class CoreSetSearch {
+  kSmall,       ///< NearOptimalDesign, whose core sets are small
+  kFrankWolfe,  ///< FrankWolfeDesign, which keeps every action
+};
+
 /// The decisions that differ between elimination papers, and the facts of the run.
 struct EliminationRules {
   Count horizon = 0;                    ///< T
@@ -54,11 +60,12 @@ struct EliminationRules {
   Epoch phases = std::numeric_limits<Epoch>::max();  ///< after so many phases only the best action is played
   bool warm_start = false;  ///< whether the search for a design starts from the previous design
   bool core_set = true;     ///< false: a phase plays every active action equally often
+  CoreSetSearch design = CoreSetSearch::kSmall;
   ClientReport report = ClientReport::kAverages;  ///< kEstimate needs `clients` and exact widths
   Width width = Width::kExact;
   std::function<double(const PhaseFacts&)> paper_width;  ///< W_l: x is dropped if it is 2 W_l behind
   ClipRule clip;
-  Link link = Link::kIdentity;  ///< any other link needs exact widths and client_sd = 0
+  Link link = Link::kIdentity;  ///< any other link needs exact widths
   double misspecification = 0;  ///< a bound on |mean reward of x - <theta, x>| for every action
   Count population = 0;         ///< clients are numbered 1 .. population, and each takes part at most once
   /// Tells the privatizer's noise in advance, so that the clipping intervals can be chosen for it. The server
@@ -75,10 +82,6 @@ struct EliminationWorld {
 
 /// Returns ceil(x - 1e-9), by which counts of a schedule are rounded.
 double CeilCount(double x);
-
-/// Returns the number of phases that fit into the horizon as a whole, if phase l takes rounds(l) rounds
-/// exactly. Real phases are a little longer, because pulls are rounded up.
-Epoch WholePhases(const std::function<double(Epoch)>& rounds, Count horizon);
 
 /// The part of the server that does not depend on the privatizer. It decides which rounds to play, how many
 /// clients to ask and which actions to keep.
@@ -97,7 +100,6 @@ class EliminationPolicy {
   absl::Status Learn(const Plan& plan, const Released<Mean>& averages);
 
   bool finished() const { return rounds_played_ >= rules_.horizon; }
-  Count rounds_played() const { return rounds_played_; }
   const std::vector<PhaseRecord>& history() const { return history_; }
   const std::vector<ArmId>& active() const { return active_; }
   const EliminationRules& rules() const { return rules_; }
@@ -127,6 +129,7 @@ class EliminationPolicy {
  private:
   EliminationPolicy(EliminationRules rules, std::shared_ptr<const ActionMatrix> actions);
   Plan Exploit();
+  absl::StatusOr<Design> NextDesign() const;
   PhaseErrors ErrorsOf(const Plan& plan) const;
   absl::Status ClipPlan(Plan& plan);
   bool Fits() const;  // whether the state belongs to these actions
@@ -232,7 +235,7 @@ class EliminationServer final : public Node {
                                 plan_->epoch, left, wanted),
          .key = "people",
          .value = fmt::format("{}", policy_.rules().population),
-         .accepted = "a larger population, a smaller algorithm.alpha or a shorter horizon"});
+         .accepted = "a larger population, a smaller alpha or a shorter horizon"});
   }
 
   // Gives every round of the phase to the next client in the order of their numbers.

@@ -65,6 +65,7 @@ absl::StatusOr<EliminationRules> PrivateEliminationRules(const PrivateEliminatio
                           .phases = Batches(world.horizon),
                           .warm_start = params.warm_start,
                           .core_set = params.core_set,
+                          .design = params.design,
                           .width = params.width,
                           .paper_width = [horizon = world.horizon](
                                              const PhaseFacts& facts) { return PaperWidth(facts, horizon); },

@@ -17,7 +17,7 @@
 ///   A, A_i, K, d      actions, EliminationPolicy::active, their number and dimension
 ///   q, q^i            BatchGrowth, EliminationRules::rounds
 ///   i = 1 .. log T-1  Batches
-///   C_i, pi_i         Design; without a core set UniformDesign
+///   C_i, pi_i         Design; Appendix A: FrankWolfeDesign; without a core set UniformDesign
 ///   n_ia, n_i         Plan::pulls, PhaseRecord::rounds
 ///   r^_ia / n_ia      Released<Mean>
 ///   gamma_i           EliminationRules::paper_width
@@ -31,6 +31,7 @@ struct PrivateEliminationParams {
   Width width = Width::kExact;
   bool warm_start = false;  ///< whether the search for a design starts from the previous design
   bool core_set = true;     ///< false: a batch plays every active action equally often
+  CoreSetSearch design = CoreSetSearch::kSmall;
 };
 
 absl::StatusOr<Federation> CreatePrivateElimination(const PrivateEliminationParams& params,

@@ -23,13 +23,14 @@ namespace bandana {
 struct FedUcbParams {
   RegressionWidth width = RegressionWidth::kExact;
   Sync sync = Sync::kMLogT;
-  Count batch = 0;       ///< rounds between two syncs, with kBatch
-  Count most_syncs = 0;  ///< with kDeterminant; 0: as many as rounds
+  Count batch = 0;                  ///< rounds between two syncs, with kBatch
+  Count most_syncs = 0;             ///< with kDeterminant; 0: as many as rounds
+  std::optional<double> threshold;  ///< D, with kDeterminant; empty: Theorem 1's
   LocalData local = LocalData::kReleased;
   std::optional<PrefixSumMechanism> prefix_sum;  ///< empty: the one with the least noise
   Shift shift = Shift::kGroup;
-  std::optional<double> failure = 0.05;  ///< alpha: some confidence set of the run fails; empty: 0.05
-  std::vector<std::int64_t> paces;       ///< agents play every pace-th round; empty: every round
+  double failure = 0.05;            ///< alpha: the probability that some confidence set of the run fails
+  std::vector<std::int64_t> paces;  ///< agents play every pace-th round; empty: every round
 };
 
 /// The parameters of fed-ucb-p2p.
@@ -46,6 +47,12 @@ absl::StatusOr<Federation> CreateFedUcb(const FedUcbParams& params, const Privac
 /// peer. The graph is drawn with facts.public_seed.
 absl::StatusOr<Federation> CreateFedUcbP2p(const FedUcbP2pParams& params, const Privacy& privacy,
                                            const Facts& facts);
+
+/// Returns the mechanism of prefix sums that a run has, which FedUcbParams::prefix_sum may leave open.
+absl::StatusOr<PrefixSumMechanism> FedUcbMechanism(const FedUcbParams& params, const Privacy& privacy,
+                                                   const Facts& facts);
+absl::StatusOr<PrefixSumMechanism> FedUcbMechanism(const FedUcbP2pParams& params, const Privacy& privacy,
+                                                   const Facts& facts);
 
 /// Every agent runs Algorithm 1 alone: the baseline of P3's experiments (R. Shariff, O. Sheffet,
 /// "Differentially private contextual linear bandits", NeurIPS 2018). Takes the models none and silo.

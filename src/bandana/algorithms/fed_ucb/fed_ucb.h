@@ -16,6 +16,7 @@
 #include "bandana/core/archive.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
+#include "bandana/federation/hears_silence.h"
 #include "bandana/federation/node.h"
 #include "bandana/federation/release.h"
 #include "bandana/federation/round_player.h"
@@ -39,6 +40,11 @@
 /// (LocalData::kReleased). The printed algorithm does neither, and loses its guarantee (docs/papers/p3.md).
 /// Under kRaw the claim holds only for logged streams. There is one shift for the sum (Shift::kGroup).
 /// Local statistics are reset in the branch that synchronises.
+///
+/// Losses. A silo protects its records with noise of its own, so the controller may add up the sums of any
+/// silos. If a share is lost, the controller goes on with the last sums of that silo that it knows, and the
+/// share comes later, as it was recorded; no new noise is drawn. A silo that is lost for good stays in the
+/// sums with what it has released. An agent that no longer hears the controller plays on by its last model.
 namespace bandana {
 
 /// Fails unless sums that came in a message have this dimension.
@@ -52,18 +58,36 @@ inline absl::Status CheckSums(const ReleasedSums& sums, Eigen::Index dimension) 
 
 /// The controller adds up what agents release and sends the sums back to them.
 template <class P>
-class FedUcbController final : public Node {
+class FedUcbController final : public Node, public HearsSilence {
  public:
   /// Agents are nodes first .. first + silos - 1, as many as the width says. `noise` is the standard
   /// deviation of a value released by all of them together; it is needed if they do not all have the
-  /// privatizer's. The privatizer must outlive the controller.
+  /// privatizer's, and `each` is that of each silo by itself. The privatizer must outlive the controller.
   FedUcbController(const SyncSchedule& schedule, const FedUcbWidth& width, const P& privatizer,
-                   NodeId first = NodeId{1}, std::optional<double> noise = std::nullopt)
+                   NodeId first = NodeId{1}, std::optional<double> noise = std::nullopt,
+                   std::vector<double> each = {})
       : schedule_(schedule),
         width_(width),
         privatizer_(&privatizer),
         estimator_(MakeEstimator(privatizer, noise)),
-        first_(first) {}
+        first_(first),
+        each_(std::move(each)) {}
+
+  /// Keeps the sums of each silo apart. It takes M times the work, and is for privatizers without a shuffler.
+  void ExpectLosses() override {
+    if constexpr (!ShufflePrivatizer<P>) {
+      silos_.clear();
+      for (std::size_t i = 0; i < static_cast<std::size_t>(width_.params().silos); ++i) {
+        silos_.push_back(
+            MakeEstimator(*privatizer_, i < each_.size() ? std::optional(each_[i]) : std::nullopt));
+      }
+    }
+  }
+
+  absl::Status OnSilence(Context& context, Count round) override {
+    if (silos_.empty() || round < until_ || until_ >= schedule_.params().horizon) return absl::OkStatus();
+    return AddUpSilos(context);
+  }
 
   absl::Status OnStart(Context& context) override {
     Announce(context);
@@ -84,6 +108,7 @@ class FedUcbController final : public Node {
       const auto* share = std::get_if<Share>(&message.body);
       if (share == nullptr)
         return absl::InvalidArgumentError("this controller accepts only shares and sync requests");
+      if (!silos_.empty()) return TakeLateOrNot(context, message.origin, *share);
       if (share->epoch != epoch_ || !IsAgent(message.origin) || !answered_.insert(message.origin).second) {
         return absl::OkStatus();  // a repeat
       }
@@ -93,11 +118,9 @@ class FedUcbController final : public Node {
     BANDANA_ASSIGN_OR_RETURN(const auto released, Release::FromAnalyzer(context, *privatizer_, epoch_, sum_));
     BANDANA_RETURN_IF_ERROR(estimator_.Add(released));
     sums_ = std::make_shared<const Released<RegressionSums>>(estimator_.Sums());
-    last_ = until_;
     sum_ = {};
     answered_.clear();
-    ++epoch_;
-    Announce(context);
+    NextSync(context);
     return absl::OkStatus();
   }
 
@@ -111,8 +134,11 @@ class FedUcbController final : public Node {
     a.Same(width_.params().silos, "number of silos");
     a.Same(first_.value, "first silo");
     a.Same(privatizer_->noise(), "noise");
+    a.Same(static_cast<Count>(silos_.size()), "number of silos whose sums are kept apart");
     a(estimator_, epoch_, last_, until_, until_asked_, over_, sums_, sum_, answered_);
-    a.Check(epoch_ >= 1 && estimator_.step() == epoch_ - 1, "its sums do not match the number of its syncs");
+    for (RegressionEstimator& silo : silos_) a(silo);
+    a.Check(epoch_ >= 1 && (!silos_.empty() || estimator_.step() == epoch_ - 1),
+            "its sums do not match the number of its syncs");
   }
   void Describe(Observations& observations) const override {
     observations.numbers["syncs"] += static_cast<double>(synchronisations());
@@ -127,6 +153,44 @@ class FedUcbController final : public Node {
     } else {
       return RegressionEstimator(privatizer, noise);
     }
+  }
+
+  // Takes the next share of a silo, of this sync or of one that it missed.
+  absl::Status TakeLateOrNot(Context& context, NodeId silo, const bandana::Share& share) {
+    if constexpr (!ShufflePrivatizer<P>) {
+      if (!IsAgent(silo) || share.epoch > epoch_) return absl::OkStatus();
+      RegressionEstimator& sums = silos_[silo.value - first_.value];
+      if (share.epoch != sums.step() + 1) return absl::OkStatus();  // a repeat
+      BasicReportSum<typename P::Query> alone;
+      // The group names the silo, so that no two silos answer the same question.
+      const StepQuery query{.step = share.epoch, .silos = 1, .group = static_cast<int>(silo.value)};
+      BANDANA_RETURN_IF_ERROR(privatizer_->Add(query, share.report, alone));
+      BANDANA_ASSIGN_OR_RETURN(const auto released,
+                               Release::FromAnalyzer(context, *privatizer_, share.epoch, alone));
+      BANDANA_RETURN_IF_ERROR(sums.Add(released));
+      if (share.epoch == epoch_) answered_.insert(silo);
+      if (static_cast<Count>(answered_.size()) == width_.params().silos) return AddUpSilos(context);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddUpSilos(Context& context) {
+    std::vector<const RegressionEstimator*> heard;
+    for (const RegressionEstimator& silo : silos_) {
+      if (silo.step() > 0) heard.push_back(&silo);
+    }
+    if (!heard.empty()) {
+      sums_ = std::make_shared<const Released<RegressionSums>>(RegressionEstimator::Total(heard));
+    }
+    answered_.clear();
+    NextSync(context);
+    return absl::OkStatus();
+  }
+
+  void NextSync(Context& context) {
+    last_ = until_;
+    ++epoch_;
+    Announce(context);
   }
 
   bool IsAgent(NodeId node) const {
@@ -166,8 +230,10 @@ class FedUcbController final : public Node {
   const P* privatizer_;
   RegressionEstimator estimator_;
   NodeId first_;
-  Epoch epoch_ = 1;  // the number of the next sync
-  Count last_ = 0;   // the round of the sync before it
+  std::vector<double> each_;
+  std::vector<RegressionEstimator> silos_;  // empty unless messages may be lost
+  Epoch epoch_ = 1;                         // the number of the next sync
+  Count last_ = 0;                          // the round of the sync before it
   Count until_ = 0;
   Count until_asked_ = 0;
   bool over_ = false;
@@ -188,7 +254,7 @@ struct FedUcbAgentParams {
 
 /// An agent plays by the last model, records what comes of it, and releases when it is asked to.
 template <class P, class Scalar>
-class FedUcbAgent final : public RoundPlayer<Scalar> {
+class FedUcbAgent final : public RoundPlayer<Scalar>, public HearsSilence {
  public:
   /// `width` and `privatizer` must outlive the agent. Under LocalData::kRaw, or with a trigger, raw records
   /// decide, and `leak` must say so.
@@ -227,6 +293,13 @@ class FedUcbAgent final : public RoundPlayer<Scalar> {
     last_sync_ = round_;
     if (model->sums != nullptr) BANDANA_RETURN_IF_ERROR(policy_.Learn(model->sums->value()));
     return params_.triggers ? Watch() : absl::OkStatus();
+  }
+
+  /// No model has come: it plays on by the last one, and releases nothing any more.
+  absl::Status OnSilence(Context&, Count) override {
+    until_ = params_.horizon;
+    answers_ = false;
+    return absl::OkStatus();
   }
 
   Count rounds_ready() const override { return until_ - round_; }

@@ -25,7 +25,8 @@
 ///
 /// The departures of fed_ucb.h hold here too, and |C| takes the place of M in V and beta. A peer's own
 /// release reaches it in the next round, when its neighbours get it, so that a clique of neighbours decides
-/// by the same sums. A record is in one group's stream alone, so each stream has the whole budget.
+/// by the same sums. A record is in one group's stream alone, so each stream has the whole budget. A peer
+/// pays with the first release of any of its groups: with a trigger, no group is the first for sure.
 namespace bandana {
 
 struct FedUcbPeerParams {
@@ -52,7 +53,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
         played_(static_cast<std::size_t>(width.params().dimension)) {
     BANDANA_CHECK(leak_.has_value() || (params_.local == LocalData::kReleased && !params_.triggers));
     for (int g = 0; g < params_.gamma; ++g) {
-      const RegressionStream* first = g == 0 ? nullptr : &groups_.front()->stream;
+      RegressionStream* first = g == 0 ? nullptr : &groups_.front()->stream;
       groups_.push_back(std::make_unique<Group>(width, params_.first_noise, privatizer, first));
       groups_.back()->next = schedule.Next(1, 0, nullptr, 0);
     }
@@ -122,7 +123,8 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     a.Same(sizeof(Scalar), "precision");
     for (const NodeId node : params_.clique) a.Same(node.value, "clique");
     for (auto& group : groups_) a(*group);
-    a(played_, seen_, requests_, round_);
+    a(played_, seen_, requests_, round_, payer_);
+    a.Check(!payer_.has_value() || CheckGroup(*payer_).ok(), "the group that paid does not exist");
     a.Check(round_ >= 0 && round_ <= params_.horizon, "it has more rounds than the horizon");
   }
   const FedUcbPolicy<Scalar>& policy(int group) const {
@@ -131,7 +133,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
 
  private:
   struct Group {
-    Group(const FedUcbWidth& width, double first_noise, const P& privatizer, const RegressionStream* first)
+    Group(const FedUcbWidth& width, double first_noise, const P& privatizer, RegressionStream* first)
         : policy(width, first_noise),
           watched(width.params().dimension),
           stream(privatizer, first),
@@ -224,13 +226,11 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
     if (!std::exchange(group.asked, false) || group.step >= schedule_->releases()) return absl::OkStatus();
     BANDANA_RETURN_IF_ERROR(privatizer_->EndStep(group.stream));
     ++group.step;
-    const StepQuery query{.step = group.step, .silos = 1, .group = g};
+    if (!payer_.has_value()) payer_ = g;
+    const StepQuery query{.step = group.step, .silos = 1, .group = g, .payer = *payer_};
     const auto epoch = static_cast<Epoch>((group.step - 1) * params_.gamma + g + 1);
-    BANDANA_ASSIGN_OR_RETURN(const Report report, Release::FromClient(context, *privatizer_, epoch, query,
-                                                                      Raw<RegressionStream*>(&group.stream)));
-    BasicReportSum<typename P::Query> sum;
-    BANDANA_RETURN_IF_ERROR(privatizer_->Add(query, report, sum));
-    BANDANA_ASSIGN_OR_RETURN(const auto released, Release::FromAnalyzer(context, *privatizer_, epoch, sum));
+    BANDANA_ASSIGN_OR_RETURN(const auto released, Release::FromSilo(context, *privatizer_, epoch, query,
+                                                                    Raw<RegressionStream*>(&group.stream)));
     BANDANA_RETURN_IF_ERROR(group.estimator.Add(released));
     group.own = std::make_shared<const Released<RegressionSums>>(group.estimator.Sums());
     group.last_use = group.uses;
@@ -291,6 +291,7 @@ class FedUcbPeer final : public RoundPlayer<Scalar> {
   std::set<std::tuple<NodeId, int, std::int64_t>> seen_;  // bulletins
   std::set<std::tuple<NodeId, int, Count>> requests_;
   Count round_ = 0;
+  std::optional<int> payer_;  // the group that released first
 };
 
 }  // namespace bandana

@@ -21,12 +21,12 @@ class FedUcbPolicy {
   /// release will have, which sets the shift until then. `width` must outlive the policy.
   FedUcbPolicy(const FedUcbWidth& width, double first_noise)
       : width_(&width), regression_(width.params().dimension) {
-    regularizer_ = width.RegularizerFor(first_noise);
+    regularizer_ = width.StartFor(first_noise);
     const auto d = static_cast<Eigen::Index>(width.params().dimension);
     BANDANA_CHECK(
         regression_.Reset(Matrix(Matrix::Identity(d, d) * regularizer_.shift), Vector::Zero(d)).ok());
     released_log_det_ = regression_.log_det();
-    noise_term_ = width.params().theta_norm * std::sqrt(regularizer_.shift);  // |theta*| in the norm of V
+    noise_term_ = width.StartTerm(first_noise, regularizer_);
     UpdateIndex();
   }
 
@@ -51,7 +51,13 @@ class FedUcbPolicy {
   template <class Archive>
   void State(Archive& a) {
     a(regression_, regularizer_, released_log_det_, noise_term_, repairs_);
-    if constexpr (Archive::kReads) UpdateIndex();
+    if constexpr (Archive::kReads) {
+      const auto d = static_cast<Eigen::Index>(width_->params().dimension);
+      const bool whole = regression_.theta().size() == d && regression_.inverse().rows() == d &&
+                         regression_.inverse().cols() == d && radius() >= 0;
+      a.Check(whole, "its regression does not fit the dimension");
+      if (whole) UpdateIndex();
+    }
   }
 
  private:

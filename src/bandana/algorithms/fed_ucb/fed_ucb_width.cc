@@ -22,7 +22,7 @@ absl::Status FedUcbWidth::CheckDimension(Count dimension) {
 absl::StatusOr<FedUcbWidth> FedUcbWidth::Create(const FedUcbWidthParams& params) {
   BANDANA_RETURN_IF_ERROR(CheckDimension(params.dimension));
   if (!(params.silos >= 1)) {
-    return InvalidField(Part::kFacts, "agents", static_cast<double>(params.silos), "a whole number >= 1");
+    return InvalidField(Part::kFacts, "people", static_cast<double>(params.silos), "a whole number >= 1");
   }
   if (!(params.failure > 0 && params.failure < 1)) {
     return InvalidField(Part::kParams, "failure", params.failure, "a number in (0, 1)");
@@ -58,9 +58,22 @@ Regularizer FedUcbWidth::RegularizerFor(double gram_noise) const {
   return {2 * norm, norm, 3 * norm};
 }
 
+Regularizer FedUcbWidth::StartFor(double first_noise) const {
+  Regularizer start = RegularizerFor(first_noise);
+  if (params_.shift == Shift::kAgent) start.shift = start.rho_min;  // Algorithm 1, line 1
+  return start;
+}
+
+// Proposition 2 has one term for all rounds. Ours is |theta*| in the norm of V, which has no noise yet.
+double FedUcbWidth::StartTerm(double first_noise, const Regularizer& start) const {
+  if (params_.width == RegressionWidth::kPaper) return NoiseTerm(first_noise, start, start.shift);
+  return params_.theta_norm * std::sqrt(start.shift);
+}
+
 // Abbasi-Yadkori et al. 2011, Theorem 1, for V >= G + rho_min I.
 double FedUcbWidth::DataTerm(double log_det, const Regularizer& regularizer) const {
-  const double level = params_.failure / 2 / static_cast<double>(params_.orders);
+  const bool printed = params_.width == RegressionWidth::kPaper;  // Prop. 2 counts one order alone
+  const double level = params_.failure / 2 / (printed ? 1 : static_cast<double>(params_.orders));
   const double growth = log_det - static_cast<double>(params_.dimension) * std::log(regularizer.rho_min);
   return params_.reward_proxy * std::sqrt(2 * std::log(1 / level) + std::max(growth, 0.0));
 }

@@ -86,6 +86,14 @@ class FedUcbWidth {
   /// three of its numbers are 1.
   Regularizer RegularizerFor(double gram_noise) const;
 
+  /// Returns the regularizer before the first sync, when there is no noise yet. `first_noise` is that of the
+  /// first release. With Shift::kAgent the constant is M rho_min, as in the first line of P3's Algorithm 1;
+  /// with Shift::kGroup it is the shift of the first release.
+  Regularizer StartFor(double first_noise) const;
+
+  /// Returns the noise's term of beta before the first sync. `start` is that of StartFor.
+  double StartTerm(double first_noise, const Regularizer& start) const;
+
   /// Return the two terms of beta = DataTerm + NoiseTerm. With probability at least 1 - failure,
   /// |theta^ - theta*|_V <= beta for all sums together. The determinant of V grows with an agent's own
   /// records; its smallest eigenvalue is that of released sums.

@@ -14,14 +14,13 @@ namespace bandana {
 namespace {
 
 constexpr std::int64_t kToeplitzSteps = 4096;  // beyond which its n^2 products take too long
-constexpr double kFailure = 0.05;
 
 absl::Status CheckFacts(const Facts& facts) {
   const auto refuse = [](const char* field, double value, const char* accepted) {
     return InvalidField(Part::kFacts, field, value, accepted);
   };
   BANDANA_RETURN_IF_ERROR(FedUcbWidth::CheckDimension(facts.dimension));
-  if (facts.arms < 1) return refuse("actions", static_cast<double>(facts.arms), "a whole number >= 1");
+  if (facts.arms < 1) return refuse("arms", static_cast<double>(facts.arms), "a whole number >= 1");
   if (!Positive(facts.theta_norm)) return refuse("theta_norm", facts.theta_norm, "a finite number > 0");
   if (!Positive(facts.context_norm)) return refuse("context_norm", facts.context_norm, "a finite number > 0");
   const auto [low, high] = facts.rewards;
@@ -30,12 +29,15 @@ absl::Status CheckFacts(const Facts& facts) {
 }
 
 absl::Status CheckParams(const FedUcbParams& params) {
-  if (params.failure.has_value() && !Probability(*params.failure)) {
-    return InvalidField(Part::kParams, "failure", *params.failure, "\"auto\" or a number in (0, 1)");
+  if (!Probability(params.failure)) {
+    return InvalidField(Part::kParams, "failure", params.failure, "a number in (0, 1)");
   }
   if (params.most_syncs < 0) {
     return InvalidField(Part::kParams, "most_syncs", static_cast<double>(params.most_syncs),
                         "a whole number >= 0");
+  }
+  if (params.threshold.has_value() && !Positive(*params.threshold)) {
+    return InvalidField(Part::kParams, "threshold", *params.threshold, "\"auto\" or a finite number > 0");
   }
   if (std::all_of(params.paces.begin(), params.paces.end(), [](std::int64_t pace) { return pace >= 1; })) {
     return absl::OkStatus();
@@ -48,14 +50,14 @@ absl::Status CheckShuffled(const FedUcbParams& params, const Privacy& privacy) {
   if (privacy.model != TrustModel::kShuffle) return absl::OkStatus();
   if (params.sync == Sync::kDeterminant) {
     return InvalidField(Part::kParams, "sync", "determinant",
-                        "a public schedule, or released, with privacy.model = \"shuffle\"");
+                        "a public schedule, or released, with model = \"shuffle\"");
   }
   if (privacy.calibration == Calibration::kPaper) {
     return InvalidField(Part::kPrivacy, "calibration", "paper", "tight: the paper has no shuffler");
   }
   if (privacy.budgets.empty()) return absl::OkStatus();
   return InvalidField(Part::kPrivacy, "budgets", ToText(privacy.budgets),
-                      "auto with privacy.model = \"shuffle\": all agents share the noise");
+                      "auto with model = \"shuffle\": all agents share the noise");
 }
 
 absl::Status Check(const FedUcbChoices& choices) {
@@ -137,7 +139,7 @@ absl::StatusOr<std::shared_ptr<const FedUcbSetup>> FedUcbSetup::Create(FedUcbCho
 FedUcbSetup::FedUcbSetup(FedUcbChoices choices, const SyncSchedule& schedule)
     : choices_(std::move(choices)),
       schedule_(schedule),
-      failure_(choices_.params.failure.value_or(kFailure)),
+      failure_(choices_.params.failure),
       reward_bound_(std::max(std::abs(choices_.facts.rewards.low), std::abs(choices_.facts.rewards.high))),
       epsilons_(choices_.privacy.budgets) {
   if (epsilons_.empty()) epsilons_ = {choices_.privacy.epsilon};
@@ -224,8 +226,10 @@ absl::StatusOr<FedUcbSetup::Group> FedUcbSetup::MakeGroup(std::span<const NodeId
                            MakeWidth(static_cast<Count>(silos.size()), noise.spread, sums));
   const double first_noise = noise.total * std::sqrt(mechanisms_.front().strategy().Variance(1));
   const Regularizer start = width.RegularizerFor(first_noise);
-  double threshold = DeterminantThreshold(schedule_.params().horizon, choices_.facts.dimension, length,
-                                          start.rho_min, start.rho_max);
+  const auto agents = static_cast<double>(silos.size());  // Theorem 1 has the bounds of one agent's noise
+  double threshold = choices_.params.threshold.value_or(
+      DeterminantThreshold(schedule_.params().horizon, choices_.facts.dimension, length,
+                           start.rho_min / agents, start.rho_max / agents));
   if (choices_.form == FedUcbForm::kPeers) threshold /= 1 + length * length;  // Algorithm 3, line 6
   return Group{width, noise.total, first_noise, threshold};
 }
@@ -255,8 +259,8 @@ absl::StatusOr<FedUcbWidth> FedUcbSetup::MakeWidth(Count silos, double noise_spr
 absl::StatusOr<double> FedUcbSetup::ProbeLevel() const {
   const Group& group = made_groups_.front();
   const Count horizon = choices_.facts.horizon;
-  const std::optional<Probe> probe = MakeProbe(group.threshold, group.width.RegularizerFor(group.first_noise),
-                                               choices_.facts.dimension, horizon);
+  const std::optional<Probe> probe =
+      MakeProbe(group.threshold, group.width.StartFor(group.first_noise), choices_.facts.dimension, horizon);
   if (probe.has_value()) return probe->level;
   if (!has_trigger()) return 1;  // any stream will do
   return InvalidField(
@@ -290,8 +294,12 @@ std::unique_ptr<Node> FedUcbSetup::MakeController(NodeId first) const {
   if (is_shuffled()) {
     return std::make_unique<FedUcbController<ShuffledRegressionSum>>(schedule_, group.width, *shuffled_);
   }
+  std::vector<double> each;
+  for (Count i = 0; i < group.width.params().silos; ++i) {
+    each.push_back(MechanismOf(NodeId{first.value + static_cast<std::uint32_t>(i)}).noise());
+  }
   return std::make_unique<FedUcbController<RegressionPrefixSum>>(schedule_, group.width, MechanismOf(first),
-                                                                 first, group.noise);
+                                                                 first, group.noise, std::move(each));
 }
 
 std::unique_ptr<Node> FedUcbSetup::MakeShuffler() const {

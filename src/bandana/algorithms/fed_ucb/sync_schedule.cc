@@ -55,7 +55,7 @@ absl::StatusOr<SyncSchedule> SyncSchedule::Create(const SyncScheduleParams& para
     return InvalidField(Part::kFacts, "horizon", static_cast<double>(params.horizon), "a whole number >= 1");
   }
   if (!(params.agents >= 1)) {
-    return InvalidField(Part::kFacts, "agents", static_cast<double>(params.agents), "a whole number >= 1");
+    return InvalidField(Part::kFacts, "people", static_cast<double>(params.agents), "a whole number >= 1");
   }
   const Count rounds = params.horizon - 1;  // after which there may be a sync
   const auto logarithm = static_cast<Count>(std::ceil(std::log2(static_cast<double>(params.horizon)) - 1e-9));

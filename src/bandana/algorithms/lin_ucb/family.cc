@@ -15,6 +15,7 @@ absl::StatusOr<Federation> CreateLinUcb(const LinUcbParams& params, const Privac
   }
   const LinUcbSetting setting{.horizon = facts.horizon,
                               .beta = params.beta,
+                              .bonus = params.bonus,
                               .population = facts.people,
                               .reward = facts.reward,
                               .client_sd = facts.client_sd};
@@ -32,8 +33,11 @@ absl::StatusOr<Federation> CreateLinUcb(const LinUcbParams& params, const Privac
 void AddLinUcbFamily(Registry& registry) {
   using P = LinUcbParams;
   OptionsFor<P> options("algorithm");
-  options.Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)",
-                 "The probability that some confidence set of the run fails. auto: 1/T.");
+  options
+      .Number("beta", Claims::kKept, &P::beta, Probability, "a number in (0, 1)",
+              "The probability that some confidence set of the run fails. auto: 1/T.")
+      .Number("bonus", Claims::kKept, &P::bonus, NonNegative, "a finite number >= 0",
+              "The factor of the confidence width. With 1 the width is proved; less explores less.");
   registry.MustAdd(
       WithParams(Family{.name = "lin-ucb",
                         .paper = "P1, Section VII-B; Abbasi-Yadkori, Pal and Szepesvari 2011",

@@ -20,11 +20,14 @@ absl::Status ValidateLinUcb(const LinUcbSetting& params, const ActionMatrix& act
   if (params.beta.has_value() && !(*params.beta > 0 && *params.beta < 1)) {
     return InvalidField(Part::kParams, "beta", *params.beta, "a number in (0, 1)");
   }
+  if (!(params.bonus >= 0 && std::isfinite(params.bonus))) {
+    return InvalidField(Part::kParams, "bonus", params.bonus, "a finite number >= 0");
+  }
   if (!(params.client_sd >= 0 && std::isfinite(params.client_sd))) {
     return InvalidField(Part::kFacts, "client_sd", params.client_sd, "a finite number >= 0");
   }
   if (!(params.reward.sd >= 0 && std::isfinite(params.reward.sd))) {
-    return InvalidField(Part::kFacts, "reward_sd", params.reward.sd, "a finite number >= 0");
+    return InvalidField(Part::kFacts, "reward", params.reward.sd, "a finite number >= 0");
   }
   constexpr Count kMostClients = 0xffffffff;  // NodeId
   if (!(params.population >= params.horizon && params.population < kMostClients)) {
@@ -61,7 +64,7 @@ double LinUcbPolicy::radius() const {
 }
 
 ArmId LinUcbPolicy::ChooseArm() {
-  changes_ = means_.array() + radius() * leverages_.array().max(0).sqrt();
+  changes_ = means_.array() + params_.bonus * radius() * leverages_.array().max(0).sqrt();
   const double largest = changes_.maxCoeff();
   return static_cast<ArmId>(std::find(changes_.begin(), changes_.end(), largest) - changes_.begin());
 }

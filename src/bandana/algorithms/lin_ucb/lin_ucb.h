@@ -32,11 +32,12 @@
 ///   R                noise_proxy, s above
 ///   S                1, the bound on |theta|
 ///   delta            LinUcbSetting::beta
-///   Theorem 2        radius()
+///   Theorem 2        radius(), times LinUcbSetting::bonus where arms are compared
 namespace bandana {
 
 struct LinUcbParams {
   std::optional<double> beta = {};  ///< probability that a confidence set of the run fails; empty: 1/T
+  double bonus = 1;                 ///< the factor of the confidence width
 };
 
 absl::StatusOr<Federation> CreateLinUcb(const LinUcbParams& params, const Privacy& privacy,
@@ -46,6 +47,7 @@ absl::StatusOr<Federation> CreateLinUcb(const LinUcbParams& params, const Privac
 struct LinUcbSetting {
   Count horizon = 0;           ///< T
   std::optional<double> beta;  ///< the probability that some confidence set of the run fails; empty: 1/T
+  double bonus = 1;            ///< the factor of the confidence width; only 1 is proved
   Count population = 0;        ///< clients are numbered 1 .. population; every round asks a new one
   RewardModel reward;
   double client_sd = 0;
@@ -68,7 +70,7 @@ class LinUcbPolicy {
 
   static absl::StatusOr<LinUcbPolicy> Create(const LinUcbSetting& params, const ActionMatrix& actions);
 
-  /// Returns the arm with the largest <estimate, x> + radius |x|_(V^-1). Ties go to the smallest index.
+  /// Returns the arm with the largest <estimate, x> + bonus radius |x|_(V^-1). Ties go to the smallest index.
   ArmId ChooseArm();
 
   void Learn(ArmId arm, double reward);
@@ -87,6 +89,7 @@ class LinUcbPolicy {
   void State(Archive& a) {
     a.Same(params_.horizon, "horizon");
     a.Same(beta_, "beta");
+    a.Same(params_.bonus, "bonus");
     a.Same(noise_proxy_, "noise");
     a.Sized(gram_, gram_inverse_, moment_, estimate_, means_, leverages_);
     a(log_det_, rounds_);

@@ -30,7 +30,7 @@ absl::Status CheckInputs(const Privacy& privacy, const std::vector<TrustModel>& 
     return InvalidField(Part::kFacts, "theta_norm", facts.theta_norm, "a finite number > 0");
   }
   if (!Positive(facts.context_norm)) {
-    return InvalidField(Part::kFacts, "context_bound", facts.context_norm, "a finite number > 0");
+    return InvalidField(Part::kFacts, "context_norm", facts.context_norm, "a finite number > 0");
   }
   if (!(facts.reward_proxy >= 0 && std::isfinite(facts.reward_proxy))) {
     return InvalidField(Part::kFacts, "reward_proxy", facts.reward_proxy, "a finite number >= 0");
@@ -105,8 +105,10 @@ absl::StatusOr<LocalRegression> MakeRegression(double reward_weight, const Priva
 
 template <class P>
 absl::StatusOr<RegressionReporter> MakeReporter(const P& params, const Privacy& privacy, const Facts& facts) {
+  double weight = 1;  // baselines without noise have no other
+  if constexpr (requires { params.reward_weight; }) weight = params.reward_weight;
   BANDANA_ASSIGN_OR_RETURN(LocalRegression regression,
-                           MakeRegression(params.reward_weight, privacy, facts, {FarthestFromCentre(facts)}));
+                           MakeRegression(weight, privacy, facts, {FarthestFromCentre(facts)}));
   return RegressionReporter(std::move(regression), CentreOf(facts));
 }
 
@@ -114,8 +116,12 @@ template <class P>
 UserRegressionRules RulesOf(const P& params, const Privacy& privacy, const Facts& facts,
                             double elimination_gap = HUGE_VAL) {
   const bool exact = privacy.is_private() && privacy.sampler == Sampler::kExact;
+  GramShift shift{.scale = 0, .paper = false};  // without noise there is nothing to shift
+  if constexpr (requires { params.gram_shift; }) {
+    shift = {.scale = params.gram_shift.value_or(1), .paper = !params.gram_shift.has_value()};
+  }
   return {.shape = ShapeOf(facts, params.warm_up, elimination_gap),
-          .shift = {.scale = params.gram_shift.value_or(1), .paper = !params.gram_shift.has_value()},
+          .shift = shift,
           .lazy = params.lazy,
           .combine_messages = !exact};
 }
@@ -140,6 +146,7 @@ absl::StatusOr<Federation> Assemble(absl::StatusOr<Learner> made, const Facts& f
     federation.budget = made->mechanism().guarantee();
     federation.charges_clients = true;
     federation.notes = facts.notes;
+    federation.claims = Narrowed(std::move(federation.claims), facts.notes);
   }
   federation.roles = UserRoles{[learner = *std::move(made)]() -> std::unique_ptr<UserLearner> {
     return std::make_unique<UserLearnerOf<Learner>>(learner);
@@ -158,7 +165,9 @@ absl::StatusOr<Federation> CreateLdpSgd(const LdpSgdParams& params, const Privac
                                   .theta_norm = facts.theta_norm,
                                   .least_slope = facts.mean.SmallestSlope(LargestPredictor(facts)),
                                   .step = params.step,
+                                  .steps = params.steps,
                                   .delay = params.delay,
+                                  .projection = params.projection,
                                   .average = params.average},
                                  gradient),
                   facts);
@@ -168,8 +177,13 @@ absl::StatusOr<Federation> CreateLdpOls(const LdpOlsParams& params, const Privac
                                         const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckInputs(privacy, NoneOrLocal(), facts));
   BANDANA_ASSIGN_OR_RETURN(RegressionReporter reporter, MakeReporter(params, privacy, facts));
-  return Assemble(
-      LdpOls::Create(RulesOf(params, privacy, facts, params.elimination_gap), std::move(reporter)), facts);
+  UserRegressionRules rules = RulesOf(params, privacy, facts, params.elimination_gap);
+  if (rules.shift.paper) {
+    // The theorems have sigma, where the printed noise of the matrix is 2 C_B sigma.
+    if (privacy.calibration == Calibration::kPaper) rules.shift.scale = 1 / (2 * facts.context_norm);
+    rules.shift.arms = static_cast<double>(rules.shape.slots());
+  }
+  return Assemble(LdpOls::Create(rules, std::move(reporter)), facts);
 }
 
 absl::StatusOr<Federation> CreateLdpUcb(const LdpUcbParams& params, const Privacy& privacy,

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "bandana/algorithms/users/sgd_steps.h"
 #include "bandana/bandit/world.h"
 #include "bandana/core/ids.h"
 #include "bandana/federation/federation.h"
@@ -17,16 +18,17 @@
 ///                    eigenvalue of its noise; empty: as in P5, Theorem 3.1
 ///   lazy             estimates are solved for again when the number of messages has grown by this share
 ///   reward_weight    weight of the reward beside the context in one release
-///   warm_up          s_0, how often each arm is played before contexts decide, if every arm has its own
-///   theta;
-///                    empty: 2 T^(2/3) / K, but at most a tenth of the horizon in all
+///   warm_up          s_0, how often each arm is played before contexts decide, if every arm has its
+///                    own theta; empty: 2 T^(2/3) / K, but at most a tenth of the horizon in all
 ///   elimination_gap  h: after the warm-up, arms that are more than h/2 below the best are not played
 namespace bandana {
 
 /// LDP-SGD (ldp_sgd.h).
 struct LdpSgdParams {
   double step = 3;
+  SgdSteps steps = SgdSteps::kPulls;
   double delay = 1;
+  SgdProjection projection = SgdProjection::kBall;
   std::optional<double> average;
   std::optional<Count> warm_up;
   double elimination_gap = 1;
@@ -63,19 +65,15 @@ struct LdpGlocParams {
 
 /// Thompson sampling (thompson_sampling.h).
 struct ThompsonSamplingParams {
-  std::optional<double> gram_shift = 2;
   double spread = 1;
   double lazy = 0.001;
-  double reward_weight = 1;
   std::optional<Count> warm_up;
 };
 
 /// LinUCB where every user has a context: LDP-UCB without noise (ldp_ucb.h).
 struct ContextLinUcbParams {
-  std::optional<double> gram_shift = 2;
   double bonus = 1;
   double lazy = 0.001;
-  double reward_weight = 1;
   std::optional<Count> warm_up;
 };
 

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "bandana/algorithms/users/create.h"
-#include "bandana/bandit/worlds/glm_users.h"
-#include "bandana/bandit/worlds/replay_users.h"
 #include "bandana/core/check.h"
 
 namespace bandana {
@@ -39,41 +37,32 @@ void AddShift(OptionsFor<P>& options) {
   options
       .NumberOr(
           "paper", "gram_shift", Claims::kKept, &P::gram_shift, NonNegative, "a finite number >= 0",
-          "What is added to the diagonal of a noisy Gram matrix to keep it positive definite, in units of "
-          "the largest eigenvalue of the noise.")
-      .Meaning({{"paper", "The shift of P5, Theorem 3.1."}});
+          "The number that is added to the diagonal of a noisy Gram matrix to keep it positive definite, in "
+          "units of the largest eigenvalue of the noise.")
+      .Meaning({{"paper", "The shift of P5, Theorems 3.1 and 4.1."}});
 }
 
 template <class P>
 void AddLazy(OptionsFor<P>& options) {
-  options.Number(
-      "lazy", Claims::kKept, &P::lazy, InClosed(0, 1), "a number in [0, 1]",
-      "Estimates are solved for again when the number of messages has grown by this share; 0: after "
-      "every message.");
+  options.Number("lazy", Claims::kKept, &P::lazy, InClosed(0, 1), "a number in [0, 1]",
+                 "The estimate is computed anew when the number of "
+                 "messages has grown by this share. 0: after every message.");
 }
 
 template <class P>
-void AddWeight(OptionsFor<P>& options, const std::string& sentence) {
-  options.Number("reward_weight", Claims::kKept, &P::reward_weight, Positive, "a finite number > 0",
-                 sentence);
+void AddWeight(OptionsFor<P>& options) {
+  options.Number(
+      "reward_weight", Claims::kKept, &P::reward_weight, Positive, "a finite number > 0",
+      "The weight of the reward beside the context in one release. A larger weight means less noise "
+      "on r x and more noise on x x'.");
 }
-
-constexpr char kWeightOfReward[] =
-    "The weight of the reward beside the context in one release. A larger weight means less noise on r x and "
-    "more "
-    "noise on x x'.";
-constexpr char kWeightWithoutNoise[] =
-    "The weight of the reward beside the context in a noisy release. It has no effect here, where nothing "
-    "has "
-    "noise.";
 
 template <class P>
 void AddWarmUp(OptionsFor<P>& options) {
   options
       .Integer("warm_up", Claims::kKept, &P::warm_up, 1,
-               "s_0: how often each arm is played before contexts decide. auto: 2 T^(2/3) / K, but at most a "
-               "tenth "
-               "of the horizon in all.")
+               "How often each arm is played before contexts decide (s_0 in P5). auto: 2 T^(2/3) / K, but at "
+               "most a tenth of the horizon in all.")
       .WhenWorld("parameters", "multi");
 }
 
@@ -81,8 +70,8 @@ template <class P>
 void AddEliminationGap(OptionsFor<P>& options) {
   options
       .Number("elimination_gap", Claims::kKept, &P::elimination_gap, Positive, "a finite number > 0",
-              "h: arms that are more than h/2 below the best after the warm-up are not played (P5, equation "
-              "(7)).")
+              "After the warm-up, arms that are more than half of this below the best are no longer played "
+              "(h in P5, equation (7)).")
       .WhenWorld("parameters", "multi");
 }
 
@@ -94,12 +83,24 @@ Family LdpSgdFamily() {
           "step", Claims::kKept, &P::step, Positive, "a finite number > 0",
           "The length of steps: the n-th is this times d / (zeta n), where zeta is the smallest slope of the "
           "link.")
+      .Choice<SgdSteps>("steps", Claims::kKept, &P::steps,
+                        {{"pulls", SgdSteps::kPulls,
+                          "Steps fall as 1/n, where n is how often an arm has been played on average."},
+                         {"paper", SgdSteps::kPaper,
+                          "Steps fall as 1/n, where n counts all users after the warm-up (P5, Theorem 4.1)."},
+                         {"root", SgdSteps::kRoot, "Steps fall as 1/sqrt(n), as in P5's Appendix F."}},
+                        "How the length of steps falls.")
       .Number("delay", Claims::kKept, &P::delay, NonNegative, "a finite number >= 0",
               "How late steps begin: n is counted from n_0 = delay (step d l / zeta)^2 on, where l is the "
               "size of a "
               "message's noise. 0: from 0 on, as in the paper.")
+      .Choice<SgdProjection>(
+          "projection", Claims::kKept, &P::projection,
+          {{"ball", SgdProjection::kBall, "Theta is projected onto its ball after every step."},
+           {"none", SgdProjection::kNone, "Theta is not projected, as in the paper."}},
+          "Whether theta is kept in the ball in which the world says that it lies.")
       .NumberOr("none", "average", Claims::kKept, &P::average, InClosed(0, 100), "a number in [0, 100]",
-                "Users choose by a mean of the iterates, with weights that grow as n to this power.")
+                "Users choose by a weighted mean of all iterates; the n-th iterate has weight n^average.")
       .Meaning({{"none", "Users choose by the last iterate, as in the paper."}});
   AddWarmUp(options);
   AddEliminationGap(options);
@@ -119,7 +120,7 @@ Family LdpOlsFamily() {
   OptionsFor<LdpOlsParams> options("algorithm");
   AddShift(options);
   AddLazy(options);
-  AddWeight(options, kWeightOfReward);
+  AddWeight(options);
   AddWarmUp(options);
   AddEliminationGap(options);
   return WithParams(
@@ -128,7 +129,7 @@ Family LdpOlsFamily() {
       options, &CreateLdpOls);
 }
 
-constexpr char kBonus[] = "The factor of the optimistic bonus that the authors give.";
+constexpr char kBonus[] = "The authors' bonus is multiplied by this number. 0: no optimism.";
 
 Family LdpUcbFamily() {
   using P = LdpUcbParams;
@@ -136,7 +137,7 @@ Family LdpUcbFamily() {
   AddShift(options);
   options.Number("bonus", Claims::kKept, &P::bonus, NonNegative, "a finite number >= 0", kBonus);
   AddLazy(options);
-  AddWeight(options, kWeightOfReward);
+  AddWeight(options);
   AddWarmUp(options);
   return WithParams(
       UserFamily("ldp-ucb", "Zheng et al., NeurIPS 2020",
@@ -148,15 +149,16 @@ Family LdpGlocFamily() {
   using P = LdpGlocParams;
   OptionsFor<P> options("algorithm");
   options.Number("step", Claims::kKept, &P::step, Positive, "a finite number > 0",
-                 "The length of steps of the online parameter, times sqrt(T).");
+                 "The online parameter moves by step / sqrt(T) times a gradient.");
   AddShift(options);
   options.Number("bonus", Claims::kKept, &P::bonus, NonNegative, "a finite number >= 0", kBonus);
   AddLazy(options);
-  AddWeight(options, kWeightOfReward);
+  AddWeight(options);
   AddWarmUp(options);
   return WithParams(
       UserFamily("ldp-gloc", "Zheng et al., NeurIPS 2020",
-                 "Online learning through a link is turned into confidence sets, with local privacy.",
+                 "The server turns an online learner for the link function into confidence sets; users send "
+                 "noisy statistics.",
                  GaussianNoise()),
       options, &CreateLdpGloc);
 }
@@ -164,11 +166,9 @@ Family LdpGlocFamily() {
 Family ThompsonSamplingFamily() {
   using P = ThompsonSamplingParams;
   OptionsFor<P> options("algorithm");
-  AddShift(options);
   options.Number("spread", Claims::kKept, &P::spread, NonNegative, "a finite number >= 0",
                  "The spread of the thetas that are drawn, in standard deviations of a reward.");
   AddLazy(options);
-  AddWeight(options, kWeightWithoutNoise);
   AddWarmUp(options);
   return WithParams(UserFamily("thompson-sampling", "Agrawal and Goyal, ICML 2013",
                                "Every user draws thetas from their posterior law and chooses by them.", {}),
@@ -178,48 +178,12 @@ Family ThompsonSamplingFamily() {
 Family ContextLinUcbFamily() {
   using P = ContextLinUcbParams;
   OptionsFor<P> options("algorithm");
-  AddShift(options);
   options.Number("bonus", Claims::kKept, &P::bonus, NonNegative, "a finite number >= 0", kBonus);
   AddLazy(options);
-  AddWeight(options, kWeightWithoutNoise);
   AddWarmUp(options);
   return WithParams(UserFamily("lin-ucb", "Abbasi-Yadkori et al., NIPS 2011",
                                "Users choose optimistically, by least squares without noise.", {}),
                     options, &CreateContextLinUcb);
-}
-
-absl::StatusOr<std::unique_ptr<World>> MakeGlm(const GlmUsersParams& params, const WorldDraw& draw) {
-  return MakeGlmUsers(params, draw);
-}
-absl::StatusOr<std::unique_ptr<World>> MakeReplay(const ReplayUsersParams& params, const WorldDraw& draw) {
-  return MakeReplayUsers(params, draw);
-}
-
-WorldKind LinearUsersKind() {
-  WorldKind kind =
-      WithParams({.name = "contextual-linear",
-                  .sentence = "Every round has a new user with a context of its own, and the mean "
-                              "reward is <theta, x>.",
-                  .time = TimeModel::kUser},
-                 GlmUsersOptions(false), &MakeGlm);
-  kind.defaults = GlmUsersParams{.link = Link::kIdentity};
-  return kind;
-}
-
-WorldKind GlmUsersKind() {
-  return WithParams(
-      {.name = "glm",
-       .sentence = "Every round has a new user with a context of its own, and the mean reward follows "
-                   "from <theta, x> through a link.",
-       .time = TimeModel::kUser},
-      GlmUsersOptions(true), &MakeGlm);
-}
-
-WorldKind ReplayUsersKind() {
-  return WithParams({.name = "replay",
-                     .sentence = "Users come from a log, or from a data set of loans.",
-                     .time = TimeModel::kUser},
-                    ReplayUsersOptions(), &MakeReplay);
 }
 
 }  // namespace
@@ -228,12 +192,6 @@ void AddUserFamilies(Registry& registry) {
   for (const auto& family : {LdpSgdFamily, LdpOlsFamily, LdpUcbFamily, LdpGlocFamily, ThompsonSamplingFamily,
                              ContextLinUcbFamily}) {
     registry.MustAdd(family());
-  }
-}
-
-void AddUserWorlds(Registry& registry) {
-  for (const auto& kind : {LinearUsersKind, GlmUsersKind, ReplayUsersKind}) {
-    registry.MustAdd(kind());
   }
 }
 

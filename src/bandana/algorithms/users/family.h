@@ -8,7 +8,4 @@ namespace bandana {
 /// and lin-ucb for worlds with contexts.
 void AddUserFamilies(Registry& registry);
 
-/// Adds the worlds that they are played in: contextual-linear, glm and replay.
-void AddUserWorlds(Registry& registry);
-
 }  // namespace bandana

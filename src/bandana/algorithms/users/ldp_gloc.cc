@@ -17,7 +17,7 @@ absl::StatusOr<LdpGloc> LdpGloc::Create(const LdpGlocRules& rules, LocalRegressi
     return InvalidField(Part::kParams, "step", fmt::format("{}", rules.step), "a finite number > 0");
   }
   if (!(rules.least_slope > kLeastSlope)) {
-    return InvalidField(Part::kFacts, "theta_bound", fmt::format("{}", rules.theta_norm),
+    return InvalidField(Part::kFacts, "theta_norm", fmt::format("{}", rules.theta_norm),
                         "a smaller number: over a ball of this radius the link is almost flat");
   }
   if (!(rules.bonus >= 0 && std::isfinite(rules.bonus))) {

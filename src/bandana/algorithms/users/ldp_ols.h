@@ -24,7 +24,7 @@ class LdpOls final : public RegressionLearner {
 
   template <class World>
   ArmId Choose(World& world, CoinGen&, Device& device) const {
-    return policy().Choose(world, device.scores);
+    return policy().Choose(world, device.scores, device.eliminated);
   }
 
   template <class Archive>

@@ -28,7 +28,7 @@ absl::StatusOr<LdpSgd> LdpSgd::Create(const LdpSgdRules& rules, const LocalGradi
     return InvalidField(Part::kParams, "step", fmt::format("{}", rules.step), "a finite number > 0");
   }
   if (!(rules.least_slope > kLeastSlope)) {
-    return InvalidField(Part::kFacts, "theta_bound", fmt::format("{}", rules.theta_norm),
+    return InvalidField(Part::kFacts, "theta_norm", fmt::format("{}", rules.theta_norm),
                         "a smaller number: over a ball of this radius the link is almost flat");
   }
   if (!positive(rules.theta_norm)) {
@@ -62,8 +62,9 @@ void LdpSgd::Learn(const LocalMessage& message, Count users) {
     const Count others = (shape.slots() - 1) * shape.warm_up;  // messages of the warm-up in other slots
     const auto messages = static_cast<double>(policy_.users() - (shape.multi ? others : 0) + 1);
     const auto dimension = static_cast<std::size_t>(shape.dimension);
+    const double steps = rules_.steps == SgdSteps::kPaper ? messages : n;
     for (Count slot = 0; slot < shape.slots(); ++slot) {
-      Step(slot, entries.subspan(static_cast<std::size_t>(slot) * dimension, dimension), n, messages);
+      Step(slot, entries.subspan(static_cast<std::size_t>(slot) * dimension, dimension), steps, messages);
     }
   }
   policy_.Advance(users);
@@ -72,9 +73,10 @@ void LdpSgd::Learn(const LocalMessage& message, Count users) {
 void LdpSgd::Step(Count slot, std::span<const double> gradient, double n, double messages) {
   const std::size_t dimension = gradient.size();
   double* theta = iterate_.data() + static_cast<std::size_t>(slot) * dimension;
-  const double step = rules_.step * static_cast<double>(dimension) / (rules_.least_slope * (n + delay_));
+  const double fall = rules_.steps == SgdSteps::kRoot ? std::sqrt(n + delay_) : n + delay_;
+  const double step = rules_.step * static_cast<double>(dimension) / (rules_.least_slope * fall);
   for (std::size_t i = 0; i < dimension; ++i) theta[i] -= step * gradient[i];
-  ProjectOntoBall({theta, dimension}, rules_.theta_norm);
+  if (rules_.projection == SgdProjection::kBall) ProjectOntoBall({theta, dimension}, rules_.theta_norm);
   double* chosen_by = policy_.theta(slot).data();
   const double weight = rules_.average.has_value() ? (*rules_.average + 1) / (messages + *rules_.average) : 1;
   for (std::size_t i = 0; i < dimension; ++i) chosen_by[i] += weight * (theta[i] - chosen_by[i]);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bandana/algorithms/users/sgd_steps.h"
 #include "bandana/algorithms/users/user_policy.h"
 #include "bandana/bandit/mean_function.h"
 #include "bandana/core/archive.h"
@@ -27,11 +28,14 @@
 ///
 /// Departures:
 /// - With K thetas, n is the number of the arm's pulls in the warm-up. After it n = t/K, the average number
-/// of
-///   pulls of an arm. The paper's steps become up to K times smaller than that (Theorem 4.1).
+///   of pulls of an arm. The paper's steps (SgdSteps::kPaper) become up to K times smaller than that: there
+///   n = t - (K - 1) s_0 (Theorem 4.1). In the warm-up the theorem prints (t mod K) + 1 for n, which is the
+///   number of the arm and never grows. We take floor(t / K) + 1.
+/// - The paper's experiments in d = 20 have steps that fall as 1/sqrt(n) (SgdSteps::kRoot).
 /// - n_0 = 0 in the paper. Then theta jumps about its ball for some (step d l / zeta)^2 rounds, where l is
-/// the
-///   size of a message's noise, and users choose badly meanwhile. Here n_0 is `delay` times that.
+///   the size of a message's noise, and users choose badly meanwhile. Here n_0 is `delay` times that.
+/// - The paper does not project theta (SgdProjection::kNone). Predictions are clipped to their range even
+///   then: the gradient of a longer theta would have no bound.
 /// - If `average` is given, users choose by a mean of the iterates with weights that grow as n^average
 ///   (O. Shamir, T. Zhang, "Stochastic Gradient Descent for Non-smooth Optimization", ICML 2013, Section 4).
 ///   This reaches the best rate with the same step.
@@ -43,7 +47,9 @@ struct LdpSgdRules {
   double theta_norm = 1;  ///< the public radius of theta's ball
   double least_slope = 1;
   double step = 0;
+  SgdSteps steps = SgdSteps::kPulls;
   double delay = 0;
+  SgdProjection projection = SgdProjection::kBall;
   std::optional<double> average;  ///< empty: users choose by the last iterate, as in the paper
 };
 
@@ -56,12 +62,13 @@ class LdpSgd final {
   struct Device {
     std::vector<double> scores;
     LocalMessage message;
+    Count eliminated = 0;  // arms that equation (7) has left out, over all users: for simulations alone
   };
   Device MakeDevice() const { return {}; }
 
   template <class World>
   ArmId Choose(World& world, CoinGen&, Device& device) const {
-    return policy_.Choose(world, device.scores);
+    return policy_.Choose(world, device.scores, device.eliminated);
   }
 
   template <class User>

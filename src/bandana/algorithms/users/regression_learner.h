@@ -26,8 +26,9 @@ class RegressionReporter {
     SealedStatistics statistics;
     LocalMessage message;
     std::vector<double> scores;
+    Count eliminated = 0;  // arms that equation (7) has left out, over all users: for simulations alone
   };
-  Device MakeDevice() const { return {SealedStatistics(regression_), {}, {}}; }
+  Device MakeDevice() const { return {SealedStatistics(regression_), {}, {}, 0}; }
 
   template <class User>
   absl::StatusOr<Count> Report(User& user, const UserRegression& model, const Raw<LocalRecord>& record,

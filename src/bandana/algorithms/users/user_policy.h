@@ -88,9 +88,10 @@ class UserPolicy {
   }
 
   /// Returns the arm that a user plays: the arm with the largest score. After a warm-up, only arms count
-  /// whose score by the thetas of its end was at most h/2 below the best (equation (7)).
+  /// whose score by the thetas of its end was at most h/2 below the best (equation (7)). Adds to `eliminated`
+  /// how many arms do not count.
   template <class World>
-  ArmId Choose(World& world, std::vector<double>& scores) const {
+  ArmId Choose(World& world, std::vector<double>& scores, Count& eliminated) const {
     if (warming_up()) return warm_up_arm();
     scores.resize(2 * static_cast<std::size_t>(shape_.arms));
     const std::span<double> now = std::span(scores).first(static_cast<std::size_t>(shape_.arms));
@@ -98,14 +99,15 @@ class UserPolicy {
     if (screen_.empty()) return LargestScore(now);
     const std::span<double> then = std::span(scores).last(static_cast<std::size_t>(shape_.arms));
     world.Scores(screen_, then);
-    return LargestOfScreened(now, then);
+    return LargestOfScreened(now, then, eliminated);
   }
 
   /// Returns the best arm by the thetas of this moment, also in the warm-up.
   template <class World>
   ArmId Greedy(World& world) const {
     std::vector<double> scores(static_cast<std::size_t>(shape_.arms));
-    if (!warming_up()) return Choose(world, scores);
+    Count eliminated = 0;
+    if (!warming_up()) return Choose(world, scores, eliminated);
     world.Scores(thetas_, scores);
     return LargestScore(scores);
   }
@@ -132,12 +134,17 @@ class UserPolicy {
  private:
   std::size_t dimension() const { return static_cast<std::size_t>(shape_.dimension); }
 
-  ArmId LargestOfScreened(std::span<const double> now, std::span<const double> then) const {
+  ArmId LargestOfScreened(std::span<const double> now, std::span<const double> then,
+                          Count& eliminated) const {
     const auto first = static_cast<std::size_t>(LargestScore(then));
     const double least = then[first] - shape_.elimination_gap / 2;
     std::size_t best = first;
     for (std::size_t i = 0; i < now.size(); ++i) {
-      if (then[i] >= least && (now[i] > now[best] || (now[i] == now[best] && i < best))) best = i;
+      if (!(then[i] >= least)) {
+        ++eliminated;
+      } else if (now[i] > now[best] || (now[i] == now[best] && i < best)) {
+        best = i;
+      }
     }
     return static_cast<ArmId>(best);
   }

@@ -14,10 +14,10 @@ constexpr double kPaperLevel = 0.1;  // a
 
 double ShiftOf(const UserRegressionRules& rules, double noise) {
   const double d = std::sqrt(static_cast<double>(rules.shape.dimension));
-  const double k =
-      rules.shift.paper
-          ? 2 * (4 * d + 2 * std::log(2 * static_cast<double>(rules.shape.horizon) / kPaperLevel))
-          : 2 * d;
+  const double k = rules.shift.paper
+                       ? 2 * (4 * d + 2 * std::log(2 * static_cast<double>(rules.shape.horizon) *
+                                                   rules.shift.arms / kPaperLevel))
+                       : 2 * d;
   return rules.shift.scale * noise * k;
 }
 

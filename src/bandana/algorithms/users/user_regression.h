@@ -14,9 +14,10 @@ namespace bandana {
 /// definite: scale g sqrt(n) k, where g is the standard deviation of the noise in an entry off the diagonal.
 struct GramShift {
   double scale = 1;
-  /// False: k = 2 sqrt(d), to which the largest eigenvalue of the noise tends. True: k as in P5, Theorem 3.1,
-  /// 2 (4 sqrt(d) + 2 ln(2 T/a)) with a = 0.1.
+  /// False: k = 2 sqrt(d), to which the largest eigenvalue of the noise tends. True: k as in P5, Theorems 3.1
+  /// and 4.1, 2 (4 sqrt(d) + 2 ln(2 T arms/a)) with a = 0.1.
   bool paper = false;
+  double arms = 1;  ///< K where Theorem 4.1 holds; 1 for one theta, and for the baselines
 };
 
 struct UserRegressionRules {

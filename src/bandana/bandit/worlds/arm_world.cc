@@ -43,10 +43,10 @@ OptionsFor<MabParams> MabOptions() {
                "The mean reward of each arm, averaged over all agents. auto: drawn uniformly from [0, 1].")
       .Integer("actions", Claims::kKept, &P::actions, 1, "How many arms there are.")
       .Required()
-      .When(drawn)
+      .When(drawn, "with means = auto")
       .Number("gap", Claims::kKept, &P::gap, InClosed(0, 1), "a number in [0, 1]",
-              "By how much the best arm's mean exceeds every other mean at least.")
-      .When(drawn)
+              "The best arm's mean exceeds every other mean by at least this much.")
+      .When(drawn, "with means = auto")
       .Number("heterogeneous", Claims::kKept, &P::heterogeneous, InClosed(0, 1), "a number in [0, 1]",
               "How much an arm's mean differs between agents. 0: not at all. 1: as much as means in [0, 1] "
               "with the same average can.")
@@ -85,6 +85,13 @@ absl::StatusOr<std::unique_ptr<World>> MakeMab(const MabParams& params, const Wo
                                         .seed = draw.seed,
                                         .replicate = draw.replicate}));
   return std::make_unique<ArmWorld>(std::move(world));
+}
+
+WorldKind MabKind() {
+  return WithParams(WorldKind{.name = "mab",
+                              .sentence = "Agents pull arms that all share, and each arm has a mean reward.",
+                              .time = TimeModel::kTick},
+                    MabOptions(), &MakeMab);
 }
 
 ArmWorld::ArmWorld(Params params)

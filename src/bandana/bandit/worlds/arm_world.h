@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/bandit/reward_model.h"
 #include "bandana/bandit/world.h"
+#include "bandana/bandit/world_kind.h"
 #include "bandana/bandit/worlds/arm_problem.h"
 #include "bandana/core/bit_source.h"
 #include "bandana/core/generators.h"
@@ -30,6 +31,9 @@ OptionsFor<MabParams> MabOptions();
 
 /// Draws the world of a replicate.
 absl::StatusOr<std::unique_ptr<World>> MakeMab(const MabParams& params, const WorldDraw& draw);
+
+/// The world "mab" for ticks.
+WorldKind MabKind();
 
 /// The world of an ArmProblem's agents. Rewards are in [0, 1]. Each agent's rewards come from its own
 /// generator, in the order of its pulls; how the pulls are grouped into calls does not matter. So an agent

@@ -30,19 +30,29 @@ absl::StatusOr<std::shared_ptr<const ContextLaw>> MakeLaw(const ContextualWorldP
     case ContextSource::kFile:
       return ReadContexts(params.file, params.actions, params.dimension);
   }
-  return absl::InternalError("environment.contexts has an unknown value");
+  return absl::InternalError("`contexts` has an unknown value");
+}
+
+absl::StatusOr<ActionMatrix> DirectionsOf(const ContextualWorldParams& params, Count dimension,
+                                          const WorldDraw& draw) {
+  if (params.policy_spread == PolicySpread::kNumber) {
+    return PolicyDirections(dimension, PoliciesOf(params), draw.seed);
+  }
+  return PolicyNet(dimension, static_cast<double>(draw.horizon) * params.theta_norm, kMostPolicyEntries);
 }
 
 absl::StatusOr<std::shared_ptr<const PolicySet>> ComputePolicies(const ContextualWorldParams& params,
-                                                                 std::uint64_t seed) {
+                                                                 const WorldDraw& draw) {
   BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const ContextLaw> law, MakeLaw(params));
-  BANDANA_ASSIGN_OR_RETURN(ActionMatrix thetas, PolicyDirections(law->dimension(), PoliciesOf(params), seed));
-  return PolicySet::Create(
-      {.law = std::move(law), .thetas = std::move(thetas), .samples = params.context_samples, .seed = seed});
+  BANDANA_ASSIGN_OR_RETURN(ActionMatrix thetas, DirectionsOf(params, law->dimension(), draw));
+  return PolicySet::Create({.law = std::move(law),
+                            .thetas = std::move(thetas),
+                            .samples = params.context_samples,
+                            .seed = draw.seed});
 }
 
 // Names everything that a policy set is made of, and for a file also when it was written.
-std::string KeyOf(const ContextualWorldParams& params, std::uint64_t seed) {
+std::string KeyOf(const ContextualWorldParams& params, const WorldDraw& draw) {
   std::string file;
   if (params.contexts == ContextSource::kFile) {
     file = params.file;
@@ -53,21 +63,24 @@ std::string KeyOf(const ContextualWorldParams& params, std::uint64_t seed) {
                           std::filesystem::file_size(file, missing));
     }
   }
-  return fmt::format("{} {} {} {} {} {} {}", static_cast<int>(params.contexts), params.actions,
-                     params.dimension, PoliciesOf(params), params.context_samples, seed, file);
+  const bool net = params.policy_spread == PolicySpread::kNet;
+  return fmt::format(
+      "{} {} {} {} {} {} {}", static_cast<int>(params.contexts), params.actions, params.dimension,
+      net ? fmt::format("T{}*{}", draw.horizon, params.theta_norm) : fmt::format("{}", PoliciesOf(params)),
+      params.context_samples, draw.seed, file);
 }
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const ContextualWorldParams& params,
-                                                              std::uint64_t seed) {
+                                                              const WorldDraw& draw) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const PolicySet>> made;
   constexpr std::size_t kMostKept = 16;
-  const std::string key = KeyOf(params, seed);
+  const std::string key = KeyOf(params, draw);
   const std::lock_guard lock(mutex);
   if (const auto it = made.find(key); it != made.end()) return it->second;
-  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PolicySet> policies, ComputePolicies(params, seed));
+  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PolicySet> policies, ComputePolicies(params, draw));
   if (made.size() >= kMostKept) made.clear();
   made.emplace(key, policies);
   return policies;
@@ -75,7 +88,7 @@ absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const ContextualWo
 
 absl::StatusOr<std::unique_ptr<World>> MakeContextualWorld(const ContextualWorldParams& params,
                                                            const WorldDraw& draw) {
-  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PolicySet> policies, MakePolicies(params, draw.seed));
+  BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PolicySet> policies, MakePolicies(params, draw));
   BANDANA_ASSIGN_OR_RETURN(
       ContextualProblem problem,
       ContextualProblem::Draw(std::move(policies), params.theta_norm, draw.seed, draw.replicate));
@@ -99,28 +112,38 @@ WorldKind ContextualWorldKind() {
           {{"sphere", ContextSource::kSphere, "Every action is uniform on the unit sphere."},
            {"gaussian", ContextSource::kGaussian, "Every action is normal."},
            {"clusters", ContextSource::kClusters, "Actions lie around two centres."},
-           {"file", ContextSource::kFile, "Contexts are drawn from those in environment.file."}},
+           {"file", ContextSource::kFile, "Contexts are drawn from those in `file`."}},
           "How the actions of a client's context are drawn.")
       .Path("file", Claims::kKept, &P::file,
             "The file of the contexts: one per line, action by action, numbers separated by commas.")
       .Required()
-      .When([](const P& p) { return p.contexts == ContextSource::kFile; })
+      .When([](const P& p) { return p.contexts == ContextSource::kFile; }, "with contexts = file")
       .Integer("dimension", Claims::kKept, &P::dimension, 1, "The dimension d of an action.")
       .Required()
       .Integer("actions", Claims::kKept, &P::actions, 1, "The number K of actions in one context.")
       .Required()
+      .Choice<PolicySpread>(
+          "policy_spread", Claims::kKept, &P::policy_spread,
+          {{"number", PolicySpread::kNumber, "There are `policies` of them, whatever the horizon."},
+           {"net", PolicySpread::kNet,
+            "There are the fewest that cost a regret of at most 1 over the horizon if contexts have the same "
+            "law in "
+            "all directions, but at most 2^20 numbers in all."}},
+          "How many parameters theta_j there are to play by, and where.")
       .Integer(
           "policies", Claims::kKept, &P::policies, 1,
           "How many parameters theta_j there are to play by. Each stands for the policy that picks the best "
           "action by theta_j. auto: 256 in the plane, 4096 above.")
+      .When([](const P& p) { return p.policy_spread == PolicySpread::kNumber; },
+            "with policy_spread = number")
       .Integer(
           "context_samples", Claims::kKept, &P::context_samples, 0,
-          "From how many contexts the learner knows their distribution. Its widths allow for the error. 0: "
-          "the learner knows it exactly.")
+          "The learner knows the distribution of contexts from so many of them, and its widths allow for the "
+          "error. 0: the learner knows it exactly.")
       .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
               "The norm of theta.");
   AddRewardOptions(options, {RewardKind::kRademacher, RewardKind::kBernoulli, RewardKind::kUniform});
-  options.Integer("population", Claims::kKept, &P::population, 1,
+  options.Integer("population", Claims::kChanged, &P::population, 1,
                   "How many clients there are. Each takes part at most once. auto: one for every round.");
   return WithParams(
       WorldKind{.name = "contextual-linear",

@@ -15,11 +15,18 @@ namespace bandana {
 
 enum class ContextSource { kSphere, kGaussian, kClusters, kFile };
 
+/// How the policies are spread over the directions of theta.
+enum class PolicySpread {
+  kNumber,  ///< `policies` of them: equal angles in the plane, draws above
+  kNet,     ///< a net that is fine enough for the horizon
+};
+
 struct ContextualWorldParams {
   ContextSource contexts = ContextSource::kSphere;
   std::string file = {};  ///< of the contexts
   Count dimension = 0;
-  Count actions = 0;                   ///< K, of one context
+  Count actions = 0;  ///< K, of one context
+  PolicySpread policy_spread = PolicySpread::kNumber;
   std::optional<Count> policies = {};  ///< empty: 256 in the plane, 4096 above
   Count context_samples = 0;           ///< 0: the learner knows the distribution of contexts exactly
   double theta_norm = 1;
@@ -27,10 +34,13 @@ struct ContextualWorldParams {
   std::optional<Count> population = {};
 };
 
+/// Policies that are a net have at most this many numbers in all.
+inline constexpr Count kMostPolicyEntries = Count{1} << 20;
+
 /// Returns the distribution of the contexts and the policies. They are computed once for all replicates that
 /// share them.
 absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const ContextualWorldParams& params,
-                                                              std::uint64_t seed);
+                                                              const WorldDraw& draw);
 
 absl::StatusOr<std::unique_ptr<World>> MakeContextualWorld(const ContextualWorldParams& params,
                                                            const WorldDraw& draw);

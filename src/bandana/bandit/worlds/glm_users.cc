@@ -45,7 +45,7 @@ Facts FactsOf(const GlmUsersParams& params, const MeanFunction& mean, Count hori
               .arms = params.actions,
               .dimension = params.dimension,
               .reward = RewardOf(params),
-              .theta_norm = params.theta_norm,
+              .theta_norm = params.theta_bound.value_or(params.theta_norm),
               .context_norm = ContextBoundOf(params),
               .mean = mean,
               .multi = params.parameters == ParameterKind::kMulti};
@@ -59,6 +59,8 @@ Facts FactsOf(const GlmUsersParams& params, const MeanFunction& mean, Count hori
 
 OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
   using P = GlmUsersParams;
+  const std::string linear = link ? "with link = identity" : "";
+  const std::string gaussian = link ? "with link = identity and reward = gaussian" : "with reward = gaussian";
   OptionsFor<P> options("environment");
   if (link) {
     options.Choice<Link>("link", Claims::kKept, &P::link, LinkSpellings(),
@@ -71,17 +73,25 @@ OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
           "contexts", Claims::kChanged, &P::contexts,
           {{"sphere", UserContexts::kSphere, "Contexts are uniform on the unit sphere."},
            {"gaussian", UserContexts::kGaussian, "Contexts are normal, with variance 1/d in each entry."},
-           {"margin", UserContexts::kMargin, "There are two arms with a margin (P5, Assumption 4)."}},
+           {"margin", UserContexts::kMargin,
+            "There are two arms with a margin (P5, Assumptions 4 and 6). If each arm has a theta, all "
+            "further "
+            "arms are surely inferior (Assumption 5)."}},
           "How the contexts of a user are drawn.")
-      .Number("margin", Claims::kKept, &P::margin, InClosed(0.01, 100), "a number in [0.01, 100]",
-              "beta: the gap between the two arms is at most h with a probability that grows as h^beta.")
-      .When([](const P& p) { return p.contexts == UserContexts::kMargin; })
-      .Integer("dimension", Claims::kKept, &P::dimension, 1, "The dimension d of contexts and thetas.")
+      .Number(
+          "margin", Claims::kKept, &P::margin, InClosed(0.01, 100), "a number in [0.01, 100]",
+          "The gap between the two arms is at most h with a probability that grows as h^margin (beta in P5).")
+      .When([](const P& p) { return p.contexts == UserContexts::kMargin; }, "with contexts = margin")
+      .Integer("dimension", Claims::kChanged, &P::dimension, 1, "The dimension d of contexts and thetas.")
       .Required()
       .Integer("actions", Claims::kKept, &P::actions, 1, "The number K of arms.")
       .Required()
       .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
               "The length of every theta.")
+      .Number("theta_bound", Claims::kKept, &P::theta_bound, Positive, "a finite number > 0",
+              "The public bound on the length of every theta, at least theta_norm. Learners look for theta "
+              "within it, and users clip "
+              "rewards by it. auto: theta_norm, as if the length were known.")
       .Choice<RewardKind>(
           "reward", Claims::kKept, &P::reward,
           {{"gaussian", RewardKind::kGaussian, "Rewards are normal."},
@@ -89,25 +99,31 @@ OptionsFor<GlmUsersParams> GlmUsersOptions(bool link) {
            {"bernoulli", RewardKind::kBernoulli, "Rewards are 1 or 0."},
            {"uniform", RewardKind::kUniform, "Rewards are uniform around their mean, within [-1, 1]."}},
           "The law of a reward given its mean.")
-      .When(IsLinear)
+      .When(IsLinear, linear)
       .Number("reward_sd", Claims::kKept, &P::reward_sd, NonNegative, "a finite number >= 0",
               "The standard deviation of a reward given its mean.")
-      .When(IsGaussian)
-      .Number(
-          "reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
-          "c_r: users clip rewards to [-c_r, c_r]. auto: the largest mean plus three standard deviations.")
-      .When(IsGaussian)
+      .When(IsGaussian, gaussian)
       .Number("reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
-              "The whole number at which poisson rewards are cut. auto: 5.")
-      .When([](const P& p) { return p.link == Link::kPoisson; })
-      .Number("context_bound", Claims::kChanged, &P::context_bound, Positive, "a finite number > 0",
-              "C_B: users shorten longer contexts to this length. auto: 1; with gaussian contexts, a length "
-              "that about one context in a hundred exceeds.");
+              "Users clip rewards to [-c, c], where c is this bound (c_r in P5). auto: the largest mean plus "
+              "three standard deviations.")
+      .When(IsGaussian, gaussian);
+  if (link) {
+    options
+        .Number("reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
+                "The whole number at which poisson rewards are cut. auto: 5.")
+        .When([](const P& p) { return p.link == Link::kPoisson; }, "with link = poisson");
+  }
+  options.Number("context_bound", Claims::kChanged, &P::context_bound, Positive, "a finite number > 0",
+                 "Users shorten longer contexts to this length (C_B in P5). auto: 1; with gaussian contexts, "
+                 "a length that about one context in a hundred exceeds.");
   return options;
 }
 
 absl::StatusOr<std::unique_ptr<UserWorld>> MakeGlmUsers(const GlmUsersParams& params, const WorldDraw& draw) {
   BANDANA_ASSIGN_OR_RETURN(const MeanFunction mean, MeanFunctionOf(params.link, params.reward_bound));
+  if (params.theta_bound.has_value() && !(*params.theta_bound >= params.theta_norm)) {
+    return InvalidField(Part::kParams, "theta_bound", *params.theta_bound, "at least theta_norm");
+  }
   BANDANA_ASSIGN_OR_RETURN(
       GlmProblem problem,
       GlmProblem::Draw({.dimension = params.dimension,
@@ -121,6 +137,34 @@ absl::StatusOr<std::unique_ptr<UserWorld>> MakeGlmUsers(const GlmUsersParams& pa
                        draw.seed, draw.replicate));
   return std::make_unique<DrawnRounds>(std::make_shared<const GlmProblem>(std::move(problem)), draw.seed,
                                        draw.replicate, FactsOf(params, mean, draw.horizon));
+}
+
+namespace {
+
+absl::StatusOr<std::unique_ptr<World>> MakeGlm(const GlmUsersParams& params, const WorldDraw& draw) {
+  return MakeGlmUsers(params, draw);
+}
+
+}  // namespace
+
+WorldKind LinearUsersKind() {
+  WorldKind kind =
+      WithParams({.name = "contextual-linear",
+                  .sentence = "Every round has a new user with a context of its own, and the mean "
+                              "reward is <theta, x>.",
+                  .time = TimeModel::kUser},
+                 GlmUsersOptions(false), &MakeGlm);
+  kind.defaults = GlmUsersParams{.link = Link::kIdentity};
+  return kind;
+}
+
+WorldKind GlmUsersKind() {
+  return WithParams(
+      {.name = "glm",
+       .sentence = "Every round has a new user with a context of its own, and the mean reward follows "
+                   "from <theta, x> through a link.",
+       .time = TimeModel::kUser},
+      GlmUsersOptions(true), &MakeGlm);
 }
 
 }  // namespace bandana

@@ -37,7 +37,6 @@ class LendingRounds final : public UserWorld {
   /// Returns |theta|, the radius of the ball in which a learner must search for it. It is about 12 on the
   /// twin, where P5 assumes 1. It is computed from the log. A claim of privacy treats it, like the scale of
   /// the features, as public.
-  double theta_radius() const { return problem_->theta().norm(); }
 
   const Facts& facts() const override { return facts_; }
   bool Next() override;

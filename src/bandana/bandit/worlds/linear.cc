@@ -56,7 +56,7 @@ absl::Status ChooseRadius(Count dimension, double horizon, NetChoice& net) {
 bool IsFinite(const LinearWorldParams& p) { return !p.action_set.has_value(); }
 bool IsDrawn(const LinearWorldParams& p) { return IsFinite(p) && p.contexts != ActionSource::kFile; }
 
-OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> options) {
+OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> options, bool has_link) {
   using P = LinearWorldParams;
   options
       .Choice<std::optional<ActionSet>>(
@@ -65,49 +65,64 @@ OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> option
            {"ball", ActionSet::kBall, "All of the unit ball."},
            {"sphere", ActionSet::kSphere, "All of the unit sphere."},
            {"box", ActionSet::kBox, "All of the cube of side 2/sqrt(d)."}},
-          "Which actions there are. An infinite set is played through a net (algorithm.net), and regret is "
+          "Which actions there are. An infinite set is played through a net, and regret is "
           "measured against the best of the whole set.")
       .Choice<ActionSource>(
           "contexts", Claims::kKept, &P::contexts,
-          {{"sphere", ActionSource::kSphere, "Uniform on the unit sphere."},
-           {"orthant", ActionSource::kOrthant, "Uniform on its non-negative part; theta is there too."},
-           {"gaussian", ActionSource::kGaussian, "Normal, scaled so that the longest has norm 1."},
-           {"file", ActionSource::kFile, "Read from environment.file."}},
+          {{"sphere", ActionSource::kSphere, "The actions are uniform on the unit sphere."},
+           {"orthant", ActionSource::kOrthant,
+            "Actions, and theta, are uniform on the part of the unit sphere that has no negative entry."},
+           {"gaussian", ActionSource::kGaussian,
+            "The actions are normal, scaled so that the longest has norm 1."},
+           {"file", ActionSource::kFile, "The actions are read from `file`."}},
           "How the actions are drawn.")
-      .When(IsFinite)
+      .When(IsFinite, "with action_set = finite")
       .Path("file", Claims::kKept, &P::file,
             "The file of the actions: one per line, numbers separated by commas.")
       .Required()
-      .When([](const P& p) { return IsFinite(p) && p.contexts == ActionSource::kFile; })
+      .When([](const P& p) { return IsFinite(p) && p.contexts == ActionSource::kFile; },
+            "with contexts = file")
       .Integer("dimension", Claims::kKept, &P::dimension, 1, "The dimension d of an action.")
       .Required()
-      .When([](const P& p) { return IsDrawn(p) || !IsFinite(p); })
+      .When([](const P& p) { return IsDrawn(p) || !IsFinite(p); }, "unless contexts = file")
       .Integer("actions", Claims::kKept, &P::actions, 1, "The number k of actions.")
       .Required()
-      .When(IsDrawn)
+      .When(IsDrawn, "with action_set = finite, unless contexts = file")
       .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
               "The norm of theta.");
   AddRewardOptions(options, {RewardKind::kGaussian, RewardKind::kRademacher, RewardKind::kBernoulli,
                              RewardKind::kUniform});
+  // With a link, rewards are 1 or 0, unless the link is the identity.
+  const auto if_linear = [&] {
+    if (has_link) options.When([](const P& p) { return p.link == Link::kIdentity; }, "with link = identity");
+  };
+  const auto is_gaussian = [](const P& p) { return p.reward == RewardKind::kGaussian; };
+  if_linear();
   options
       .Number("reward_sd", Claims::kKept, &P::reward_sd, NonNegative, "a finite number >= 0",
               "The standard deviation of a reward.")
-      .When([](const P& p) { return p.reward == RewardKind::kGaussian; })
+      .When(is_gaussian, "with reward = gaussian");
+  if_linear();
+  options
       .Number(
           "reward_bound", Claims::kKept, &P::reward_bound,
           [](double value) { return value >= 1 && std::isfinite(value); }, "a finite number >= 1",
-          "The bound to which clients clip their averages. auto: each phase chooses an interval for its "
-          "noise; 1 + 3 spreads with the paper's width, and 1 with the paper's calibration.")
-      .When([](const P& p) { return p.reward == RewardKind::kGaussian; })
+          "The bound to which clients clip their averages. auto: each phase chooses the interval that suits "
+          "its noise. With width = paper: 1 + 3 standard deviations of an average. With calibration = "
+          "paper: 1.")
+      .When(is_gaussian, "with reward = gaussian");
+  if_linear();
+  options
       .Number("client_sd", Claims::kKept, &P::client_sd, NonNegative, "a finite number >= 0",
               "How far clients differ: each has its own theta_u = theta + N(0, client_sd^2 I).")
-      .Integer("population", Claims::kKept, &P::population, 1,
+      .Integer("population", Claims::kChanged, &P::population, 1,
                "How many clients there are. Each takes part at most once. auto: 100000, or the horizon where "
                "every round has a new client.")
       .In("algorithm")
       .Choice<NetKind>("net", Claims::kKept, &P::net,
-                       {{"auto", NetKind::kAuto, "A net of an infinite set; a finite set as it is."},
-                        {"none", NetKind::kNone, "A finite set as it is."},
+                       {{"auto", NetKind::kAuto,
+                         "If the set is infinite, a net of it is played; a finite set is played as it is."},
+                        {"none", NetKind::kNone, "The set is finite and is played as it is."},
                         {"sampled", NetKind::kSampled,
                          "A finite set is thinned out; from an infinite one actions are drawn."}},
                        "Which actions the algorithm plays.")
@@ -117,10 +132,12 @@ OptionsFor<LinearWorldParams> LinearOptions(OptionsFor<LinearWorldParams> option
           "The largest distance from any action to the nearest action of the net. auto: the largest radius "
           "that costs a regret of at most 1, or the smallest whose net has 2^22 numbers; 1/T if sampled.")
       .When(
-          [](const P& p) { return (!IsFinite(p) && p.net == NetKind::kAuto) || p.net == NetKind::kSampled; })
+          [](const P& p) { return (!IsFinite(p) && p.net == NetKind::kAuto) || p.net == NetKind::kSampled; },
+          "with an infinite set or net = sampled")
       .Integer("net_samples", Claims::kKept, &P::net_samples, 1,
                "How many actions are drawn from an infinite set.")
-      .When([](const P& p) { return !IsFinite(p) && p.net == NetKind::kSampled; });
+      .When([](const P& p) { return !IsFinite(p) && p.net == NetKind::kSampled; },
+            "with an infinite set and net = sampled");
   return options;
 }
 
@@ -133,7 +150,7 @@ absl::StatusOr<std::optional<NetChoice>> NetOf(const LinearWorldParams& params, 
     return InvalidField(Part::kParams, {.message = "an infinite action set needs a net",
                                         .key = "net",
                                         .value = "none",
-                                        .accepted = "auto, sampled; or environment.action_set = finite"});
+                                        .accepted = "auto, sampled; or action_set = finite"});
   }
   const auto rounds = static_cast<double>(horizon);
   if (params.net_radius.has_value()) {
@@ -177,13 +194,40 @@ absl::StatusOr<std::unique_ptr<World>> MakeLinearWorld(const LinearWorldParams& 
   return std::make_unique<LinearPopulation>(std::move(population));
 }
 
+namespace {
+
+// Tells about the net of actions that is played, and a bound on the regret that it can cost.
+absl::StatusOr<std::vector<Statement>> DescribeNet(const std::any& params, Count horizon) {
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<NetChoice> net,
+                           NetOf(std::any_cast<const LinearWorldParams&>(params), horizon));
+  if (!net.has_value()) return std::vector<Statement>{};
+  const std::string set(net->set.has_value() ? NameOf(*net->set) : "finite");
+  return std::vector<Statement>{
+      {"net",
+       {{"set", set}, {"sampled", net->sampled}, {"radius", net->radius}, {"regret_at_most", net->cost}}}};
+}
+
+// Fills in what a link other than the identity prescribes: rewards are 1 or 0.
+absl::StatusOr<std::unique_ptr<World>> MakeGlmWorld(const LinearWorldParams& given, const WorldDraw& draw) {
+  LinearWorldParams params = given;
+  if (params.link != Link::kIdentity) {
+    params.reward = RewardKind::kBernoulli;
+    params.reward_bound = std::nullopt;
+  }
+  return MakeLinearWorld(params, draw);
+}
+
+}  // namespace
+
 WorldKind LinearWorldKind() {
-  return WithParams(
-      WorldKind{.name = "linear",
-                .sentence = "Actions are vectors, and the mean reward of x is <theta, x>. Clients "
-                            "may have a theta of their own, near the common one.",
-                .time = TimeModel::kSlot},
-      LinearOptions(OptionsFor<LinearWorldParams>("environment")), &MakeLinearWorld);
+  WorldKind kind =
+      WithParams(WorldKind{.name = "linear",
+                           .sentence = "Actions are vectors, and the mean reward of x is <theta, x>. Clients "
+                                       "may have a theta of their own, near the common one.",
+                           .time = TimeModel::kSlot},
+                 LinearOptions(OptionsFor<LinearWorldParams>("environment"), false), &MakeLinearWorld);
+  kind.describe = &DescribeNet;
+  return kind;
 }
 
 WorldKind GlmWorldKind() {
@@ -194,11 +238,15 @@ WorldKind GlmWorldKind() {
                         {"probit", Link::kProbit, "mu(s) is the normal distribution function."}},
                        "The link mu: the mean reward of x is mu(<theta, x>).");
   WorldKind kind = WithParams(
-      WorldKind{.name = "glm",
-                .sentence = "The mean reward of x is mu(<theta, x>) with a link mu. Rewards are 1 or 0, and "
-                            "clients are all alike.",
-                .time = TimeModel::kSlot},
-      LinearOptions(options), &MakeLinearWorld);
+      WorldKind{
+          .name = "glm",
+          .sentence =
+              "The mean reward of x is mu(<theta, x>) with a link mu. Rewards are 1 or 0 unless the link "
+              "is the identity. Clients "
+              "may have a theta of their own, near the common one.",
+          .time = TimeModel::kSlot},
+      LinearOptions(options, true), &MakeGlmWorld);
+  kind.describe = &DescribeNet;
   kind.defaults = LinearWorldParams{.link = Link::kLogistic};
   return kind;
 }

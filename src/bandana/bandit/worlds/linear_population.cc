@@ -31,11 +31,6 @@ absl::StatusOr<LinearPopulation> LinearPopulation::Create(Params params) {
   if (!(params.client_sd >= 0 && std::isfinite(params.client_sd))) {
     return InvalidField(Part::kParams, "client_sd", params.client_sd, "a finite number >= 0");
   }
-  if (params.client_sd != 0 && params.problem->link() != Link::kIdentity) {
-    return InvalidField(Part::kParams, "client_sd", params.client_sd,
-                        "0 with this environment.link: the mean over clients of mu(<theta_u, x>) is not "
-                        "mu(<theta, x>)");
-  }
   if (!(params.reward.sd >= 0 && std::isfinite(params.reward.sd))) {
     return InvalidField(Part::kParams, "reward_sd", params.reward.sd, "a finite number >= 0");
   }

@@ -12,9 +12,9 @@
 namespace bandana {
 
 /// P1's population: clients 1 .. size, each with its own parameter theta_u = theta + xi_u, xi_u ~ N(0,
-/// client_sd^2 I). With a link mu other than the identity, client_sd must be 0, because the mean over clients
-/// of mu(<theta_u, x>) is not mu(<theta, x>). Answering a whole plan takes O(pulls), however often each arm
-/// is played.
+/// client_sd^2 I). Regret is against theta: the mean reward of x is mu(<theta, x>), which is not the mean
+/// over clients of mu(<theta_u, x>) if the link mu is not the identity. Answering a whole plan takes
+/// O(pulls), however often each arm is played.
 class LinearPopulation final : public SlotWorld {
  public:
   /// kSums: one draw per sum. kPulls: one draw per reward, to test the former.

@@ -44,7 +44,7 @@ absl::StatusOr<LoggedFeatures> LoggedFeatures::Create(const LoggedData& log, Par
                         {.message = "the log has no features of actions",
                          .key = "parameters",
                          .value = "single",
-                         .accepted = "multi, or a file with these features in environment.action_context"});
+                         .accepted = "multi, or a file with these features in action_context"});
   }
   features.action_contexts_ = log.action_contexts();
   features.dimension_ = log.dimension() * log.action_contexts().cols();

@@ -40,8 +40,8 @@ absl::Status CheckRewards(const LoggedData& log, const Interval& rewards) {
         {.message = fmt::format("round {} of the log has this reward, which is out of range", t),
          .key = "reward_bound",
          .value = fmt::format("{}", log.reward(t)),
-         .accepted = fmt::format("rewards in [{}, {}], as environment.link and its bound require",
-                                 rewards.low, rewards.high)});
+         .accepted = fmt::format("rewards in [{}, {}], as the link and its bound require", rewards.low,
+                                 rewards.high)});
   }
   return absl::OkStatus();
 }
@@ -52,12 +52,11 @@ absl::Status CheckActions(const LoggedData& log) {
   for (Count t = 0; t < log.rounds(); ++t) seen[static_cast<std::size_t>(log.action(t))] = true;
   const auto missing = std::find(seen.begin(), seen.end(), false);
   if (missing == seen.end()) return absl::OkStatus();
-  return InvalidField(
-      Part::kParams,
-      {.message = fmt::format("the log never plays action {}", missing - seen.begin()),
-       .key = "actions",
-       .value = fmt::format("{}", log.num_actions()),
-       .accepted = "the number of actions that the log plays, with environment.parameters = \"multi\""});
+  return InvalidField(Part::kParams,
+                      {.message = fmt::format("the log never plays action {}", missing - seen.begin()),
+                       .key = "actions",
+                       .value = fmt::format("{}", log.num_actions()),
+                       .accepted = "the number of actions that the log plays, with parameters = \"multi\""});
 }
 
 std::vector<std::string> IgnoredColumns(const ReplayUsersParams& params) {
@@ -92,13 +91,11 @@ absl::StatusOr<LogParts> Split(LoggedData log, LogEvaluation evaluation) {
 constexpr char kNotForPeopleInTheLog[] =
     "The claim is for users of the world that the log stands for, each of whom would send a message. It is "
     "not for the people in the log: which of its rounds counted, and what they earned, is computed from "
-    "their "
-    "records as they are.";
+    "their records as they are.";
 
 constexpr char kPeopleComeAgain[] =
-    "file: applicants of the file are drawn again and again, each time with a message, and the scale of "
-    "their "
-    "features, the prices and theta_bound come out of the file";
+    "applicants of the file are drawn many times and send a message each time, and the scale of the "
+    "features, the prices and theta_bound are computed from the file";
 
 absl::StatusOr<std::unique_ptr<UserWorld>> ReadLog(const ReplayUsersParams& params, const MeanFunction& mean,
                                                    const WorldDraw& draw) {
@@ -126,7 +123,8 @@ absl::StatusOr<std::unique_ptr<UserWorld>> ReadLog(const ReplayUsersParams& para
       .mean = mean,
       .multi = features.multi(),
       .rounds_that_count = static_cast<Count>(multiplier * static_cast<double>(parts->played->rounds())),
-      .notes = {{Note::Weight::kNarrowsClaim, kNotForPeopleInTheLog}}};
+      .notes = {{Note::Weight::kNarrowsClaim, kNotForPeopleInTheLog,
+                 "the person is a user of the world that the log stands for, and not somebody in the log"}}};
   BANDANA_ASSIGN_OR_RETURN(Replay replay, Replay::Create(parts->played, multiplier));
   return std::make_unique<LoggedRounds>(std::move(replay), std::move(features), draw.seed, draw.replicate,
                                         std::move(facts), std::move(parts->held_out));
@@ -134,8 +132,7 @@ absl::StatusOr<std::unique_ptr<UserWorld>> ReadLog(const ReplayUsersParams& para
 
 absl::Status CheckLending(const ReplayUsersParams& params) {
   if (ParametersOf(params) != ParameterKind::kSingle) {
-    return InvalidField(Part::kParams, "parameters", "multi",
-                        "single with environment.log = \"auto-lending\"");
+    return InvalidField(Part::kParams, "parameters", "multi", "single with log = \"auto-lending\"");
   }
   const bool revenue = params.payoff == LendingReward::kRevenue;
   if (params.link != Link::kPoisson && (revenue || params.link == Link::kLogistic)) return absl::OkStatus();
@@ -144,8 +141,8 @@ absl::Status CheckLending(const ReplayUsersParams& params) {
     if (each.value == params.link) link = each.word;
   }
   return InvalidField(Part::kParams, "link", link,
-                      revenue ? "identity, logistic, probit with environment.payoff = \"revenue\""
-                              : "logistic with environment.payoff = \"acceptance\"");
+                      revenue ? "identity, logistic, probit with payoff = \"revenue\""
+                              : "logistic with payoff = \"acceptance\"");
 }
 
 absl::StatusOr<std::unique_ptr<UserWorld>> ReadLending(const ReplayUsersParams& params,
@@ -170,17 +167,15 @@ absl::StatusOr<std::unique_ptr<UserWorld>> ReadLending(const ReplayUsersParams& 
   return std::make_unique<LendingRounds>(problem, draw.seed, draw.replicate, std::move(facts));
 }
 
-// An option whose default depends on `log`.
-void AddParameters(OptionsFor<ReplayUsersParams>& options) {
-  const std::vector<Spelling<ParameterKind>> spellings = ParameterSpellings();
+// Every kind of log has an option `parameters` with a default of its own. `spellings` begins with it.
+void AddParameters(OptionsFor<ReplayUsersParams>& options, const std::string& sentence,
+                   const std::vector<Spelling<ParameterKind>>& spellings) {
   std::vector<Word> words;
   for (const Spelling<ParameterKind>& each : spellings) words.push_back({each.word, each.sentence});
   const std::string accepted = internal::OneOf(words);
   options
       .Custom(
-          "parameters", Claims::kChanged, accepted,
-          "Whether arms share one theta. The default is multi for obp and single for auto-lending. Of an obp "
-          "log, single takes the products of context and action_context.",
+          "parameters", Claims::kChanged, accepted, sentence,
           [words, accepted](const Value& value) {
             return internal::CheckWord("parameters", value, words, accepted);
           },
@@ -191,9 +186,9 @@ void AddParameters(OptionsFor<ReplayUsersParams>& options) {
           },
           [spellings](const ReplayUsersParams& params) {
             for (const auto& each : spellings) {
-              if (each.value == ParametersOf(params)) return Value(each.word);
+              if (each.value == params.parameters) return Value(each.word);
             }
-            return Value(std::string());
+            return Value(spellings.front().word);
           })
       .Meaning(words);
 }
@@ -218,7 +213,7 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
   OptionsFor<P> options("environment");
   options
       .Choice<ReplayLog>(
-          "log", Claims::kKept, &P::log,
+          "log", Claims::kChanged, &P::log,
           {{"obp", ReplayLog::kOpenBandit,
             "A file with the columns of the Open Bandit Pipeline: context_0, ..., action, reward, pscore. A "
             "round counts where the learner chooses what the log has."},
@@ -226,31 +221,41 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
             "Applications for car loans (P5, Appendix G), which a logistic regression answers."}},
           "Which data are played.")
       .Choice<Link>("link", Claims::kKept, &P::link, LinkSpellings(),
-                    "How learners think that means follow from <theta, x>.");
-  AddParameters(options);
-  options.Path("file", Claims::kKept, &P::file, "The log.")
+                    "The link that learners assume between <theta, x> and the mean reward.");
+  std::vector<Spelling<ParameterKind>> spellings = ParameterSpellings();
+  std::stable_partition(spellings.begin(), spellings.end(),
+                        [](const auto& each) { return each.value == ParameterKind::kMulti; });
+  AddParameters(options,
+                "Whether arms share one theta. If they do, a context is the product of the log's context and "
+                "its action_context.",
+                spellings);
+  options.When(IsLog, "with log = obp");
+  std::erase_if(spellings, [](const auto& each) { return each.value != ParameterKind::kSingle; });
+  AddParameters(options, "Prices share one theta.", spellings);
+  options.When(IsLending, "with log = auto-lending");
+  options.Path("file", Claims::kChanged, &P::file, "The CSV file of the log.")
       .Required()
-      .When(IsLog)
-      .Path("file", Claims::kKept, &P::file,
-            "The applications. Without a file a synthetic twin of the data set is drawn.")
-      .When(IsLending)
+      .When(IsLog, "with log = obp")
+      .Path("file", Claims::kChanged, &P::file,
+            "The CSV file of the applications for loans. "
+            "Without a file a synthetic twin of the data set is drawn.")
+      .When(IsLending, "with log = auto-lending")
       .Path(
           "action_context", Claims::kKept, &P::action_context,
           "A file with features of the log's actions: one action per line, in columns action_context_0, ...")
-      .When(IsLog)
+      .When(IsLog, "with log = obp")
       .Text("ignore", Claims::kKept, &P::ignore, "names of columns, with commas between",
             "Further columns that the log, or the file of its actions, may have.")
-      .When(IsLog)
+      .When(IsLog, "with log = obp")
       .Choice<LogEvaluation>(
           "evaluation", Claims::kKept, &P::evaluation,
           {{"replay", LogEvaluation::kReplay,
             "The value is what the learner earned per round while it learned, in rounds that counted."},
            {"doubly-robust", LogEvaluation::kDoublyRobust,
             "The learner learns from the first half of the log, and the value is what its greedy policy of "
-            "the "
-            "moment earns in the other half."}},
+            "the moment earns in the other half."}},
           "How the value of a learner is estimated.")
-      .When(IsLog)
+      .When(IsLog, "with log = obp")
       .Choice<LendingReward>(
           "payoff", Claims::kKept, &P::payoff,
           {{"acceptance", LendingReward::kAcceptance,
@@ -259,25 +264,24 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions() {
             "The reward is the price, as a share of the highest, if the applicant accepts. No link of "
             "<theta, x> has this mean."}},
           "The reward of a price.")
-      .When(IsLending)
+      .When(IsLending, "with log = auto-lending")
       .Integer("loans", Claims::kKept, &P::loans, 1, "The number of applications in the synthetic twin.")
-      .When(IsTwin);
+      .When(IsTwin, "with log = auto-lending and no file");
   AddActions(options, "The number K of actions in the log.");
-  options.Required().When(IsLog);
+  options.Required().When(IsLog, "with log = obp");
   AddActions(options, "The number K of prices.");
-  options.When(IsLending)
+  options.When(IsLending, "with log = auto-lending")
       .Number("theta_bound", Claims::kKept, &P::theta_bound, Positive, "a finite number > 0",
               "The radius of the ball in which learners look for theta. auto: 1 for obp, the length of the "
               "regression's theta for auto-lending.")
       .Number("reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
-              "c_r: rewards of the log must be in [-c_r, c_r]. auto: 1.")
-      .When([](const P& p) { return p.link == Link::kIdentity; })
+              "Rewards of the log must be in [-c, c], where c is this bound. auto: 1.")
+      .When([](const P& p) { return p.link == Link::kIdentity; }, "with link = identity")
       .Number("reward_bound", Claims::kKept, &P::reward_bound, AtLeastOne, "a finite number >= 1",
               "The whole number at which poisson rewards are cut. auto: 5.")
-      .When([](const P& p) { return p.link == Link::kPoisson; })
-      .Number(
-          "context_bound", Claims::kChanged, &P::context_bound, Positive, "a finite number > 0",
-          "C_B: the length of a context that becomes 1, and to which longer ones are shortened. auto: 1.");
+      .When([](const P& p) { return p.link == Link::kPoisson; }, "with link = poisson")
+      .Number("context_bound", Claims::kChanged, &P::context_bound, Positive, "a finite number > 0",
+              "Contexts are divided by this length, and longer ones are shortened to it first. auto: 1.");
   return options;
 }
 
@@ -285,6 +289,22 @@ absl::StatusOr<std::unique_ptr<UserWorld>> MakeReplayUsers(const ReplayUsersPara
                                                            const WorldDraw& draw) {
   BANDANA_ASSIGN_OR_RETURN(const MeanFunction mean, MeanFunctionOf(params.link, params.reward_bound));
   return IsLog(params) ? ReadLog(params, mean, draw) : ReadLending(params, mean, draw);
+}
+
+namespace {
+
+absl::StatusOr<std::unique_ptr<World>> MakeReplay(const ReplayUsersParams& params, const WorldDraw& draw) {
+  return MakeReplayUsers(params, draw);
+}
+
+}  // namespace
+
+WorldKind ReplayUsersKind() {
+  return WithParams({.name = "replay",
+                     .sentence = "Users come from a log, or from a data set of loans.",
+                     .time = TimeModel::kUser,
+                     .metrics = {"value", "value_low", "value_high", "offered", "matched"}},
+                    ReplayUsersOptions(), &MakeReplay);
 }
 
 }  // namespace bandana

@@ -9,6 +9,7 @@
 #include "bandana/bandit/glm_problem.h"
 #include "bandana/bandit/link.h"
 #include "bandana/bandit/world.h"
+#include "bandana/bandit/world_kind.h"
 #include "bandana/core/options.h"
 
 /// Worlds whose users come from data.
@@ -20,8 +21,7 @@ enum class ReplayLog {
   kOpenBandit,
   /// Applicants for car loans, drawn from a file or from its synthetic twin, who are offered one of K prices
   /// (bandit/worlds/lending_rounds.h). A logistic regression of the file's outcomes is the truth, so regret
-  /// is
-  /// known.
+  /// is known.
   kAutoLending,
 };
 
@@ -52,5 +52,8 @@ OptionsFor<ReplayUsersParams> ReplayUsersOptions();
 /// Reads the files, and declares what is public of the world.
 absl::StatusOr<std::unique_ptr<UserWorld>> MakeReplayUsers(const ReplayUsersParams& params,
                                                            const WorldDraw& draw);
+
+/// The world "replay" for users.
+WorldKind ReplayUsersKind();
 
 }  // namespace bandana

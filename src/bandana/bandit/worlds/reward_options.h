@@ -16,16 +16,17 @@ void AddRewardOptions(OptionsFor<P>& options, const std::vector<RewardKind>& kin
   for (const RewardKind kind : kinds) {
     switch (kind) {
       case RewardKind::kGaussian:
-        spellings.push_back({"gaussian", kind, "Normal, with the standard deviation reward_sd."});
+        spellings.push_back({"gaussian", kind, "A reward is normal, with the standard deviation reward_sd."});
         break;
       case RewardKind::kRademacher:
-        spellings.push_back({"rademacher", kind, "1 or -1."});
+        spellings.push_back({"rademacher", kind, "A reward is 1 or -1."});
         break;
       case RewardKind::kBernoulli:
-        spellings.push_back({"bernoulli", kind, "1 or 0."});
+        spellings.push_back({"bernoulli", kind, "A reward is 1 or 0."});
         break;
       case RewardKind::kUniform:
-        spellings.push_back({"uniform", kind, "Uniform around its mean, as wide as [-1, 1] allows."});
+        spellings.push_back(
+            {"uniform", kind, "A reward is uniform around its mean, as wide as [-1, 1] allows."});
         break;
     }
   }

@@ -8,6 +8,7 @@
 #include "bandana/bandit/decision_block.h"
 #include "bandana/bandit/reward_model.h"
 #include "bandana/bandit/world.h"
+#include "bandana/bandit/world_kind.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/linear_algebra.h"
 
@@ -126,6 +127,9 @@ class RoundContexts final : public RoundWorld {
   Vector mirror_;
   double axis_ = 1;
 };
+
+/// The world "contextual-linear" for rounds.
+WorldKind RoundContextsKind();
 
 extern template void RoundContexts::Draw(NodeId, Count, DecisionBlock<double>&) const;
 extern template void RoundContexts::Draw(NodeId, Count, DecisionBlock<float>&) const;

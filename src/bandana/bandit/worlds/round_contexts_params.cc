@@ -1,4 +1,6 @@
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "bandana/bandit/worlds/round_contexts.h"
 #include "bandana/core/options.h"
@@ -48,7 +50,7 @@ absl::Status CheckProbe(const RoundContextsParams& params) {
   if (params.contexts != RoundLaw::kProbe) return absl::OkStatus();
   if (!params.probe_level.has_value()) {
     return InvalidField(Part::kParams, "contexts", "probe",
-                        "gap, sphere; probe needs a probe_level, which FedUcbProbeLevel computes");
+                        "gap or sphere; probe only with fed-ucb, which sets probe_level");
   }
   if (*params.probe_level >= 0 && *params.probe_level <= 1) return absl::OkStatus();
   return InvalidField(Part::kParams, "probe_level", *params.probe_level, "a number in [0, 1]");
@@ -105,12 +107,12 @@ OptionsFor<RoundContextsParams> RoundContextsOptions() {
       .Number(
           "gap", Claims::kKept, &P::gap, InClosed(0, kMostGap), "a number in [0, 0.3]",
           "The mean of the best arm is in [0.6 + gap, 0.7 + gap], and those of the others are in [0.5, 0.6].")
-      .When(gap)
+      .When(gap, "with contexts = gap")
       .Choice<ProbeWorld>("world", Claims::kKept, &P::world,
                           {{"a", ProbeWorld::kA, "The first record of agent 1 is there."},
                            {"b", ProbeWorld::kB, "The first record of agent 1 is 0."}},
                           "Which of the two neighbouring streams the agents meet.")
-      .When(probe)
+      .When(probe, "with contexts = probe")
       .Choice<Precision>(
           "precision", Claims::kKept, &P::precision,
           {{"double", Precision::kDouble, "Decision sets have 64-bit numbers."},
@@ -118,7 +120,7 @@ OptionsFor<RoundContextsParams> RoundContextsOptions() {
           "The precision of decision sets and of the indices that are computed from them.")
       .Number("theta_norm", Claims::kKept, &P::theta_norm, InHalfOpen(0, 1), "a number in (0, 1]",
               "The norm of theta.")
-      .When([gap](const P& p) { return !gap(p); })
+      .When([gap](const P& p) { return !gap(p); }, "unless contexts = gap")
       .Choice<RewardKind>("reward", Claims::kKept, &P::reward,
                           {{"rademacher", RewardKind::kRademacher, "A reward is 1 or -1."},
                            {"bernoulli", RewardKind::kBernoulli, "A reward is 1 or 0, with contexts = gap."}},
@@ -127,6 +129,28 @@ OptionsFor<RoundContextsParams> RoundContextsOptions() {
       .Integer("agents", Claims::kChanged, &P::agents, 1, "The number M of agents.")
       .Required();
   return options;
+}
+
+namespace {
+
+absl::StatusOr<std::unique_ptr<World>> MakeRoundContexts(const RoundContextsParams& given,
+                                                         const WorldDraw& draw) {
+  RoundContextsParams params = given;
+  params.horizon = draw.horizon;
+  params.seed = draw.seed;
+  params.replicate = draw.replicate;
+  BANDANA_ASSIGN_OR_RETURN(RoundContexts contexts, RoundContexts::Create(params));
+  return std::make_unique<RoundContexts>(std::move(contexts));
+}
+
+}  // namespace
+
+WorldKind RoundContextsKind() {
+  return WithParams(WorldKind{.name = "contextual-linear",
+                              .sentence = "Every agent meets new arms in every round; the mean reward of "
+                                          "arm x is <theta, x>.",
+                              .time = TimeModel::kRound},
+                    RoundContextsOptions(), &MakeRoundContexts);
 }
 
 }  // namespace bandana

@@ -26,9 +26,9 @@ absl::StatusOr<MeanFunction> MeanFunctionOf(Link link, std::optional<double> rew
   if (link != Link::kPoisson) return MeanFunction::Create(link, 0);
   const double bound = reward_bound.value_or(kPoissonBound);
   if (!(bound == std::floor(bound) && bound >= 1 && bound <= MeanFunction::kMostBound)) {
-    return InvalidField(Part::kParams, "reward_bound", bound,
-                        fmt::format("a whole number from 1 to {} with environment.link = \"poisson\"",
-                                    MeanFunction::kMostBound));
+    return InvalidField(
+        Part::kParams, "reward_bound", bound,
+        fmt::format("a whole number from 1 to {} with link = \"poisson\"", MeanFunction::kMostBound));
   }
   return MeanFunction::Create(link, static_cast<Count>(bound));
 }

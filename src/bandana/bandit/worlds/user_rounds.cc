@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "bandana/core/check.h"
@@ -109,13 +110,21 @@ void DrawnRounds::DrawMargin() {
   double norm = 0;
   while (!(norm > 0)) {
     draws_.Normals(1, {x, static_cast<std::size_t>(d)});
+    if (multi()) x[0] = 0;
     for (int pass = 0; pass < 2; ++pass) {
       AddTimes(-Dot(x, direction_.data(), d), direction_.data(), x, d);
     }
     norm = Norm(x, d);
   }
   const double sign = draws_.Uniform() < 0.5 ? -1 : 1;
-  const double gap = kMarginGap * std::pow(draws_.Uniform(), 1 / problem_->params().margin);
+  const double share = std::pow(draws_.Uniform(), 1 / problem_->params().margin);
+  if (multi()) {
+    const double along = Shrink(d) / std::numbers::sqrt2;
+    Combine(along * sign * share, direction_.data(), along * std::sqrt(1 - share * share) / norm, x, x, d);
+    x[0] = along;
+    return;
+  }
+  const double gap = kMarginGap * share;
   const double half = Shrink(d) / 2;
   Combine(half * sign * gap, direction_.data(), half * kMarginAcross / norm, x, x, d);
   for (Index i = 0; i < d; ++i) x[d + i] = -x[i];

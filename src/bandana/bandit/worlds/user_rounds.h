@@ -76,6 +76,9 @@ class DrawnRounds final : public UserWorld {
   std::span<const double> Context(ArmId arm) override { return ContextOf(arm); }
   std::optional<double> Reward(ArmId arm) override { return rewards_.Reward(arm, Predictor(arm)); }
   double Gap(ArmId arm) const override;
+  double EstimationError(std::span<const double> thetas) const override {
+    return problem_->EstimationError(thetas);
+  }
 
   /// Returns ProjectedRounds where the problem allows it. It begins with the first round, so call it before
   /// Next.
@@ -145,6 +148,9 @@ class ProjectedRounds final : public UserWorld {
   std::optional<double> Reward(ArmId arm) override { return rewards_.Reward(arm, Predictor(arm)); }
 
   double Gap(ArmId arm) const override;
+  double EstimationError(std::span<const double> thetas) const override {
+    return problem_->EstimationError(thetas);
+  }
 
  private:
   const ActionMatrix& Contexts() override;  // ends the program: they are never drawn

@@ -6,9 +6,14 @@ namespace bandana::lab {
 
 const std::vector<std::string>& ClaimKindNames() {
   static const auto& names = *new std::vector<std::string>{
-      "falls",    "rises",   "below", "above",  "not-above", "not-below",  "within",
-      "at-least", "at-most", "grows", "equals", "delivers",  "inequality", "code"};
+      "falls",   "rises", "below",  "above",  "not-above", "not-below",  "within", "at-least",
+      "at-most", "grows", "equals", "prints", "delivers",  "inequality", "code"};
   return names;
+}
+
+const std::string& NameOf(Version version) {
+  static const auto& names = *new std::vector<std::string>{"", "printed", "ours"};
+  return names[static_cast<std::size_t>(version)];
 }
 
 std::string Filled(const std::string& text, const Bindings& bindings) {
@@ -27,6 +32,12 @@ std::string Filled(const std::string& text, const Bindings& bindings) {
   return filled;
 }
 
+const Json* BoundWhole(const std::string& text, const Bindings& bindings) {
+  if (text.size() < 2 || text.front() != '{' || text.back() != '}') return nullptr;
+  const auto bound = bindings.find(text.substr(1, text.size() - 2));
+  return bound == bindings.end() ? nullptr : &bound->second;
+}
+
 std::string TextOf(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
@@ -34,8 +45,8 @@ std::string TextOf(const Json& value) {
 }
 
 const std::vector<std::string>& CommonClaimKeys() {
-  static const auto& keys =
-      *new std::vector<std::string>{"says", "paper", "expected", "reason", "is", "for", "each", "not"};
+  static const auto& keys = *new std::vector<std::string>{"says", "paper", "version", "expected", "reason",
+                                                          "is",   "for",   "each",    "not"};
   return keys;
 }
 
@@ -47,6 +58,7 @@ const std::vector<std::string>& ClaimKeysOf(ClaimKind kind) {
   static const auto& growth =
       *new std::vector<std::string>{"of", "above", "let", "by", "at_most", "like", "tolerance"};
   static const auto& equality = *new std::vector<std::string>{"of", "than", "let", "place", "tolerance"};
+  static const auto& printed = *new std::vector<std::string>{"of", "let", "value", "factor"};
   static const auto& delivery = *new std::vector<std::string>{"of"};
   static const auto& inequality = *new std::vector<std::string>{"let", "that", "by"};
   static const auto& code = *new std::vector<std::string>{"of", "than", "judge", "factor"};
@@ -58,6 +70,8 @@ const std::vector<std::string>& ClaimKeysOf(ClaimKind kind) {
       return growth;
     case ClaimKind::kEquals:
       return equality;
+    case ClaimKind::kPrints:
+      return printed;
     case ClaimKind::kDelivers:
       return delivery;
     case ClaimKind::kInequality:

@@ -49,6 +49,7 @@ enum class ClaimKind {
   kAtMost,
   kGrows,
   kEquals,
+  kPrints,
   kDelivers,
   kInequality,
   kCode,
@@ -63,6 +64,16 @@ enum class By {
   kReplicate,  ///< replicate by replicate
 };
 
+/// Says whose algorithm a claim is about.
+enum class Version {
+  kNone,     ///< the claim is not about a version
+  kPrinted,  ///< the paper's algorithm, with its noise, widths, schedules and constants
+  kOurs,     ///< Bandana's default
+};
+
+/// Returns "", "printed" or "ours".
+const std::string& NameOf(Version version);
+
 enum class Places { kEvery, kSome, kFirst, kLast };
 
 /// One sentence of a paper, in a form that a run can confirm or not.
@@ -72,6 +83,7 @@ struct PaperClaim {
   std::string paper;     ///< where the paper says so: "p1 Fig. 2(a)"
   bool expected = true;  ///< whether we expect a run to confirm it
   std::string reason;    ///< why we do not expect it; empty if we do
+  Version version = Version::kNone;
   ClaimKind is = ClaimKind::kFalls;
 
   Bindings bindings;            ///< the values of `for`
@@ -86,6 +98,7 @@ struct PaperClaim {
   Formula factor = Formula(1);
   std::optional<Formula> at_most;  ///< the exponent that growth may have
   std::optional<Formula> like;     ///< the exponent that growth has
+  std::optional<Formula> value;    ///< the number that the paper prints
   double tolerance = 0;
   By by = By::kMean;
   std::optional<double> share;  ///< the share of the replicates in which it must be so
@@ -96,8 +109,33 @@ struct PaperClaim {
   std::shared_ptr<const std::map<std::string, Where>> where;  ///< the names of [where]
 };
 
+/// A line that a theorem gives for a series. `claim` has its words, its series `of`, and [where].
+struct Bound {
+  PaperClaim claim;
+  Series line;        ///< the series of the bound: `of` with the bound's formula as its metric
+  bool rate = false;  ///< whether the formula lacks its constant, which is then fitted at the last place
+};
+
+/// Something that a paper prints and that cannot be run as printed.
+struct NotRunnable {
+  std::string what;
+  std::string paper;
+  std::string reason;
+};
+
+/// Everything that an exhibit's file says beside its spec.
+struct ExhibitClaims {
+  std::vector<PaperClaim> claims;
+  std::vector<Bound> bounds;
+  std::vector<NotRunnable> not_runnable;
+  std::string stand_in;  ///< what stands in for data that is not public; empty: nothing does
+};
+
 /// Returns the text with the values of bound names instead of these names in braces.
 std::string Filled(const std::string& text, const Bindings& bindings);
+
+/// Returns the value of the name if the text is just a bound name in braces, or else null.
+const Json* BoundWhole(const std::string& text, const Bindings& bindings);
 
 /// Returns a value as a text for people.
 std::string TextOf(const Json& value);

@@ -31,4 +31,7 @@ absl::StatusOr<Finding> LinksByWalk(const Case& of);
 /// the default as `value`, and the claim cannot be judged if the option has another one.
 absl::StatusOr<Finding> DefaultIsBest(const Case& of);
 
+/// "number-is-best": the same for the number that `for` gives as `value`, whatever the option's default is.
+absl::StatusOr<Finding> NumberIsBest(const Case& of);
+
 }  // namespace bandana::lab

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -163,7 +164,39 @@ std::string FiguresAlong(const NamedLine& a, const NamedLine& b, const std::vect
                      }));
 }
 
+// Returns the largest relative difference that would not be clear at one of the places. Medians and
+// replicates have no standard error.
+std::optional<Resolution> ResolutionOf(const std::vector<SharedPlace>& places, const Comparison& comparison) {
+  if (comparison.is == ClaimKind::kEquals || comparison.by != By::kMean) return std::nullopt;
+  Resolution resolves;
+  for (const SharedPlace& place : places) {
+    if (place.a.size() < 2) return std::nullopt;
+    const double scale = std::min(std::abs(MeanOf(place.a).value), std::abs(MeanOf(place.b).value));
+    const double unclear = kClear * PairedDifference(place.a, place.b).se;
+    if (!(scale > 0)) return std::nullopt;
+    resolves.value = std::max(resolves.value, unclear / scale);
+  }
+  return resolves;
+}
+
+std::optional<Resolution> ResolutionOf(const Estimate& slope) {
+  if (!(slope.se > 0)) return std::nullopt;
+  return Resolution{kClear * slope.se, true};
+}
+
 }  // namespace
+
+Finding Prints(const NamedLine& a, double printed, double factor) {
+  const Estimate ours = MeanOf(a.line.y.front());
+  const double ratio = ours.value / printed;
+  Finding finding{ratio <= factor && ratio >= 1 / factor,
+                  fmt::format("the paper prints {}, {} has {} ({:+.1f} %)", Figure(printed), a.name,
+                              Figure(ours), 100 * (ratio - 1))};
+  finding.measured = ours.value;
+  finding.printed = printed;
+  if (a.line.y.front().size() > 1) finding.resolves = Resolution{kClear * ours.se / std::abs(printed)};
+  return finding;
+}
 
 Finding FallsOrRises(const NamedLine& a, bool rises) {
   const Line& line = a.line;
@@ -180,7 +213,8 @@ Finding FallsOrRises(const NamedLine& a, bool rises) {
   if (!overall) evidence += fmt::format("; no clear {} from the first to the last", rises ? "rise" : "fall");
   if (!turns.empty())
     evidence += fmt::format("; clearly {} at {}", rises ? "down" : "up", fmt::join(turns, ", "));
-  return {overall && turns.empty(), evidence};
+  const SharedPlace ends{line.x.back(), line.y.back(), line.y.front()};
+  return {overall && turns.empty(), evidence, ResolutionOf({ends}, {})};
 }
 
 absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const Comparison& comparison) {
@@ -195,10 +229,11 @@ absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const C
   }
   const bool holds = comparison.places == Places::kSome ? not_so.size() < counted.size() : not_so.empty();
   const bool along = a.kind == NamedLine::Kind::kAlong || b.kind == NamedLine::Kind::kAlong;
-  if (!along) return Finding{holds, FiguresOf(a, b, places.front(), comparison)};
+  const std::optional<Resolution> resolves = ResolutionOf(counted, comparison);
+  if (!along) return Finding{holds, FiguresOf(a, b, places.front(), comparison), resolves};
   std::string evidence = FiguresAlong(a, b, places, comparison);
   if (!holds) evidence += fmt::format("; {} at {}", Contrary(comparison), fmt::join(not_so, ", "));
-  return Finding{holds, evidence};
+  return Finding{holds, evidence, resolves};
 }
 
 namespace {
@@ -212,13 +247,14 @@ std::string ExponentInWords(const NamedLine& a, const Estimate& slope, double ra
 
 absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance) {
   BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
-  return Finding{slope.value <= rate + tolerance + kClear * slope.se, ExponentInWords(a, slope, rate)};
+  return Finding{slope.value <= rate + tolerance + kClear * slope.se, ExponentInWords(a, slope, rate),
+                 ResolutionOf(slope)};
 }
 
 absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance) {
   BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
   return Finding{std::abs(slope.value - rate) + kClear * slope.se <= tolerance,
-                 ExponentInWords(a, slope, rate)};
+                 ExponentInWords(a, slope, rate), ResolutionOf(slope)};
 }
 
 absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b, double rate,

@@ -27,6 +27,9 @@ struct Comparison {
 /// Compares two series at the places that both have. If there is no such place, it does not hold.
 absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const Comparison& comparison);
 
+/// Holds if the mean of `a`, which is one point, is within `factor` of the number that the paper prints.
+Finding Prints(const NamedLine& a, double printed, double factor);
+
 /// Holds if the exponent of growth is at most `rate`, up to kClear standard errors and `tolerance` for
 /// logarithms and lower orders.
 absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance);

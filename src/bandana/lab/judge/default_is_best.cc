@@ -27,21 +27,27 @@ std::optional<double> DefaultOf(const std::string& algorithm, const std::string&
   return std::nullopt;
 }
 
-}  // namespace
-
-absl::StatusOr<Finding> DefaultIsBest(const Case& of) {
+// Judges the value of the option that the claim names. With `is_default` it must also be the option's
+// default.
+absl::StatusOr<Finding> ValueIsBest(const Case& of, bool is_default) {
   const auto& series = std::get<Series>(*of.claim.of);
   const std::string key = AlongOf(series, of);
   const std::string algorithm = Filled("{algorithm.name}", of.bindings);
   const std::vector<const MeasuredPoint*> points = of.findings.Points(ChoiceOf(series, of));
   if (points.empty()) return absl::NotFoundError("the run has no point of " + algorithm);
-  const auto kind = points.front()->keys.find("environment.kind");
-  const std::optional<double> chosen =
-      DefaultOf(algorithm, kind == points.front()->keys.end() ? "" : TextOf(kind->second), key);
   const auto written = of.bindings.find("value");
-  if (!chosen.has_value() || written == of.bindings.end() || written->second != *chosen) {
-    return absl::NotFoundError(fmt::format("the default of {}'s {} is {}", algorithm, key,
-                                           chosen.has_value() ? fmt::format("{}", *chosen) : "no number"));
+  std::optional<double> chosen;
+  if (written != of.bindings.end() && written->second.is_number()) chosen = written->second.get<double>();
+  if (!chosen.has_value()) return absl::NotFoundError("the claim has no number called value");
+  if (is_default) {
+    const auto kind = points.front()->keys.find("environment.kind");
+    const std::optional<double> fallback =
+        DefaultOf(algorithm, kind == points.front()->keys.end() ? "" : TextOf(kind->second), key);
+    if (chosen != fallback) {
+      return absl::NotFoundError(
+          fmt::format("the default of {}'s {} is {}", algorithm, key,
+                      fallback.has_value() ? fmt::format("{}", *fallback) : "no number"));
+    }
   }
   std::map<double, std::vector<double>> logs;  // of the median regrets, by value of the option
   for (const MeasuredPoint* point : points) {
@@ -50,7 +56,8 @@ absl::StatusOr<Finding> DefaultIsBest(const Case& of) {
     BANDANA_ASSIGN_OR_RETURN(const Sample sample, point->Final("regret"));
     logs[value->second.get<double>()].push_back(std::log(MedianOf(sample)));
   }
-  if (!logs.contains(*chosen)) return absl::NotFoundError(fmt::format("no point has the default of {}", key));
+  if (!logs.contains(*chosen))
+    return absl::NotFoundError(fmt::format("no point has the value {} of {}", *chosen, key));
   BANDANA_ASSIGN_OR_RETURN(const double factor, NumberOf(of.claim.factor, of));
   std::map<double, double> scores;
   for (const auto& [value, medians] : logs) {
@@ -67,5 +74,10 @@ absl::StatusOr<Finding> DefaultIsBest(const Case& of) {
   }
   return Finding{holds, fmt::format("{}", fmt::join(words, "; "))};
 }
+
+}  // namespace
+
+absl::StatusOr<Finding> DefaultIsBest(const Case& of) { return ValueIsBest(of, true); }
+absl::StatusOr<Finding> NumberIsBest(const Case& of) { return ValueIsBest(of, false); }
 
 }  // namespace bandana::lab

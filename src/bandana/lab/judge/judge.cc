@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -54,21 +55,78 @@ absl::StatusOr<Finding> JudgeGrowth(const Case& of) {
   return GrowsLike(excess, rate, of.claim.tolerance);
 }
 
+DpGuarantee GuaranteeOf(const Json& json) {
+  return {json["epsilon"].get<double>(), json["delta"].get<double>()};
+}
+
+// Returns what was asked for and the weakest guarantee that the unit asked for has. Without a guarantee, the
+// delivered epsilon is infinite.
+OtherGuarantee GuaranteesOf(const Json& privacy) {
+  const DpGuarantee asked = GuaranteeOf(privacy["nominal"]);
+  const auto found = [&](const char* key) {
+    const auto it = privacy.find(key);
+    return it != privacy.end() && !it->is_null() ? &*it : nullptr;
+  };
+  const Json* weakest = found("weakest");
+  const Json* delivered = found("delivered");
+  if (weakest == nullptr && delivered != nullptr && !delivered->empty()) weakest = &delivered->front();
+  if (weakest == nullptr || found("void") != nullptr) return {asked, {HUGE_VAL, 1}};
+  return {asked, GuaranteeOf(*weakest)};
+}
+
+// Returns the guarantees that differ from what was asked for, at the points of the claim. A delivered epsilon
+// within a tenth below the asked one is the slack of a calibration, and is not another guarantee.
+std::vector<OtherGuarantee> OtherGuaranteesOf(const std::vector<Case>& cases) {
+  std::map<std::pair<double, double>, OtherGuarantee> others;
+  for (const Case& of : cases) {
+    for (const Series* series : SeriesOf(of.claim)) {
+      for (const MeasuredPoint* point : of.findings.Points(ChoiceOf(*series, of))) {
+        const auto privacy = point->json->find("privacy");
+        if (privacy == point->json->end() || (*privacy)["nominal"].is_null()) continue;
+        const OtherGuarantee both = GuaranteesOf(*privacy);
+        const double ratio = both.delivered.epsilon / both.asked.epsilon;
+        if (ratio > 0.9 && ratio <= 1 + 1e-9 && both.delivered.delta <= both.asked.delta) continue;
+        others[{both.asked.epsilon, both.delivered.epsilon}] = both;
+      }
+    }
+  }
+  std::vector<OtherGuarantee> list;
+  for (const auto& [epsilons, other] : others) list.push_back(other);
+  return list;
+}
+
+std::string InWords(const std::vector<OtherGuarantee>& others) {
+  std::vector<std::string> words;
+  for (const OtherGuarantee& other : others) {
+    words.push_back(std::isfinite(other.delivered.epsilon)
+                        ? fmt::format("epsilon = {:.3g} where {:.3g} is asked", other.delivered.epsilon,
+                                      other.asked.epsilon)
+                        : fmt::format("no guarantee where {:.3g} is asked", other.asked.epsilon));
+  }
+  return fmt::format("The run delivers {}", fmt::join(words, ", "));
+}
+
+absl::StatusOr<Finding> JudgePrinted(const Case& of) {
+  BANDANA_ASSIGN_OR_RETURN(const NamedLine line, LineOf(*of.claim.of, of));
+  BANDANA_ASSIGN_OR_RETURN(const double printed, NumberOf(*of.claim.value, of));
+  BANDANA_ASSIGN_OR_RETURN(const double factor, NumberOf(of.claim.factor, of));
+  if (line.line.x.size() != 1) return absl::NotFoundError(line.name + " is not one point");
+  if (printed == 0) return absl::NotFoundError("a printed number of 0 has no relative difference");
+  return Prints(line, printed, factor);
+}
+
 // Compares the guarantee that the noise delivers with the nominal one.
 absl::StatusOr<Finding> JudgeDelivery(const Case& of) {
   BANDANA_ASSIGN_OR_RETURN(const MeasuredPoint* point,
                            of.findings.ThePoint(ChoiceOf(std::get<Series>(*of.claim.of), of)));
   const Json& privacy = (*point->json)["privacy"];
   if (privacy["nominal"].is_null()) return absl::NotFoundError("the point has no nominal guarantee");
-  if (privacy["delivered"].empty()) return absl::NotFoundError("nothing is delivered");
-  const Json& delivered = privacy["delivered"][0];
-  const auto figure = [](const Json& guarantee, const char* key) { return guarantee[key].get<double>(); };
-  const bool holds = figure(delivered, "epsilon") <= figure(privacy["nominal"], "epsilon") &&
-                     figure(delivered, "delta") <= figure(privacy["nominal"], "delta");
-  return Finding{holds,
-                 fmt::format("asked ({:.3g}, {:.3g}), delivered ({:.3g}, {:.3g})",
-                             figure(privacy["nominal"], "epsilon"), figure(privacy["nominal"], "delta"),
-                             figure(delivered, "epsilon"), figure(delivered, "delta"))};
+  const OtherGuarantee other = GuaranteesOf(privacy);
+  const bool holds =
+      other.delivered.epsilon <= other.asked.epsilon && other.delivered.delta <= other.asked.delta;
+  if (!std::isfinite(other.delivered.epsilon)) return Finding{false, "no guarantee is delivered"};
+  return Finding{holds, fmt::format("asked ({:.3g}, {:.3g}), delivered ({:.3g}, {:.3g})", other.asked.epsilon,
+                                    other.asked.delta, other.delivered.epsilon, other.delivered.delta)};
 }
 
 absl::StatusOr<Finding> JudgeInequality(const Case& of) {
@@ -102,6 +160,8 @@ absl::StatusOr<Finding> JudgeCase(const Case& of) {
       return JudgeTrend(of);
     case ClaimKind::kGrows:
       return JudgeGrowth(of);
+    case ClaimKind::kPrints:
+      return JudgePrinted(of);
     case ClaimKind::kDelivers:
       return JudgeDelivery(of);
     case ClaimKind::kInequality:
@@ -123,8 +183,7 @@ std::string CaseInWords(const Case& of) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-absl::StatusOr<Finding> JudgeAll(const PaperClaim& claim, const Findings& findings) {
-  BANDANA_ASSIGN_OR_RETURN(const std::vector<Case> cases, CasesOf(claim, findings));
+absl::StatusOr<Finding> JudgeAll(const PaperClaim& claim, const std::vector<Case>& cases) {
   Finding all{true, ""};
   for (const Case& each : cases) {
     BANDANA_ASSIGN_OR_RETURN(const Finding one, JudgeCase(each));
@@ -133,6 +192,12 @@ absl::StatusOr<Finding> JudgeAll(const PaperClaim& claim, const Findings& findin
     if (cases.size() > 1 && claim.is == ClaimKind::kInequality) all.evidence += CaseInWords(each) + ": ";
     all.evidence += one.evidence;
     if (cases.size() > 1 && !one.holds) all.evidence += " (not so)";
+    if (one.resolves.has_value() &&
+        (!all.resolves.has_value() || one.resolves->value > all.resolves->value)) {
+      all.resolves = one.resolves;
+    }
+    all.measured = cases.size() == 1 ? one.measured : std::nullopt;
+    all.printed = cases.size() == 1 ? one.printed : std::nullopt;
   }
   if (claim.negated) all.holds = !all.holds;
   return all;
@@ -141,8 +206,14 @@ absl::StatusOr<Finding> JudgeAll(const PaperClaim& claim, const Findings& findin
 }  // namespace
 
 Verdict Judge(const PaperClaim& claim, const Findings& findings) {
-  Verdict verdict{.claim = claim.says, .paper = claim.paper, .expected = claim.expected};
-  const absl::StatusOr<Finding> finding = JudgeAll(claim, findings);
+  Verdict verdict{.claim = claim.says,
+                  .paper = claim.paper,
+                  .expected = claim.expected,
+                  .version = NameOf(claim.version),
+                  .reason = claim.reason};
+  const absl::StatusOr<std::vector<Case>> cases = CasesOf(claim, findings);
+  const absl::StatusOr<Finding> finding =
+      cases.ok() ? JudgeAll(claim, *cases) : absl::StatusOr<Finding>(cases.status());
   if (!finding.ok()) {
     verdict.judged = false;
     verdict.evidence = "cannot be judged: " + std::string(finding.status().message());
@@ -150,8 +221,31 @@ Verdict Judge(const PaperClaim& claim, const Findings& findings) {
   }
   verdict.holds = finding->holds;
   verdict.evidence = finding->evidence;
+  verdict.resolves = finding->resolves;
+  verdict.measured = finding->measured;
+  verdict.printed = finding->printed;
+  verdict.delivers = OtherGuaranteesOf(*cases);
+  if (!verdict.delivers.empty()) verdict.evidence += ". " + InWords(verdict.delivers);
   if (!claim.expected) verdict.evidence += ". Not expected to hold: " + claim.reason;
   return verdict;
+}
+
+absl::StatusOr<BoundLine> Draw(const Bound& bound, const Findings& findings) {
+  const Case of{bound.claim, bound.claim.bindings, findings};
+  BANDANA_ASSIGN_OR_RETURN(const NamedLine measured, LineOf(*bound.claim.of, of));
+  BANDANA_ASSIGN_OR_RETURN(const NamedLine line, LineOf(bound.line, of));
+  if (measured.line.x.empty()) return absl::NotFoundError(measured.name + " has no place");
+  BoundLine drawn{.of = measured.name, .along = AlongOf(bound.line, of)};
+  for (std::size_t i = 0; i < measured.line.x.size(); ++i) {
+    drawn.x.push_back(measured.line.x[i]);
+    drawn.measured.push_back(MeanOf(measured.line.y[i]));
+    drawn.bound.push_back(MeanOf(line.line.y[i]).value);
+  }
+  if (bound.rate) {
+    const double constant = drawn.measured.back().value / drawn.bound.back();
+    for (double& value : drawn.bound) value *= constant;
+  }
+  return drawn;
 }
 
 }  // namespace bandana::lab

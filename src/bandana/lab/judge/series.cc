@@ -16,28 +16,11 @@ namespace {
 
 bool IsSpecKey(const std::string& name) { return name.find('.') != std::string::npos || name == "horizon"; }
 
-// Returns the name if the text is just a bound name in braces.
-const Json* BoundWhole(const std::string& text, const Bindings& bindings) {
-  if (text.size() < 2 || text.front() != '{' || text.back() != '}') return nullptr;
-  const auto bound = bindings.find(text.substr(1, text.size() - 2));
-  return bound == bindings.end() ? nullptr : &bound->second;
-}
-
 Json FilledValue(const Json& value, const Bindings& bindings) {
   if (!value.is_string()) return value;
   const std::string text = value.get<std::string>();
   if (const Json* bound = BoundWhole(text, bindings)) return *bound;
   return Filled(text, bindings);
-}
-
-std::vector<const Series*> SeriesOf(const PaperClaim& claim) {
-  std::vector<const Series*> all;
-  for (const std::optional<Operand>* operand : {&claim.of, &claim.than, &claim.above}) {
-    if (!operand->has_value()) continue;
-    if (const auto* series = std::get_if<Series>(&**operand)) all.push_back(series);
-  }
-  for (const auto& [name, series] : claim.let) all.push_back(&series);
-  return all;
 }
 
 absl::Status NoNumber(const std::string& key) {
@@ -89,7 +72,7 @@ std::optional<double> PlaceOf(const MeasuredPoint& point, const std::string& alo
     return it->second.get<double>();
   }
   const auto none = [](const std::string& name) -> absl::StatusOr<double> {
-    return absl::NotFoundError("a place has no metric " + name);
+    return absl::NotFoundError("a point of the series has no metric " + name);
   };
   const absl::StatusOr<double> place = formula->Evaluate(
       {.name = none, .key = [&](const std::string& key) { return KeyAt(point, key, {}, none); }});
@@ -142,10 +125,10 @@ absl::StatusOr<Line> LineOverTime(const Series& series, const MeasuredPoint& poi
       if (name == "regret") return regret[i];
       return absl::NotFoundError("the run has no curve of " + name);
     };
-    BANDANA_ASSIGN_OR_RETURN(const double y,
-                             series.metric.Evaluate({.name = value, .key = [&](const std::string& key) {
-                                                       return KeyAt(point, key, of.bindings, value);
-                                                     }}));
+    const auto key_of = [&](const std::string& key) -> absl::StatusOr<double> {
+      return key == "t" ? curve.t[i] : KeyAt(point, key, of.bindings, value);
+    };
+    BANDANA_ASSIGN_OR_RETURN(const double y, series.metric.Evaluate({.name = value, .key = key_of}));
     line.x.push_back(curve.t[i]);
     line.y.push_back({y});
   }
@@ -264,6 +247,16 @@ absl::StatusOr<double> FunctionOf(const std::string& function, const NamedLine& 
 }
 
 }  // namespace
+
+std::vector<const Series*> SeriesOf(const PaperClaim& claim) {
+  std::vector<const Series*> all;
+  for (const std::optional<Operand>* operand : {&claim.of, &claim.than, &claim.above}) {
+    if (!operand->has_value()) continue;
+    if (const auto* series = std::get_if<Series>(&**operand)) all.push_back(series);
+  }
+  for (const auto& [name, series] : claim.let) all.push_back(&series);
+  return all;
+}
 
 Choice ChoiceOf(const Series& series, const Case& of) {
   Choice choice;

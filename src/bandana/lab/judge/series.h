@@ -28,6 +28,9 @@ struct Case {
   const Findings& findings;
 };
 
+/// Returns the series that a claim names.
+std::vector<const Series*> SeriesOf(const PaperClaim& claim);
+
 /// Returns the points of a series.
 Choice ChoiceOf(const Series& series, const Case& of);
 

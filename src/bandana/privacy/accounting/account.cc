@@ -392,8 +392,9 @@ absl::Status CheckEvent(std::size_t i, const Event& event) {
                          "replace-one: what a shuffle promises is proved for that alone");
   }
   if (event.unit.empty()) {
-    return InvalidInput(
-        {.message = "missing", .key = Key(i, "unit"), .accepted = "what is protected: client, record, ..."});
+    return InvalidInput({.message = "missing",
+                         .key = Key(i, "unit"),
+                         .accepted = "the unit that is protected: client, record, ..."});
   }
   if (!(event.count >= 1 && event.count <= kMostCount && event.count == std::floor(event.count))) {
     return InvalidOption(Key(i, "count"), event.count, "a whole number from 1 to 1e9");
@@ -464,9 +465,9 @@ const std::vector<MechanismKind>& MechanismKinds() {
     const MechanismParameter l2{"sensitivity", "l2, of the whole vector", kLeast, kMost, false};
     const MechanismParameter l1{"sensitivity", "l1, of the whole vector", kLeast, kMost, false};
     const MechanismParameter dimension{"dimension", "numbers in the vector", 1, kMost, true};
-    const MechanismParameter epsilon{"epsilon", "of one release", kLeast, kMostEpsilon, false};
+    const MechanismParameter epsilon{"epsilon", "the epsilon of one release", kLeast, kMostEpsilon, false};
     const MechanismParameter sigma{"sigma", "standard deviation of the noise", kLeast, 1e21, false};
-    const MechanismParameter scale{"scale", "of the noise", kLeast, 1e21, false};
+    const MechanismParameter scale{"scale", "the scale of the noise", kLeast, 1e21, false};
     return new std::vector<MechanismKind>{
         {"gaussian", "normal noise, also rounded to a grid", {sigma, l2}},
         {"discrete-gaussian", "exp(-x^2/(2 sigma^2)) on the integers", {sigma, l2, dimension}},
@@ -477,17 +478,18 @@ const std::vector<MechanismKind>& MechanismKinds() {
         {"pure-dp", "any epsilon-DP release; randomised response", {epsilon}},
         {"approximate-dp",
          "any (epsilon, delta)-DP release",
-         {epsilon, {"delta", "of one release", 1e-300, 1 - 1e-9, false}}},
-        {"zcdp", "any rho-zCDP release", {{"rho", "of one release", 1e-18, 1e6, false}}},
-        {"gdp", "any mu-GDP release", {{"mu", "of one release", kLeast, kMostEpsilon, false}}},
+         {epsilon, {"delta", "the delta of one release", 1e-300, 1 - 1e-9, false}}},
+        {"zcdp", "any rho-zCDP release", {{"rho", "the rho of one release", 1e-18, 1e6, false}}},
+        {"gdp", "any mu-GDP release", {{"mu", "the mu of one release", kLeast, kMostEpsilon, false}}},
         {"shuffle-sum",
          "sums with Bin(trials, 1/2) noise on each coordinate",
          {{"trials", "noise bits on one coordinate, of honest clients together", 1, 1e12, true},
           {"sensitivity", "in whole steps, on each coordinate", 1, 1e9, true},
-          {"coordinates", "that one unit may change", 1, 1e9, true}}},
+          {"coordinates", "the coordinates that one unit may change", 1, 1e9, true}}},
         {"shuffled-ldp",
          "shuffled reports of an epsilon0-LDP randomizer",
-         {{"epsilon0", "of one report", 1e-6, 50, false}, {"n", "reports", 1, 1e15, true}}}};
+         {{"epsilon0", "the epsilon of one report", 1e-6, 50, false},
+          {"n", "the number of reports", 1, 1e15, true}}}};
   }();
   return *kKinds;
 }

@@ -12,8 +12,8 @@
 #include "bandana/privacy/guarantee.h"
 
 /// Computes the guarantee of a list of releases that is fixed in advance: the mechanisms, their parameters
-/// and their number do not depend on what was released. What they compute may depend on it. If budgets are
-/// chosen along the way, see accounting/filter.h. Proof: docs/proofs/accounting.md.
+/// and their number do not depend on what was released. What they compute may depend on it. Budgets
+/// that are chosen along the way are not covered. Proof: docs/proofs/accounting.md.
 namespace bandana {
 
 /// A numeric parameter of a mechanism.

@@ -250,11 +250,6 @@ PrivacyLossDistribution PrivacyLossDistribution::Coarsened(double spacing) const
   return builder.Finish(infinity_mass_);
 }
 
-PrivacyLossDistribution PrivacyLossDistribution::Compose(const PrivacyLossDistribution& other) const {
-  const Repeated list[] = {{this, 1}, {&other, 1}};
-  return ComposeAll(list);
-}
-
 PrivacyLossDistribution PrivacyLossDistribution::SelfCompose(std::int64_t count,
                                                              const ComposeOptions& options) const {
   const Repeated list[] = {{this, count}};

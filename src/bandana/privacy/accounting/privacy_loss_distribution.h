@@ -13,8 +13,7 @@
 /// Koskela, J. Jälkö and A. Honkela 2020; Y. Zhu, J. Dong and Y.-X. Wang 2022). The results of Delta and
 /// Epsilon are never below the truth, rounding included. Proof: docs/proofs/accounting.md.
 ///
-/// They serve lists of releases that are fixed in advance. If budgets are chosen along the way, use
-/// accounting/filter.h.
+/// They serve lists of releases that are fixed in advance, not budgets that are chosen along the way.
 namespace bandana {
 
 /// One outcome, or all outcomes with the same ratio: its loss ln(P/Q) and its mass under P. Both are taken as
@@ -70,7 +69,6 @@ class PrivacyLossDistribution {
   /// grid are composed first, and the result has the coarsest grid.
   static PrivacyLossDistribution ComposeAll(std::span<const Repeated> list, const ComposeOptions& options);
   static PrivacyLossDistribution ComposeAll(std::span<const Repeated> list) { return ComposeAll(list, {}); }
-  PrivacyLossDistribution Compose(const PrivacyLossDistribution& other) const;
   PrivacyLossDistribution SelfCompose(std::int64_t count) const { return SelfCompose(count, {}); }
   PrivacyLossDistribution SelfCompose(std::int64_t count, const ComposeOptions& options) const;
 

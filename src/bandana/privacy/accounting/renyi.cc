@@ -55,12 +55,6 @@ const std::array<double, RenyiCurve::kOrders>& RenyiCurve::Orders() {
   return kGrid;
 }
 
-std::size_t RenyiCurve::NearestOrder(double order) {
-  BANDANA_CHECK(order > 1);
-  const double i = std::round(20 * std::log10(order - 1) + 60);
-  return static_cast<std::size_t>(std::clamp(i, 0.0, static_cast<double>(kOrders - 1)));
-}
-
 RenyiCurve RenyiCurve::Unbounded() {
   RenyiCurve curve;
   curve.values_.fill(kInfinity);

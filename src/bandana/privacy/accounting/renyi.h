@@ -7,8 +7,8 @@
 
 /// Renyi differential privacy on a fixed set of orders: epsilon(alpha) bounds the Renyi divergence of order
 /// alpha between the output laws of neighbours, in both directions. I. Mironov, CSF 2017. Curves add under
-/// composition, also if the mechanisms are chosen along the way. If the budgets are, too, see
-/// accounting/filter.h. Proof: docs/proofs/accounting.md.
+/// composition, also if the mechanisms are chosen along the way, but not if their budgets are. Proof:
+/// docs/proofs/accounting.md.
 namespace bandana {
 
 /// Convert to (epsilon, delta)-DP at one order: C. Canonne, G. Kamath and T. Steinke, "The discrete Gaussian
@@ -21,8 +21,6 @@ class RenyiCurve {
   /// The orders are 1 + 10^(i/20) for i = -60, ..., 140.
   static constexpr std::size_t kOrders = 201;
   static const std::array<double, kOrders>& Orders();
-  /// Returns the index of the curve's order that is nearest to `order`.
-  static std::size_t NearestOrder(double order);
 
   /// Makes a curve that is 0 at every order: no loss.
   RenyiCurve() { values_.fill(0); }

@@ -51,18 +51,4 @@ double ZcdpEpsilon(double delta, double rho) {
   return LeastOverOrders([&](double order) { return RenyiToEpsilon(delta, order, order * rho); });
 }
 
-double ZcdpBudget(double epsilon, double delta) {
-  BANDANA_CHECK(epsilon > 0 && delta > 0 && delta < 1);
-  double high = 1;
-  while (ZcdpEpsilon(delta, high) <= epsilon) high *= 2;
-  double low = high;
-  while (low > 0 && ZcdpEpsilon(delta, low) > epsilon) low /= 2;
-  while (high - low > 1e-12 * low) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) break;
-    (ZcdpEpsilon(delta, middle) <= epsilon ? low : high) = middle;
-  }
-  return low * (1 - 1e-11);
-}
-
 }  // namespace bandana

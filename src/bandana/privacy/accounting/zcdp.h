@@ -12,8 +12,4 @@ namespace bandana {
 double ZcdpDelta(double epsilon, double rho);
 double ZcdpEpsilon(double delta, double rho);
 
-/// Returns a rho that delivers (epsilon, delta). It is below the largest one by a relative 1e-11, more than
-/// the slack of a ZcdpFilter.
-double ZcdpBudget(double epsilon, double delta);
-
 }  // namespace bandana

@@ -305,18 +305,22 @@ absl::StatusOr<LocalBudget> LargestLocalEpsilon(DpGuarantee guarantee, Count n) 
   return LocalBudget{epsilon0, guarantee, AmplificationMethod::kNumerical};
 }
 
-absl::StatusOr<LocalBudget> PaperLocalEpsilon(DpGuarantee guarantee, Count n) {
+absl::StatusOr<double> PaperLocalEpsilon(DpGuarantee guarantee, Count n) {
   BANDANA_RETURN_IF_ERROR(ValidateEpsilon("epsilon", guarantee.epsilon));
   BANDANA_RETURN_IF_ERROR(ValidateDelta(guarantee.delta));
   BANDANA_RETURN_IF_ERROR(ValidateUsers(n));
-  const double epsilon = guarantee.epsilon;
-  const auto excess = [&](double epsilon0) { return ClosedForm(epsilon0, n, guarantee.delta) - epsilon; };
-  const double most = ClosedFormRange(n, guarantee.delta);
-  if (!(most > epsilon && excess(epsilon) < 0)) {
-    return LocalBudget{epsilon, {epsilon, 0}, AmplificationMethod::kLocal};
+  constexpr double kMost = 600;  // exp(kMost) is finite
+  const auto excess = [&](double epsilon0) {
+    return ClosedForm(epsilon0, n, guarantee.delta) - guarantee.epsilon;
+  };
+  if (!(excess(kMost) > 0)) {
+    return InvalidField(Part::kPrivacy, "epsilon", guarantee.epsilon, "one whose epsilon0 is below 600");
   }
-  const double epsilon0 = excess(most) <= 0 ? most : InnerEnd(most, epsilon, excess);
-  return LocalBudget{epsilon0, guarantee, AmplificationMethod::kClosed};
+  double inside = guarantee.epsilon;
+  while (excess(inside) > 0) inside /= 2;
+  double outside = inside;
+  while (!(excess(outside) > 0)) outside = std::min(kMost, 2 * outside);
+  return InnerEnd(outside, inside, excess);  // P2, Algorithm 3, line 8
 }
 
 }  // namespace bandana

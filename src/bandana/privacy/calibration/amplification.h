@@ -31,7 +31,6 @@ absl::StatusOr<double> NumericalAmplification(double epsilon0, Count n, double d
 enum class AmplificationMethod {
   kLocal,      ///< epsilon0 = epsilon: the report alone has the guarantee, against anyone who sees it
   kNumerical,  ///< Theorem 3.2, computed numerically
-  kClosed,     ///< Theorem 3.1
 };
 
 struct LocalBudget {
@@ -44,8 +43,10 @@ struct LocalBudget {
 /// of relative width 1e-9, and never less than epsilon.
 absl::StatusOr<LocalBudget> LargestLocalEpsilon(DpGuarantee guarantee, Count n);
 
-/// Returns P2's epsilon0: the largest in the range of Theorem 3.1 at which the closed form gives the
-/// guarantee. It is the lower end of a bracket of relative width 1e-9, and never less than epsilon.
-absl::StatusOr<LocalBudget> PaperLocalEpsilon(DpGuarantee guarantee, Count n);
+/// Returns P2's epsilon0 as printed, f^-1(epsilon): the largest at which Theorem 3.1's formula gives at most
+/// epsilon, whether or not the theorem holds there. With few users it is below epsilon, and above
+/// ln(n/(16 ln(2/delta))) the theorem promises nothing. It is the lower end of a bracket of relative width
+/// 1e-9.
+absl::StatusOr<double> PaperLocalEpsilon(DpGuarantee guarantee, Count n);
 
 }  // namespace bandana

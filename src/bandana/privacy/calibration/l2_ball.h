@@ -30,7 +30,7 @@ struct L2BallSetting {
 };
 
 /// Computes the setting. dimension from 1 to 10^6, epsilon from 1e-6 to 30. Errors name `dimension`,
-/// `privacy.epsilon`, `radius`.
+/// `epsilon`, `radius`.
 absl::StatusOr<L2BallSetting> SetUpL2Ball(L2BallRandomizer randomizer, std::int64_t dimension, double epsilon,
                                           double radius);
 

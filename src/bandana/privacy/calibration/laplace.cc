@@ -33,8 +33,7 @@ absl::StatusOr<DiscreteLaplaceSetting> TightDiscreteLaplace(double epsilon, std:
   BANDANA_RETURN_IF_ERROR(CheckPositive("epsilon", epsilon));
   constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 52;
   if (!(units >= 1 && units <= kMostUnits)) {
-    return InvalidField(Part::kPrivacy, "sensitivity", fmt::format("{}", units),
-                        "1 to 2^52 units of the grid");
+    return InvalidOption("sensitivity", fmt::format("{}", units), "1 to 2^52 units of the grid");
   }
   // Powers of two times `units` are exact, and so is every test below.
   auto scaled = static_cast<double>(units);

@@ -36,26 +36,6 @@ absl::StatusOr<double> VectorSensitivity(VectorShape shape, std::int64_t dimensi
   return neighbours == Neighbours::kReplaceOne ? 2 * longest : longest;
 }
 
-absl::StatusOr<double> BoxSensitivity(std::span<const Interval> bounds, Norm norm, Neighbours neighbours) {
-  double total = 0;
-  for (const Interval& bound : bounds) {
-    if (!(std::isfinite(bound.low) && std::isfinite(bound.high) && bound.low <= bound.high)) {
-      return InvalidOption("bounds", fmt::format("[{}, {}]", bound.low, bound.high),
-                           "finite intervals, low <= high");
-    }
-    const double side = neighbours == Neighbours::kReplaceOne
-                            ? NextUp(bound.high - bound.low)
-                            : std::max(std::abs(bound.low), std::abs(bound.high));
-    if (bound.low == bound.high && neighbours == Neighbours::kReplaceOne) continue;
-    total = NextUp(total + (norm == Norm::kL1 ? side : ProductUp(side, side)));
-  }
-  const double sensitivity = norm == Norm::kL1 ? total : SqrtUp(total);
-  if (!std::isfinite(sensitivity)) {
-    return InvalidOption("bounds", "their size", "intervals whose squares add up to a finite number");
-  }
-  return sensitivity;
-}
-
 absl::StatusOr<double> SymmetricSensitivity(std::int64_t dimension, double squared_norm,
                                             Neighbours neighbours) {
   BANDANA_RETURN_IF_ERROR(CheckDimension(dimension));

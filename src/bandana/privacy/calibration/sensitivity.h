@@ -23,10 +23,6 @@ enum class VectorShape { kBox, kL1Ball, kL2Ball };
 absl::StatusOr<double> VectorSensitivity(VectorShape shape, std::int64_t dimension, double bound, Norm norm,
                                          Neighbours neighbours);
 
-/// Returns the sensitivity of a sum of vectors in a box. Each side has its own interval, which need not be
-/// symmetric. Errors name `bounds`.
-absl::StatusOr<double> BoxSensitivity(std::span<const Interval> bounds, Norm norm, Neighbours neighbours);
-
 /// Returns the sensitivity, against SymmetricNoise, of a sum of matrices v v' with |v|_2^2 <= squared_norm
 /// and v of `dimension` entries: the norm |.|_F/sqrt2 of the largest change by one record. For replace-one it
 /// is squared_norm itself (divided by sqrt2 if the dimension is 1).

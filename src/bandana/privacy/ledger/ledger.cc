@@ -112,10 +112,10 @@ absl::StatusOr<Report> Ledger::Once(const ReleaseKey& key, const Cost& cost, con
                                     absl::FunctionRef<absl::StatusOr<Report>()> draw) {
   BANDANA_RETURN_IF_ERROR(failed_);
   if (const auto it = journal_.find(key); it != journal_.end()) return it->second;
-  if (units.empty()) return absl::InvalidArgumentError("a charge that names nobody");
+  if (units.empty()) return absl::InvalidArgumentError("a charge must name at least one unit");
   if (units.count() > UnitRanges::kMostUnits) {
-    return absl::InvalidArgumentError(
-        fmt::format("a charge of {} units, and {} is the most", units.count(), UnitRanges::kMostUnits));
+    return absl::InvalidArgumentError(fmt::format("a charge names {} units, but at most {} are accepted",
+                                                  units.count(), UnitRanges::kMostUnits));
   }
   LedgerEntry entry{.key = key, .guarantee = cost.guarantee, .loss = cost.loss, .units = units};
   BANDANA_RETURN_IF_ERROR(

@@ -165,7 +165,7 @@ class Scanner {
 };
 
 absl::Status NotARecord(std::string_view what) {
-  return absl::DataLossError(fmt::format("the line is no {}", what));
+  return absl::DataLossError(fmt::format("the line is not a {}", what));
 }
 
 }  // namespace

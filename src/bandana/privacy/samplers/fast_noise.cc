@@ -38,19 +38,6 @@ class GammaLaw {
 
 }  // namespace
 
-void FillStandardNormal(std::span<double> out, NoiseGen& gen) {
-  for (double& x : out) x = StandardNormal(gen);
-}
-
-void FillStandardLaplace(std::span<double> out, NoiseGen& gen) {
-  for (double& x : out) x = StandardLaplace(gen);
-}
-
-double StandardGamma(double shape, NoiseGen& gen) {
-  const GammaLaw law(shape);
-  return law.scale() * (1 + law.Excess(gen));
-}
-
 double SumOfLaplace(std::uint64_t n, NoiseGen& gen) {
   if (n == 0) return 0;
   const GammaLaw law(static_cast<double>(n));

@@ -11,18 +11,9 @@
 /// stream and are the same on every x86-64-v3 machine; core/distributions.h says why.
 namespace bandana {
 
-/// Fills `out` with draws of StandardNormal. The exact counterpart is RoundedNormal.
-void FillStandardNormal(std::span<double> out, NoiseGen& gen);
-
-/// Fills `out` with draws of StandardLaplace. The exact counterpart is DiscreteLaplace.
-void FillStandardLaplace(std::span<double> out, NoiseGen& gen);
-
-/// Draws from the density x^(shape - 1) exp(-x)/Gamma(shape); 1 <= shape <= 2^62. G. Marsaglia and W. W.
-/// Tsang, "A simple method for generating gamma variables", ACM TOMS 26(3), 2000.
-double StandardGamma(double shape, NoiseGen& gen);
-
 /// Draws the sum of n independent standard Laplace variables in O(1), as the difference of two gamma
-/// variables of shape n; n <= 2^62. Returns 0 for n = 0.
+/// variables of shape n (G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables", ACM
+/// TOMS 26(3), 2000); n <= 2^62. Returns 0 for n = 0.
 double SumOfLaplace(std::uint64_t n, NoiseGen& gen);
 
 }  // namespace bandana
