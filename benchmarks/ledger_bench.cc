@@ -27,9 +27,8 @@ std::unique_ptr<Ledger> Fresh(Ledger::Durability durability) {
   auto ledger = Ledger::Open(kPath,
                              {.deployment = "bench",
                               .configuration = "none",
-                              .unit = "client",
-                              .neighbours = "replace-one",
-                              .proof = "none",
+                              .claims = {},
+                              .void_reason = {},
                               .limits = {.per_unit = {1e9, 1}}},
                              durability);
   BANDANA_CHECK(ledger.ok());
