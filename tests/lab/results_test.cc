@@ -27,7 +27,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr char kHeader[] =
-    "point,label,replicate,t,regret,clients,communication_reals,communication_bits,rounds,best_action_rate\n";
+    "point,label,algorithm.alpha,replicate,t,regret,clients,communication_reals,communication_bits,rounds,"
+    "best_action_rate\n";
 
 class Folder {
  public:
@@ -130,14 +131,33 @@ TEST(ResultsTest, RowsAreTidyAndInOrder) {
                   .ok());
   ASSERT_TRUE(results->Append(PlainReplicate(0.1)).ok());
   EXPECT_EQ(Read(folder.csv()), std::string(kHeader) +
-                                    "0,dp-dpe,0,1,0.5,0,0,0,0,0\n"
-                                    "0,dp-dpe,0,10,1.25,2,6,384,1,0.5\n"
-                                    "0,dp-dpe,0,100,3,9,60,700,3,1\n"
-                                    "1,\"a, \"\"b\"\"\",0,1,0.1,0,0,0,0,0\n"
-                                    "1,\"a, \"\"b\"\"\",0,10,0.2,0,0,0,0,0\n"
-                                    "1,\"a, \"\"b\"\"\",0,100,0.30000000000000004,4,0,0,0,0\n");
+                                    "0,dp-dpe,0.8,0,1,0.5,0,0,0,0,0\n"
+                                    "0,dp-dpe,0.8,0,10,1.25,2,6,384,1,0.5\n"
+                                    "0,dp-dpe,0.8,0,100,3,9,60,700,3,1\n"
+                                    "1,\"a, \"\"b\"\"\",0.5,0,1,0.1,0,0,0,0,0\n"
+                                    "1,\"a, \"\"b\"\"\",0.5,0,10,0.2,0,0,0,0,0\n"
+                                    "1,\"a, \"\"b\"\"\",0.5,0,100,0.30000000000000004,4,0,0,0,0\n");
   EXPECT_EQ(results->done(), 2u);
   EXPECT_EQ(results->values()[0][0][1], (std::vector<double>{1.25, 2, 6, 384, 1, 0.5}));
+}
+
+TEST(ResultsTest, EveryMetricIsDocumentedWithItsUnit) {
+  const char* source = std::getenv("BANDANA_SOURCE");
+  ASSERT_NE(source, nullptr);
+  const std::string page = Read(std::string(source) + "/docs/results.md");
+  const std::pair<const char*, const char*> runs[] = {{"dp-dpe", "linear"},
+                                                      {"fed-ucb", "contextual-linear"},
+                                                      {"hdp-mab", "mab"},
+                                                      {"ldp-sgd", "contextual-linear"}};
+  for (const auto& [algorithm, world] : runs) {
+    const auto spec = ParseSpec(
+        fmt::format(
+            "horizon = 100\nalgorithm.name = \"{}\"\nenvironment.kind = \"{}\"\nprivacy.model = \"none\"\n",
+            algorithm, world),
+        "x.toml", {});
+    ASSERT_TRUE(spec.ok()) << spec.status();
+    for (const std::string& metric : MetricNames(*spec)) EXPECT_THAT(page, HasSubstr("`" + metric + "`"));
+  }
 }
 
 TEST(ResultsTest, AnExistingFolderIsLeftAlone) {
@@ -277,16 +297,17 @@ TEST_F(AlteredTest, IsRefusedAndLosesNothing) {
   ExpectRefused("", "an empty file");
   ExpectRefused("point,label\n", "another header");
   ExpectRefused(whole_.substr(1), "a header without its first letter");
-  ExpectRefused(With("0,dp-dpe,1,1,", "0,dp-dpe,1,2,"), "another round");
-  ExpectRefused(With("0,dp-dpe,1,1,", "0,dp-dpe,2,1,"), "another replicate");
-  ExpectRefused(With("0,dp-dpe,1,1,", "1,dp-dpe,1,1,"), "another point");
-  ExpectRefused(With("0,dp-dpe,1,1,", "0,other,1,1,"), "another label");
-  ExpectRefused(With("0,dp-dpe,1,1,1.5,", "0,dp-dpe,1,1,x,"), "no number");
-  ExpectRefused(With("0,dp-dpe,1,1,1.5,", "0,dp-dpe,1,1,1.50,"), "a number as it would not be written");
-  ExpectRefused(With("0,dp-dpe,1,1,1.5,", "0,dp-dpe,1,1,"), "a column less");
-  ExpectRefused(With("0,dp-dpe,1,1,1.5,", "0,dp-dpe,1,1,1.5,0,"), "a column more");
-  ExpectRefused(With("0,dp-dpe,1,1,1.5,0,0,0,0,0\n", ""), "a row less");
-  ExpectRefused(With("\n0,dp-dpe,1,1,", "\n\n0,dp-dpe,1,1,"), "an empty row");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,", "0,dp-dpe,0.8,1,2,"), "another round");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,", "0,dp-dpe,0.8,2,1,"), "another replicate");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,", "1,dp-dpe,0.8,1,1,"), "another point");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,", "0,other,0.8,1,1,"), "another label");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,1.5,", "0,dp-dpe,0.8,1,1,x,"), "no number");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,1.5,", "0,dp-dpe,0.8,1,1,1.50,"),
+                "a number as it would not be written");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,1.5,", "0,dp-dpe,0.8,1,1,"), "a column less");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,1.5,", "0,dp-dpe,0.8,1,1,1.5,0,"), "a column more");
+  ExpectRefused(With("0,dp-dpe,0.8,1,1,1.5,0,0,0,0,0\n", ""), "a row less");
+  ExpectRefused(With("\n0,dp-dpe,0.8,1,1,", "\n\n0,dp-dpe,0.8,1,1,"), "an empty row");
   ExpectRefused(With("\n0,", "\r\n0,"), "another line end");
 }
 

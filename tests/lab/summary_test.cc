@@ -144,7 +144,7 @@ TEST_F(SummaryTest, AVoidPromiseSaysWhy) {
   EXPECT_EQ(stated["void"], "the seed is known");
 }
 
-TEST(SummaryOfOneTest, AnUnpairedReplicateHasNoSpread) {
+TEST(SummaryOfOneTest, TheSpreadOfOneReplicateIsUnknown) {
   std::string folder = testing::TempDir() + "/bandana-summary-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const Spec spec = ParseSpec(kSpec, "x.toml", {"replicates=1", "privacy.model=none"}).value();
@@ -153,8 +153,9 @@ TEST(SummaryOfOneTest, AnUnpairedReplicateHasNoSpread) {
   const Json summary = Summarize(spec, *results, {}).value();
   const Json& regret = summary["points"][0]["metrics"]["regret"];
   EXPECT_EQ(regret["mean"], 2.0);
-  EXPECT_EQ(regret["sd"], 0.0);
-  EXPECT_EQ(regret["se"], 0.0);
+  EXPECT_TRUE(std::isnan(regret["sd"].get<double>()));
+  EXPECT_TRUE(std::isnan(regret["se"].get<double>()));
+  EXPECT_THAT(Dump(regret), testing::HasSubstr(R"("se": null)"));
   EXPECT_EQ(summary["points"][0]["curve"]["regret"]["q90"], Json({1.0, 2.0}));
   fs::remove_all(folder);
 }

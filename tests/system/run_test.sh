@@ -42,7 +42,7 @@ for file in spec.toml results.csv summary.json report.html; do
 done
 [[ $(find "$out" -type f | wc -l) == 4 ]] || fail "other files: $(ls "$out")"
 
-header='point,label,replicate,t,regret,clients,communication_reals,communication_bits,rounds,best_action_rate'
+header='point,label,algorithm.width,privacy.epsilon,privacy.model,replicate,t,regret,clients,communication_reals,communication_bits,rounds,best_action_rate'
 [[ $(head -1 $out/results.csv) == "$header" ]] || fail "header: $(head -1 $out/results.csv)"
 
 # With --json, stdout has one document and nothing else; it equals summary.json.
@@ -74,7 +74,8 @@ labels = ["none", "central epsilon=1", "central epsilon=10", "local epsilon=1", 
 assert [p["label"] for p in summary["points"]] == labels, [p["label"] for p in summary["points"]]
 
 rows = list(csv.DictReader(open(out + "/results.csv")))
-metrics = [m for m in rows[0] if m not in ("point", "label", "replicate", "t")]
+columns = list(rows[0])
+metrics = columns[columns.index("t") + 1:]
 order = [(int(r["point"]), int(r["replicate"]), int(r["t"])) for r in rows]
 assert order == sorted(order) and len(set(order)) == len(order)
 for i, point in enumerate(summary["points"]):
@@ -83,6 +84,9 @@ for i, point in enumerate(summary["points"]):
     assert point["algorithm"] == "dp-dpe" and point["replicates"] == 3
     mine = [r for r in rows if int(r["point"]) == i]
     assert {r["label"] for r in mine} == {labels[i]}
+    for key in columns[2:columns.index("replicate")]:
+        value = point["point"].get(key, "")
+        assert all(r[key] == str(value) or float(r[key]) == value for r in mine), (key, value)
     times = sorted({int(r["t"]) for r in mine})
     assert times == point["curve"]["t"] and times[0] == 1 and times[-1] == 2000
     assert set(point["metrics"]) == set(metrics)

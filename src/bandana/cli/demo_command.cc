@@ -386,21 +386,22 @@ class Demo {
   lab::Json Summary(const Recorder& recorder, const lab::Json& privacy) const {
     lab::Json metrics = lab::Json::object();
     const auto add = [&](const std::string& name, double value) {
-      metrics[name] = {{"mean", value}, {"sd", 0.0}, {"se", 0.0}, {"n", 1}, {"values", {value}}};
+      metrics[name] = {{"mean", value}, {"sd", nullptr}, {"se", nullptr}, {"n", 1}, {"values", {value}}};
     };
     for (const std::string& name : lab::CommonMetricNames()) add(name, lab::MetricOf(recorder.now(), name));
     add("bytes_on_wire", watched_.bytes());
     lab::Json t = lab::Json::array();
     lab::Json regret = lab::Json::array();
-    lab::Json zero = lab::Json::array();
+    lab::Json unknown = lab::Json::array();  // the spread of one run
     for (const Checkpoint& checkpoint : recorder.checkpoints()) {
       t.push_back(checkpoint.t);
       regret.push_back(checkpoint.regret);
-      zero.push_back(0.0);
+      unknown.push_back(nullptr);
     }
     const lab::Json curve = {
         {"t", t},
-        {"regret", {{"mean", regret}, {"sd", zero}, {"median", regret}, {"q10", regret}, {"q90", regret}}}};
+        {"regret",
+         {{"mean", regret}, {"sd", unknown}, {"median", regret}, {"q10", regret}, {"q90", regret}}}};
     return {{"name", config_.spec.name},
             {"version", lab::kVersion},
             {"spec_sha256", config_.spec.sha256},

@@ -64,13 +64,14 @@ std::string Results(const lab::Json& summary) {
     return !std::isfinite(point["metrics"]["regret"]["mean"].get<double>());
   });
   if (logs) return ResultsOfLogs(summary);
+  const auto error = [](double se) { return std::isnan(se) ? "unknown" : Figure(se); };  // of one replicate
   std::vector<std::vector<std::string>> rows = {
       {"point", "regret", "+- se", "clients", "reals sent", "best action", "privacy (epsilon, delta)"}};
   for (const lab::Json& point : points) {
     const lab::Json& metrics = point["metrics"];
     const auto mean = [&](const char* name) { return metrics[name]["mean"].get<double>(); };
     rows.push_back({point["label"].get<std::string>(), Figure(mean("regret")),
-                    Figure(metrics["regret"]["se"].get<double>()), Figure(mean("clients")),
+                    error(metrics["regret"]["se"].get<double>()), Figure(mean("clients")),
                     Figure(mean("communication_reals")),
                     fmt::format("{:.1f} %", 100 * mean("best_action_rate")), Delivered(point["privacy"])});
   }

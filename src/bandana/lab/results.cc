@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -21,15 +22,31 @@ namespace fs = std::filesystem;
 constexpr char kResults[] = "results.csv";
 constexpr char kSpec[] = "spec.toml";
 
-std::string Header(const std::vector<std::string>& metrics) {
-  return fmt::format("point,label,replicate,t,{}\n", fmt::join(metrics, ","));
-}
-
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
+}
+
+// Returns the keys in which the points of a spec differ, in the order of the alphabet.
+std::set<std::string> VariedKeys(const Spec& spec) {
+  std::set<std::string> keys;
+  for (const Point& point : spec.points) {
+    for (const auto& [key, value] : point.varied.values()) keys.insert(key);
+  }
+  return keys;
+}
+
+// Returns the fields that all rows of a point begin with: its index, its label and its value of each key. The
+// value is empty if the point does not have the key.
+std::string PointFields(std::size_t index, const Point& point, const std::set<std::string>& keys) {
+  std::string fields = fmt::format("{},{}", index, CsvField(point.label));
+  for (const std::string& key : keys) {
+    const Value* value = point.varied.Find(key);
+    fields += "," + (value == nullptr ? "" : CsvField(ToText(*value)));
+  }
+  return fields;
 }
 
 absl::Status FolderError(const std::string& folder, const std::string& message, const std::string& accepted) {
@@ -95,7 +112,16 @@ double MetricOf(const Checkpoint& checkpoint, const std::string& name) {
 
 ResultsFile::ResultsFile(std::string path, const Spec& spec)
     : path_(std::move(path)), spec_(&spec), metrics_(MetricNames(spec)), values_(spec.points.size()) {
-  for (const Point& point : spec.points) times_.push_back(Checkpoints(point.settings));
+  const std::set<std::string> keys = VariedKeys(spec);
+  std::vector<std::string> columns = {"point", "label"};
+  columns.insert(columns.end(), keys.begin(), keys.end());
+  columns.insert(columns.end(), {"replicate", "t"});
+  columns.insert(columns.end(), metrics_.begin(), metrics_.end());
+  header_ = fmt::format("{}\n", fmt::join(columns, ","));
+  for (const Point& point : spec.points) {
+    point_fields_.push_back(PointFields(point_fields_.size(), point, keys));
+    times_.push_back(Checkpoints(point.settings));
+  }
 }
 
 absl::StatusOr<ResultsFile> ResultsFile::Create(const std::string& folder, const Spec& spec) {
@@ -150,8 +176,8 @@ std::string ResultsFile::Rows(const std::vector<std::vector<double>>& replicate)
   const std::size_t point = done_ / replicates;
   std::string rows;
   for (std::size_t i = 0; i < replicate.size(); ++i) {
-    rows += fmt::format("{},{},{},{},{}\n", point, CsvField(spec_->points[point].label), done_ % replicates,
-                        times_[point][i], fmt::join(replicate[i], ","));
+    rows += fmt::format("{},{},{},{}\n", point_fields_[point], done_ % replicates, times_[point][i],
+                        fmt::join(replicate[i], ","));
   }
   return rows;
 }
@@ -161,7 +187,7 @@ absl::Status ResultsFile::ReadRows() {
   std::string line;
   std::error_code error;
   if (!fs::exists(path_, error)) return absl::OkStatus();  // stopped before the first row
-  if (!std::getline(in, line) || line + "\n" != Header(metrics_)) {
+  if (!std::getline(in, line) || line + "\n" != header_) {
     return FolderError(path_, "is not a results.csv of this version",
                        "an unchanged results.csv, or another folder");
   }
@@ -203,7 +229,7 @@ absl::Status ResultsFile::ReadRows() {
 }
 
 absl::Status ResultsFile::Rewrite() {
-  std::string text = Header(metrics_);
+  std::string text = header_;
   const std::size_t done = std::exchange(done_, 0);
   for (const auto& point : values_) {
     for (const auto& replicate : point) {

@@ -21,9 +21,9 @@ std::vector<std::string> CommonMetricNames();
 /// Returns the value of a metric at a checkpoint; NaN if the run has no such metric.
 double MetricOf(const Checkpoint& checkpoint, const std::string& name);
 
-/// The file results.csv. It has one row per point, replicate and checkpoint, sorted in that order. Replicates
-/// are appended whole and in order, so the file is always a prefix of the final one, and an interrupted run
-/// can continue from it.
+/// The file results.csv. It has one row per point, replicate and checkpoint, sorted in that order, and a
+/// column for each key in which points differ (docs/results.md). Replicates are appended whole and in order,
+/// so the file is always a prefix of the final one, and an interrupted run can continue from it.
 class ResultsFile {
  public:
   /// Makes the folder and a new file in it. Fails if the folder exists.
@@ -52,6 +52,8 @@ class ResultsFile {
   std::string path_;
   const Spec* spec_;
   std::vector<std::string> metrics_;       // the names of the metrics
+  std::string header_;                     // the first line of the file
+  std::vector<std::string> point_fields_;  // what the rows of each point begin with
   std::vector<std::vector<Count>> times_;  // the checkpoints of each point
   std::ofstream out_;
   std::size_t done_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 namespace bandana::lab {
 namespace {
 
+// NaN, which JSON writes as null, stands for what is not known: one value tells nothing about the spread.
 struct Moments {
   double mean = 0;
   double sd = 0;
@@ -24,7 +26,7 @@ Moments MomentsOf(const std::vector<double>& values) {
   const double mean = sum / n;
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0};
+  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1)) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 // Returns a quantile by linear interpolation between order statistics.
