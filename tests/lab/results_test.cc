@@ -145,16 +145,18 @@ TEST(ResultsTest, EveryMetricIsDocumentedWithItsUnit) {
   const char* source = std::getenv("BANDANA_SOURCE");
   ASSERT_NE(source, nullptr);
   const std::string page = Read(std::string(source) + "/docs/results.md");
-  const std::pair<const char*, const char*> runs[] = {{"dp-dpe", "linear"},
-                                                      {"fed-ucb", "contextual-linear"},
-                                                      {"hdp-mab", "mab"},
-                                                      {"ldp-sgd", "contextual-linear"}};
-  for (const auto& [algorithm, world] : runs) {
-    const auto spec = ParseSpec(
-        fmt::format(
-            "horizon = 100\nalgorithm.name = \"{}\"\nenvironment.kind = \"{}\"\nprivacy.model = \"none\"\n",
-            algorithm, world),
-        "x.toml", {});
+  for (const char* run : {R"(algorithm.name = "dp-dpe"
+environment = { dimension = 2, actions = 5 })",
+                          R"(algorithm.name = "fed-ucb"
+environment = { kind = "contextual-linear", dimension = 2, actions = 5 }
+federation.agents = 2)",
+                          R"(algorithm.name = "cdp-mab"
+environment = { kind = "mab", actions = 5 }
+federation.agents = 4)",
+                          R"(algorithm.name = "ldp-sgd"
+environment = { kind = "contextual-linear", dimension = 2, actions = 5 })"}) {
+    const auto spec =
+        ParseSpec(fmt::format("horizon = 100\n{}\nprivacy.model = \"none\"\n", run), "x.toml", {});
     ASSERT_TRUE(spec.ok()) << spec.status();
     for (const std::string& metric : MetricNames(*spec)) EXPECT_THAT(page, HasSubstr("`" + metric + "`"));
   }
