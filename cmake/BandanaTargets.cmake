@@ -53,10 +53,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 
-# bandana_headers(NAME HEADERS ... DEPS ... [OPTIONS ...] [FIXED]): precompiles headers of other projects once for all
+# bandana_precompile(NAME HEADERS ... DEPS ... [OPTIONS ...] [FIXED]): precompiles headers of other projects once for all
 # targets that reuse them; these link DEPS and have the same OPTIONS. Parsing headers is most of the cost of a small
 # file. Programs need FIXED ones: not position-independent beyond the compiler's default.
-function(bandana_headers name)
+function(bandana_precompile name)
   cmake_parse_arguments(ARG "FIXED" "" "HEADERS;DEPS;OPTIONS" ${ARGN})
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
   file(GENERATE OUTPUT ${source} CONTENT "")
@@ -85,28 +85,59 @@ function(bandana_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# bandana_library(FOLDER DEPS ... [PRIVATE ...] [PRECOMPILED HEADERS]): makes the library bandana_FOLDER from
-# src/bandana/FOLDER. Its headers need DEPS; only its sources need PRIVATE.
-function(bandana_library folder)
-  cmake_parse_arguments(ARG "" "PRECOMPILED" "DEPS;PRIVATE" ${ARGN})
+# bandana_folder(FOLDER [STATIC] DEPS ... [PRIVATE ...] [PRECOMPILED HEADERS]): compiles src/bandana/FOLDER. Its headers need
+# DEPS, which are folders or libraries of others; only its sources need PRIVATE. It makes three targets:
+#   bandana_FOLDER_headers  what a source needs that includes its headers
+#   bandana_FOLDER_objects  its compiled sources
+#   bandana_FOLDER          what a program links: libbandana, of which the folder is a part, or an archive if STATIC
+function(bandana_folder folder)
+  cmake_parse_arguments(ARG "STATIC" "PRECOMPILED" "DEPS;PRIVATE" ${ARGN})
+  set(headers bandana_${folder}_headers)
+  add_library(${headers} INTERFACE)
+  target_include_directories(${headers} INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_BINARY_DIR}/include)
+  bandana_headers_of(deps ${ARG_DEPS})
+  target_link_libraries(${headers} INTERFACE bandana_flags ${deps})
+
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/bandana/${folder}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-  if(sources)
-    add_library(bandana_${folder} STATIC ${sources})
-    if(BANDANA_UNITY)
-      bandana_unity(bandana_${folder} ${sources})
-    endif()
-    set(scope PUBLIC)
-    target_link_libraries(bandana_${folder} PRIVATE bandana_own_flags ${ARG_PRIVATE})
-    if(ARG_PRECOMPILED)
-      target_precompile_headers(bandana_${folder} REUSE_FROM ${ARG_PRECOMPILED})
-    endif()
+  if(ARG_STATIC)
+    set(compiled bandana_${folder})
+    add_library(${compiled} STATIC ${sources})
+    target_link_libraries(${compiled} PRIVATE bandana_own_flags ${ARG_PRIVATE} PUBLIC ${headers} ${ARG_DEPS})
   else()
+    set(compiled bandana_${folder}_objects)
+    add_library(${compiled} OBJECT ${sources})
+    bandana_headers_of(private ${ARG_PRIVATE})
+    target_link_libraries(${compiled} PRIVATE bandana_own_flags ${headers} ${private})
     add_library(bandana_${folder} INTERFACE)
-    set(scope INTERFACE)
+    target_link_libraries(bandana_${folder} INTERFACE ${headers} libbandana)
+    target_sources(libbandana PRIVATE $<TARGET_OBJECTS:${compiled}>)
+    foreach(other ${deps} ${private})
+      if(NOT other MATCHES "^bandana_.*_headers$")
+        target_link_libraries(libbandana PRIVATE ${other})
+      endif()
+    endforeach()
   endif()
-  target_include_directories(bandana_${folder} ${scope} ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(bandana_${folder} ${scope} bandana_flags ${ARG_DEPS})
+  if(BANDANA_UNITY)
+    bandana_unity(${compiled} ${sources})
+  endif()
+  if(ARG_PRECOMPILED)
+    target_precompile_headers(${compiled} REUSE_FROM ${ARG_PRECOMPILED})
+  endif()
+endfunction()
+
+# bandana_headers_of(RESULT TARGET...): replaces the folders among the targets by their headers.
+function(bandana_headers_of result)
+  set(targets)
+  foreach(target ${ARGN})
+    if(TARGET ${target}_headers)
+      list(APPEND targets ${target}_headers)
+    else()
+      list(APPEND targets ${target})
+    endif()
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
 endfunction()
 
 # bandana_program(NAME SOURCES ... [DEPS ...] [OPTIONS ...] [PRECOMPILED HEADERS])

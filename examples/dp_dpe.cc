@@ -1,13 +1,9 @@
 // Runs DP-DPE, phased elimination with a trusted server, on a simulated population, and prints what it
 // learned and what it promises.
 
-#include "bandana/algorithms/elimination/dp_dpe.h"
+#include <bandana/bandana.h>
 
 #include <cstdio>
-
-#include "bandana/bandit/worlds/linear.h"
-#include "bandana/core/value_or_exit.h"
-#include "bandana/sim/simulate.h"
 
 int main() {
   using namespace bandana;

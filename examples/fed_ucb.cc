@@ -1,11 +1,8 @@
 // Runs FedUCB: ten hospitals learn one linear model together, and a controller sees only sums with noise.
 
-#include <cstdio>
+#include <bandana/bandana.h>
 
-#include "bandana/algorithms/fed_ucb/create.h"
-#include "bandana/bandit/worlds/round_contexts.h"
-#include "bandana/core/value_or_exit.h"
-#include "bandana/sim/simulate.h"
+#include <cstdio>
 
 int main() {
   using namespace bandana;

@@ -1,12 +1,9 @@
 // Runs HDP-MAB: twelve shops in three towns look for the best of six offers. In each town one shop reports to
 // the server for all.
 
-#include <cstdio>
+#include <bandana/bandana.h>
 
-#include "bandana/algorithms/arms/create.h"
-#include "bandana/algorithms/registry.h"
-#include "bandana/core/value_or_exit.h"
-#include "bandana/sim/simulate.h"
+#include <cstdio>
 
 int main() {
   using namespace bandana;

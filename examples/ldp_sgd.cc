@@ -1,11 +1,8 @@
 // Runs LDP-SGD: every round has a new user, who trusts nobody and sends one private message.
 
-#include <cstdio>
+#include <bandana/bandana.h>
 
-#include "bandana/algorithms/registry.h"
-#include "bandana/algorithms/users/create.h"
-#include "bandana/core/value_or_exit.h"
-#include "bandana/sim/simulate.h"
+#include <cstdio>
 
 int main() {
   using namespace bandana;

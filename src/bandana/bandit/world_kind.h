@@ -17,6 +17,7 @@ namespace bandana {
 struct WorldKind {
   std::string name;
   std::string sentence;
+  std::string origin;  ///< the plugin that brought it; empty: the library or the program itself
   TimeModel time = TimeModel::kSlot;
   std::vector<Option> options;
   std::any defaults;

@@ -13,10 +13,11 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "bandana/algorithms/plugin.h"
 #include "bandana/cli/commands.h"
 #include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
-#include "bandana/lab/version.h"
+#include "bandana/config.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
@@ -177,12 +178,17 @@ int Main(int argc, char** argv) {
       "Bandana learns the best action from the feedback of many people. Its noise bounds how much one "
       "client's feedback can change what others see.",
       "bandana");
-  app.set_version_flag("--version", std::string("bandana ") + lab::kVersion);
+  app.set_version_flag("--version", std::string("bandana ") + Version());
   app.require_subcommand(1);
   app.fallthrough();
   Global global;
   app.add_flag("--json", global.json, "Prints one JSON document on stdout, and nothing else there.");
   app.add_flag("--quiet", global.quiet, "Prints no progress on stderr.");
+  app.add_option("--plugin", global.plugins,
+                 "A shared library with algorithms or worlds of your own. It may be repeated. Its code runs in "
+                 "this process.")
+      ->expected(1)
+      ->take_all();
 
   DemoArguments demo;
   CLI::App* demo_command =
@@ -295,7 +301,7 @@ int Main(int argc, char** argv) {
                            "A file, or - for stdout, to which events are written as lines of JSON.");
 
   for (CLI::App* command : app.get_subcommands(nullptr)) {
-    command->footer("--json and --quiet work with every command. See bandana --help.");
+    command->footer("--json, --quiet and --plugin work with every command. See bandana --help.");
   }
 
   std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -309,6 +315,9 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     global.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
     return Fail(BadCommandLine(app, error, arguments), global);
+  }
+  for (const std::string& plugin : global.plugins) {
+    if (const absl::Status status = LoadPlugin(plugin); !status.ok()) return Fail(status, global);
   }
   if (demo_command->parsed()) {
     return DemoCommand(demo, std::filesystem::read_symlink("/proc/self/exe").string(), global);

@@ -18,7 +18,7 @@
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/report.h"
 #include "bandana/lab/results.h"
-#include "bandana/lab/version.h"
+#include "bandana/config.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -403,7 +403,7 @@ class Demo {
         {"regret",
          {{"mean", regret}, {"sd", unknown}, {"median", regret}, {"q10", regret}, {"q90", regret}}}};
     return {{"name", config_.spec.name},
-            {"version", lab::kVersion},
+            {"version", Version()},
             {"spec_sha256", config_.spec.sha256},
             {"wall_s", seconds_},
             {"cpu_s", nullptr},

@@ -57,6 +57,7 @@ std::string Describe(const lab::ListedOption& listed) {
 std::string Describe(const lab::Entry& entry) {
   std::string text = entry.name + (entry.paper.empty() ? "" : fmt::format(" ({})", entry.paper)) + "\n";
   text += Wrapped("", 2, entry.sentence);
+  if (!entry.origin.empty()) text += Wrapped("", 2, "It comes from the " + entry.origin + ".");
   if (!entry.worlds.empty()) {
     text += Wrapped("", 2, fmt::format("Worlds (environment.kind): {}.", fmt::join(entry.worlds, ", ")));
   }
@@ -83,7 +84,7 @@ lab::Json ToJson(const lab::Entry& entry) {
                        {"words", words}});
   }
   return {{"name", entry.name},     {"paper", entry.paper}, {"summary", entry.sentence},
-          {"worlds", entry.worlds}, {"trust", entry.trust}, {"played_by", entry.players},
+          {"origin", entry.origin}, {"worlds", entry.worlds}, {"trust", entry.trust}, {"played_by", entry.players},
           {"options", options}};
 }
 

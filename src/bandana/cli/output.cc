@@ -79,6 +79,12 @@ std::string Table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+std::string PluginFlags(const Global& global) {
+  std::string flags;
+  for (const std::string& plugin : global.plugins) flags += " --plugin " + Quoted(plugin);
+  return flags;
+}
+
 std::string Quoted(const std::string& text) {
   const bool plain =
       text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=+,:") ==

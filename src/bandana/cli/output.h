@@ -14,6 +14,7 @@ namespace bandana::cli {
 struct Global {
   bool json = false;   ///< print one JSON document on stdout, and nothing else there
   bool quiet = false;  ///< print no progress
+  std::vector<std::string> plugins = {};  ///< the files of those that are loaded
 };
 
 lab::Json GuaranteeJson(const DpGuarantee& guarantee);
@@ -36,5 +37,8 @@ using lab::Figure;
 
 /// Returns the text as one word for a shell, quoted if necessary.
 std::string Quoted(const std::string& text);
+
+/// Returns the flags --plugin that a command needs to run again, each behind a blank.
+std::string PluginFlags(const Global& global);
 
 }  // namespace bandana::cli

@@ -75,19 +75,20 @@ absl::StatusOr<std::vector<Job>> Prepare(const ReproduceArguments& arguments, la
 }
 
 // Returns the command line that runs these exhibits again, without --out.
-std::string CommandFor(const std::string& exhibits, const ReproduceArguments& arguments) {
+std::string CommandFor(const std::string& exhibits, const ReproduceArguments& arguments,
+                       const Global& global) {
   std::string command = fmt::format("bandana reproduce {} --scale {}", exhibits, arguments.scale);
   for (const std::string& assignment : arguments.set) command += " --set " + Quoted(assignment);
-  return command;
+  return command + PluginFlags(global);
 }
 
-std::string InterruptedMessage(const ReproduceArguments& arguments) {
+std::string InterruptedMessage(const ReproduceArguments& arguments, const Global& global) {
   std::string exhibits = arguments.all ? "--all" : "";
   for (const std::string& name : arguments.exhibits) {
     if (!exhibits.empty()) exhibits += ' ';
     exhibits += Quoted(name);
   }
-  std::string command = CommandFor(exhibits, arguments);
+  std::string command = CommandFor(exhibits, arguments, global);
   if (!arguments.out.empty()) command += " --out " + Quoted(arguments.out);
   return fmt::format("interrupted; continue with: {} --resume", command);
 }
@@ -162,10 +163,10 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
                          .threads = arguments.threads,
                          .resume = resume,
                          .quiet = global.quiet,
-                         .command = CommandFor(Quoted(job.asked), arguments)},
+                         .command = CommandFor(Quoted(job.asked), arguments, global)},
                         Interrupted());
     if (absl::IsCancelled(reproduction.status())) {
-      return Fail(absl::CancelledError(InterruptedMessage(arguments)), global);
+      return Fail(absl::CancelledError(InterruptedMessage(arguments, global)), global);
     }
     if (!reproduction.ok()) return Fail(reproduction.status(), global);
     for (const lab::Verdict& verdict : reproduction->verdicts) unexpected += verdict.as_expected() ? 0 : 1;

@@ -120,6 +120,7 @@ int RunCommand(const RunArguments& arguments, const Global& global) {
   const std::string out = arguments.out.empty() ? "results/" + Slug(spec->name) : arguments.out;
   std::string command = "bandana run " + Quoted(arguments.spec);
   for (const std::string& assignment : arguments.set) command += " --set " + Quoted(assignment);
+  command += PluginFlags(global);
 
   InstallInterrupt();
   const absl::StatusOr<lab::Json> summary = lab::RunExperiment(

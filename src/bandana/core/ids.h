@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "bandana/config.h"
+
 namespace bandana {
 
 /// A participant: server, shuffler, client, agent or peer. Node 0 is the server, if there is a server.

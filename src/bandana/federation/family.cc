@@ -14,10 +14,10 @@ bool IsPlayedIn(const Family& family, const std::string& world) {
   return std::find(family.worlds.begin(), family.worlds.end(), world) != family.worlds.end();
 }
 
-template <class Entry>
-std::string NamesOf(const std::vector<Entry>& entries, const std::string& wrong) {
+template <class Entries>
+std::string NamesOf(const Entries& entries, const std::string& wrong) {
   std::vector<std::string> names;
-  for (const Entry& entry : entries) {
+  for (const auto& entry : entries) {
     if (std::find(names.begin(), names.end(), entry.name) == names.end()) names.push_back(entry.name);
   }
   const std::string nearest = NearestIfNear(wrong, names);

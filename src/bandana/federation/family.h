@@ -2,9 +2,9 @@
 
 #include <any>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +25,7 @@ struct Family {
   std::string name;
   std::string paper;     ///< where it was published
   std::string sentence;  ///< what it does
+  std::string origin;    ///< the plugin that brought it; empty: the library or the program itself
   TimeModel time = TimeModel::kSlot;
   std::vector<TrustModel> trust;
   std::vector<std::string> worlds;        ///< kinds of worlds that it can be played in
@@ -72,8 +73,8 @@ class Registry {
     BANDANA_CHECK(Add(std::move(entry)).ok());
   }
 
-  std::span<const Family> families() const { return families_; }
-  std::span<const WorldKind> worlds() const { return worlds_; }
+  const std::deque<Family>& families() const { return families_; }
+  const std::deque<WorldKind>& worlds() const { return worlds_; }
 
   /// Returns the family of that name which is played in worlds of that kind; `world` empty: the first of that
   /// name. Fails if there is none. An unknown name is answered with the nearest.
@@ -86,8 +87,9 @@ class Registry {
   absl::StatusOr<const WorldKind*> FindWorld(const std::string& name, TimeModel time) const;
 
  private:
-  std::vector<Family> families_;
-  std::vector<WorldKind> worlds_;
+  // Pointers to entries stay valid when others are added.
+  std::deque<Family> families_;
+  std::deque<WorldKind> worlds_;
 };
 
 }  // namespace bandana

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <any>
-#include <span>
+#include <deque>
 #include <utility>
 
 #include "bandana/algorithms/registry.h"
@@ -43,7 +43,8 @@ std::vector<Entry> Algorithms() {
   std::vector<Entry> entries;
   for (const Family& family : Families().families()) {
     Entry entry{
-        .name = family.name, .paper = family.paper, .sentence = family.sentence, .worlds = family.worlds};
+        .name = family.name, .paper = family.paper, .sentence = family.sentence, .origin = family.origin,
+        .worlds = family.worlds};
     for (const TrustModel model : family.trust) entry.trust.push_back(NameOf(model));
     List(family.options, family.defaults, entry);
     if (!family.simulation_options.empty()) {
@@ -60,7 +61,7 @@ std::vector<Entry> Algorithms() {
 std::vector<Entry> Environments() {
   std::vector<Entry> entries;
   for (const WorldKind& kind : Families().worlds()) {
-    Entry entry{.name = kind.name, .sentence = kind.sentence};
+    Entry entry{.name = kind.name, .sentence = kind.sentence, .origin = kind.origin};
     for (const Family& family : Families().families()) {
       const bool plays =
           std::find(family.worlds.begin(), family.worlds.end(), kind.name) != family.worlds.end();
@@ -86,7 +87,7 @@ std::vector<Entry> Privatizers() {
         const bool trusts = std::find(family.trust.begin(), family.trust.end(), model) != family.trust.end();
         return trusts && TakesPrivacyKey(family, option.key);
       };
-      const std::span<const Family> families = Families().families();
+      const std::deque<Family>& families = Families().families();
       if (!Applies(option, model) || std::none_of(families.begin(), families.end(), takes)) continue;
       List({option}, PrivacyDefaults(), entry);
     }

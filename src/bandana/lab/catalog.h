@@ -20,6 +20,7 @@ struct Entry {
   std::string name;
   std::string paper;                 ///< where it was published; may be empty
   std::string sentence;              ///< one sentence that explains it
+  std::string origin = {};           ///< the plugin that brought it; empty: it ships
   std::vector<std::string> worlds;   ///< only for algorithms: the environment.kind values that it accepts
   std::vector<std::string> trust;    ///< only for algorithms: the privacy.model values that it accepts
   std::vector<std::string> players;  ///< only for environments: the algorithms that play in it

@@ -44,7 +44,8 @@ std::string PointFields(std::size_t index, const Point& point, const std::set<st
   std::string fields = fmt::format("{},{}", index, CsvField(point.label));
   for (const std::string& key : keys) {
     const Value* value = point.varied.Find(key);
-    fields += "," + (value == nullptr ? "" : CsvField(ToText(*value)));
+    fields += ',';
+    if (value != nullptr) fields += CsvField(ToText(*value));
   }
   return fields;
 }

@@ -41,11 +41,12 @@ Json DecisionsToJson(std::size_t agent, const std::vector<Pull>& decisions, bool
 class Pool {
  public:
   Pool(const Spec& spec, ResultsFile& results, std::ofstream& trace, Progress& progress,
-       const std::atomic<bool>& stop)
+       RunProgress* counters, const std::atomic<bool>& stop)
       : spec_(spec),
         results_(results),
         trace_(trace),
         progress_(progress),
+        counters_(counters),
         stop_(stop),
         next_(results.done()) {}
 
@@ -90,6 +91,7 @@ class Pool {
         return;
       }
       progress_.Update(results_.done());
+      if (counters_ != nullptr) counters_->done = results_.done();
     }
   }
 
@@ -113,6 +115,7 @@ class Pool {
   ResultsFile& results_;
   std::ofstream& trace_;
   Progress& progress_;
+  RunProgress* counters_;
   const std::atomic<bool>& stop_;
   std::atomic<std::size_t> next_;
   int threads_each_ = 1;
@@ -164,7 +167,11 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
     const int threads = options.threads > 0 ? options.threads : cores;
     if (!options.quiet) SayHowLong(spec, results.done(), threads, stop);
     Progress progress("replicates", total, results.done(), options.quiet);
-    Pool pool(spec, results, trace, progress, stop);
+    if (options.progress != nullptr) {
+      options.progress->done = results.done();
+      options.progress->total = total;
+    }
+    Pool pool(spec, results, trace, progress, options.progress, stop);
     BANDANA_RETURN_IF_ERROR(pool.Run(threads));
   }
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "bandana/lab/run_progress.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
 
@@ -18,6 +19,7 @@ struct RunOptions {
   std::string command;  ///< the command line that runs it again, for the report
   std::string trace;    ///< the file for a trace: every phase's plan, release, estimate and active set, or
                         ///< every agent's decisions; empty: no trace
+  RunProgress* progress = nullptr;  ///< counts replicates as they finish
   /// Returns more data for the report, from the finished summary, to which it may add; empty: there is none.
   std::function<Json(Json& summary)> conclude = nullptr;
 };

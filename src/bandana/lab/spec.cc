@@ -29,9 +29,10 @@ struct Given {
 };
 using Givens = std::map<std::string, Given>;
 
-// The algorithms and worlds of some points, and the keys of their options.
+// The algorithms and worlds of some points, the plugins that brought them, and the keys of their options.
 struct Known {
   std::set<std::string> keys;
+  std::set<std::string> origins;
   std::set<std::string> algorithms;
   std::set<std::string> worlds;
 
@@ -39,12 +40,16 @@ struct Known {
     for (std::string& key : KeysOf(experiment)) keys.insert(std::move(key));
     algorithms.insert(experiment.family->name);
     worlds.insert(experiment.kind->name);
+    for (const std::string& origin : {experiment.family->origin, experiment.kind->origin}) {
+      if (!origin.empty()) origins.insert(origin);
+    }
   }
 
   void Merge(const Known& other) {
     keys.insert(other.keys.begin(), other.keys.end());
     algorithms.insert(other.algorithms.begin(), other.algorithms.end());
     worlds.insert(other.worlds.begin(), other.worlds.end());
+    origins.insert(other.origins.begin(), other.origins.end());
   }
 };
 
@@ -219,7 +224,8 @@ class Reader {
     Givens of_whole_run = base_;
     for (const Sweep& sweep : sweeps_) of_whole_run[sweep.key] = sweep.values.front();
     BANDANA_RETURN_IF_ERROR(RefuseIgnored(of_whole_run, known));
-    spec.toml = ToToml(spec.points);
+    for (const std::string& origin : known.origins) spec.toml += "# " + origin + "\n";
+    spec.toml += ToToml(spec.points);
     spec.sha256 = Sha256(spec.toml);
     for (const auto& [key, given] : base_) {
       if (key.starts_with("service.")) spec.service.Set(key, given.value);

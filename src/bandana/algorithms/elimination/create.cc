@@ -1,3 +1,5 @@
+#include "bandana/algorithms/elimination/create.h"
+
 #include <memory>
 #include <utility>
 
@@ -10,43 +12,10 @@
 namespace bandana {
 namespace {
 
-// With the paper's calibration, averages of normal rewards are clipped to [-1, 1]: P1 assumes |y| <= B, and
-// its B is 1.
-EliminationWorld WorldOf(const Privacy& privacy, const Facts& facts) {
-  std::optional<double> bound = facts.reward_bound;
-  const bool paper = privacy.is_private() && privacy.calibration == Calibration::kPaper;
-  if (!bound.has_value() && paper && facts.reward.kind == RewardKind::kGaussian) bound = 1;
-  return {.horizon = facts.horizon,
-          .population = facts.people,
-          .clip = {.reward = facts.reward, .client_sd = facts.client_sd, .fixed_bound = bound}};
-}
-
 template <Privatizer P>
 std::vector<Claim> ClaimsOf(const P& privatizer, const EliminationRules& rules, const Facts& facts) {
   if (facts.policies) return AsJoint(DealtClaims(privatizer));
   return rules.clients == nullptr ? DealtClaims(privatizer) : privatizer.claims();
-}
-
-absl::StatusOr<Federation> Assemble(absl::StatusOr<EliminationRules> made, const Privacy& privacy,
-                                    const Facts& facts) {
-  BANDANA_ASSIGN_OR_RETURN(EliminationRules rules, std::move(made));
-  rules.link = facts.mean.link();
-  rules.misspecification = facts.misspecification;
-  return WithMeanPrivatizer(privacy, facts.people, [&]<class P>(P privatizer) -> absl::StatusOr<Federation> {
-    const auto make_server = [rules, actions = facts.actions](const P& own) {
-      return EliminationServer<P>::Create(rules, actions, own);
-    };
-    if constexpr (requires { privatizer.CheckWholeQueries(); }) {
-      if (rules.clients != nullptr) BANDANA_RETURN_IF_ERROR(privatizer.CheckWholeQueries());
-    }
-    std::vector<Claim> claims = ClaimsOf(privatizer, rules, facts);
-    BANDANA_ASSIGN_OR_RETURN(Federation federation, AssembleStar<EliminationClient>(
-                                                        std::move(privatizer), facts.people, make_server));
-    if (!claims.empty()) federation.budget = claims.front().guarantee;
-    federation.claims = Narrowed(std::move(claims), facts.notes);
-    federation.notes = facts.notes;
-    return federation;
-  });
 }
 
 absl::Status CheckActions(const Facts& facts) {
@@ -68,24 +37,62 @@ absl::Status CheckReport(const DpDpeParams& params, const Privacy& privacy) {
 
 }  // namespace
 
+EliminationWorld EliminationWorldOf(const Privacy& privacy, const Facts& facts) {
+  std::optional<double> bound = facts.reward_bound;
+  const bool paper = privacy.is_private() && privacy.calibration == Calibration::kPaper;
+  if (!bound.has_value() && paper && facts.reward.kind == RewardKind::kGaussian) bound = 1;
+  return {.horizon = facts.horizon,
+          .population = facts.people,
+          .clip = {.reward = facts.reward, .client_sd = facts.client_sd, .fixed_bound = bound}};
+}
+
+absl::StatusOr<Federation> CreateElimination(EliminationRules rules, const Privacy& privacy,
+                                             const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckActions(facts));
+  rules.link = facts.mean.link();
+  rules.misspecification = facts.misspecification;
+  return WithMeanPrivatizer(privacy, facts.people, [&]<class P>(P privatizer) -> absl::StatusOr<Federation> {
+    const auto make_server = [rules, actions = facts.actions](const P& own) {
+      return EliminationServer<P>::Create(rules, actions, own);
+    };
+    if constexpr (requires { privatizer.CheckWholeQueries(); }) {
+      if (rules.clients != nullptr) BANDANA_RETURN_IF_ERROR(privatizer.CheckWholeQueries());
+    }
+    std::vector<Claim> claims = ClaimsOf(privatizer, rules, facts);
+    BANDANA_ASSIGN_OR_RETURN(Federation federation, AssembleStar<EliminationClient>(
+                                                        std::move(privatizer), facts.people, make_server));
+    if (!claims.empty()) federation.budget = claims.front().guarantee;
+    federation.claims = Narrowed(std::move(claims), facts.notes);
+    federation.notes = facts.notes;
+    return federation;
+  });
+}
+
 absl::StatusOr<Federation> CreateDpDpe(const DpDpeParams& params, const Privacy& privacy,
                                        const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckActions(facts));
   BANDANA_RETURN_IF_ERROR(CheckReport(params, privacy));
   DpDpeParams chosen = params;
   if (!chosen.min_clients.has_value()) chosen.min_clients = DefaultMinClients(privacy);
-  return Assemble(DpDpeRules(chosen, WorldOf(privacy, facts), *facts.actions), privacy, facts);
+  BANDANA_ASSIGN_OR_RETURN(EliminationRules rules,
+                           DpDpeRules(chosen, EliminationWorldOf(privacy, facts), *facts.actions));
+  return CreateElimination(std::move(rules), privacy, facts);
 }
 
 absl::StatusOr<Federation> CreatePe(const PeParams& params, const Privacy& privacy, const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckActions(facts));
-  return Assemble(PeRules(params, WorldOf(privacy, facts), *facts.actions), privacy, facts);
+  BANDANA_ASSIGN_OR_RETURN(EliminationRules rules,
+                           PeRules(params, EliminationWorldOf(privacy, facts), *facts.actions));
+  return CreateElimination(std::move(rules), privacy, facts);
 }
 
 absl::StatusOr<Federation> CreatePrivateElimination(const PrivateEliminationParams& params,
                                                     const Privacy& privacy, const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckActions(facts));
-  return Assemble(PrivateEliminationRules(params, WorldOf(privacy, facts), *facts.actions), privacy, facts);
+  BANDANA_ASSIGN_OR_RETURN(
+      EliminationRules rules,
+      PrivateEliminationRules(params, EliminationWorldOf(privacy, facts), *facts.actions));
+  return CreateElimination(std::move(rules), privacy, facts);
 }
 
 }  // namespace bandana
