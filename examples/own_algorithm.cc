@@ -1,5 +1,5 @@
-// An algorithm of one's own, as a plugin: elimination whose phases grow by a factor that the user chooses. Designs,
-// mechanisms, noise and claims are the library's. After it is built,
+// An algorithm of one's own, as a plugin: elimination whose phases grow by a factor that the user chooses.
+// Designs, mechanisms, noise and claims are the library's. After it is built,
 //
 //   bandana list algorithms own-elimination --plugin libown_algorithm.so
 //   bandana run experiment.toml --plugin libown_algorithm.so
@@ -13,8 +13,8 @@
 namespace {
 
 struct OwnParams {
-  double growth = 3;         // phase l aims at growth^l rounds
-  double failure = 1e-4;     // the probability that one confidence bound fails
+  double growth = 3;             // phase l aims at growth^l rounds
+  double failure = 1e-4;         // the probability that one confidence bound fails
   bandana::Count clients = 200;  // clients in every phase
 };
 
@@ -36,8 +36,9 @@ bandana::Family OwnFamily() {
   using bandana::Claims;  // whether an option changes what is promised; none of these does
   bandana::OptionsFor<P> options("algorithm");
   options
-      .Number("growth", Claims::kKept, &P::growth, [](double value) { return value > 1 && value <= 16; },
-              "a number in (1, 16]", "The factor by which phases grow.")
+      .Number(
+          "growth", Claims::kKept, &P::growth, [](double value) { return value > 1 && value <= 16; },
+          "a number in (1, 16]", "The factor by which phases grow.")
       .Number("failure", Claims::kKept, &P::failure, bandana::Probability, "a number in (0, 1)",
               "The probability that one confidence bound fails.")
       .Integer("clients", Claims::kKept, &P::clients, 1, "How many clients take part in each phase.");

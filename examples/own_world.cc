@@ -1,5 +1,5 @@
-// A world of one's own: a shop offers coupons and counts how many are redeemed. DP-DPE learns which coupon is best, and
-// a shuffler between customers and shop keeps each customer's answer private.
+// A world of one's own: a shop offers coupons and counts how many are redeemed. DP-DPE learns which coupon is
+// best, and a shuffler between customers and shop keeps each customer's answer private.
 
 #include <bandana/bandana.h>
 
@@ -26,13 +26,14 @@ class Shop final : public bandana::SlotWorld {
 
   const bandana::Facts& facts() const override { return facts_; }
 
-  // A customer was offered pulls[i].count coupons of kind pulls[i].arm. In a real shop the till knows how many were
-  // redeemed.
+  // A customer was offered pulls[i].count coupons of kind pulls[i].arm. In a real shop the till knows how
+  // many were redeemed.
   absl::Status Answer(bandana::NodeId customer, bandana::Epoch, std::span<const bandana::Pull> pulls,
                       std::span<bandana::RewardSum> rewards) override {
     for (std::size_t i = 0; i < pulls.size(); ++i) {
       const double mood = 0.5 * std::sin(customer.value);
-      const double redeemed = std::round(static_cast<double>(pulls[i].count) * (Rate(pulls[i].arm) + 0.1 * mood));
+      const double redeemed =
+          std::round(static_cast<double>(pulls[i].count) * (Rate(pulls[i].arm) + 0.1 * mood));
       rewards[i] = {pulls[i].count, redeemed};
     }
     return absl::OkStatus();
@@ -58,7 +59,7 @@ int main() {
       bandana::ValueOrExit(bandana::CreateDpDpe({.alpha = 0.8}, privacy, shop.facts()));
   const bandana::Outcome outcome = bandana::ValueOrExit(bandana::Simulate(federation, shop, {.seed = 1}));
   const bandana::Checkpoint& end = outcome.checkpoints.back();
-  std::printf("regret %.0f; the best coupon in %.0f %% of %lld offers\n", end.regret, 100 * end.best_action_rate,
-              static_cast<long long>(end.t));
+  std::printf("regret %.0f; the best coupon in %.0f %% of %lld offers\n", end.regret,
+              100 * end.best_action_rate, static_cast<long long>(end.t));
   for (const bandana::Claim& claim : federation.claims) std::printf("%s\n", bandana::ToText(claim).c_str());
 }

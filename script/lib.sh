@@ -21,7 +21,7 @@ git_() { git -c safe.directory="$ROOT" -C "$ROOT" "$@"; }
 # Prints the C++ files of the work tree, tracked or new, relative to the root.
 cxx_files() {
   git_ ls-files --cached --others --exclude-standard -- \
-      'src/*.h' 'src/*.cc' 'tests/*.h' 'tests/*.cc' 'benchmarks/*.h' 'benchmarks/*.cc' \
+      'include/*.h' 'src/*.h' 'src/*.cc' 'tests/*.h' 'tests/*.cc' 'benchmarks/*.h' 'benchmarks/*.cc' \
       'bindings/*.h' 'bindings/*.cc' 'examples/*.cc' |
     sort -u | while IFS= read -r file; do if [[ -f $ROOT/$file ]]; then printf '%s\n' "$file"; fi; done
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-/// Algorithms: those that ship (Create by name, or Create... with a struct of parameters), what an algorithm of your own
-/// is made of (roles, Release, Federation), the registry that gives it a name, and plugins. docs/your-first-algorithm.md
-/// shows how to write one.
+/// Algorithms: those that ship (Create by name, or Create... with a struct of parameters), what an algorithm
+/// of your own is made of (roles, Release, Federation), the registry that gives it a name, and plugins.
+/// docs/your-first-algorithm.md shows how to write one.
 
 #include "bandana/algorithms/arms/create.h"
 #include "bandana/algorithms/elimination/create.h"

@@ -1,6 +1,7 @@
 #pragma once
 
-/// The lab: runs an experiment that stands in TOML, as `bandana run` does, with the same results in the same files.
+/// The lab: runs an experiment that stands in TOML, as `bandana run` does, with the same results in the same
+/// files.
 
 #include <atomic>
 #include <map>
@@ -16,15 +17,16 @@
 namespace bandana {
 
 struct RunSpecOptions {
-  std::string out;                     ///< the folder of the results; it must be new unless `resume`
-  std::vector<std::string> set = {};   ///< assignments key=value that override the spec
-  int threads = 0;                     ///< 0: one thread per core. Results do not depend on it
-  bool resume = false;                 ///< whether to continue an interrupted run
+  std::string out;                          ///< the folder of the results; it must be new unless `resume`
+  std::vector<std::string> set = {};        ///< assignments key=value that override the spec
+  int threads = 0;                          ///< 0: one thread per core. Results do not depend on it
+  bool resume = false;                      ///< whether to continue an interrupted run
   const std::atomic<bool>* stop = nullptr;  ///< ends the run with kCancelled soon after it turns true
   RunProgress* progress = nullptr;
 };
 
-/// The values that a metric has at the end of a point's replicates. NaN: unknown, such as the spread of one replicate.
+/// The values that a metric has at the end of a point's replicates. NaN: unknown, such as the spread of one
+/// replicate.
 struct MetricSummary {
   double mean = 0;
   double sd = 0;
@@ -58,7 +60,8 @@ struct RunSummary {
   std::vector<PointSummary> points;
 };
 
-/// Runs the experiment in a TOML file. Errors name the file, the line, the key, the value and what is accepted.
+/// Runs the experiment in a TOML file. Errors name the file, the line, the key, the value and what is
+/// accepted.
 absl::StatusOr<RunSummary> RunSpec(const std::string& file, const RunSpecOptions& options);
 
 /// Does what RunSpec does, with TOML text. Relative paths in it are resolved against the working folder.

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Privacy: what is asked for (Privacy), what is promised (Claim), how much noise a guarantee needs (calibration), what
-/// several releases promise together (accounting), and the record of what was spent (the ledger).
+/// Privacy: what is asked for (Privacy), what is promised (Claim), how much noise a guarantee needs
+/// (calibration), what several releases promise together (accounting), and the record of what was spent (the
+/// ledger).
 
 #include "bandana/privacy/accounting/account.h"
 #include "bandana/privacy/calibration/amplification.h"

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Worlds: what clients, agents and users play in. Implement SlotWorld, RoundWorld or UserWorld for a world of your own
-/// (examples/own_world.cc), or make one that ships by its parameters or by its name (MakeWorld in algorithm.h).
+/// Worlds: what clients, agents and users play in. Implement SlotWorld, RoundWorld or UserWorld for a world
+/// of your own (examples/own_world.cc), or make one that ships by its parameters or by its name (MakeWorld in
+/// algorithm.h).
 
 #include "bandana/bandit/world.h"
 #include "bandana/bandit/world_kind.h"

@@ -15,7 +15,8 @@ namespace py = pybind11;
 
 // One function per file of bindings. Each adds its part to the module.
 
-/// Raises the Python exception that belongs to the status; does nothing if it is OK. The interpreter's lock must be held.
+/// Raises the Python exception that belongs to the status; does nothing if it is OK. The interpreter's lock
+/// must be held.
 void Raise(const absl::Status& status);
 
 /// Returns the value or raises the status.

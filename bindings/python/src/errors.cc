@@ -54,5 +54,4 @@ void Raise(const absl::Status& status) {
   throw py::error_already_set();
 }
 
-
 }  // namespace bandana::python

@@ -1,6 +1,7 @@
 #include "bindings.h"
 
-// The private extension of the package bandana. Each file binds one part; the package gives it Python's manners.
+// The private extension of the package bandana. Each file binds one part; the package gives it Python's
+// manners.
 PYBIND11_MODULE(_bandana, m) {
   m.doc() = "The C++ part of bandana. Import bandana instead.";
   m.attr("version") = bandana::Version();

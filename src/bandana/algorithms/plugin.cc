@@ -49,7 +49,8 @@ Family WithRemark(Family family, const Plugin& plugin) {
 absl::Status AddAll(const Registry& entries, const Plugin& plugin) {
   Registry together = Families();
   for (const Family& family : entries.families()) {
-    if (!family.create) return InvalidOption("create", family.name, "a family with a function that creates it");
+    if (!family.create)
+      return InvalidOption("create", family.name, "a family with a function that creates it");
     BANDANA_RETURN_IF_ERROR(together.Add(family));
   }
   for (const WorldKind& kind : entries.worlds()) BANDANA_RETURN_IF_ERROR(together.Add(kind));
@@ -98,8 +99,8 @@ absl::Status LoadPlugin(const std::string& path) {
     return Refused(path, why == nullptr ? "cannot be loaded" : why,
                    "a shared library that is linked with this libbandana");
   }
-  const auto* abi = Find<const char*()>(library, "bandana_plugin_abi");
-  const auto* add = Find<void(Registry&, absl::Status&)>(library, "bandana_plugin_add");
+  auto* const abi = Find<const char*()>(library, "bandana_plugin_abi");
+  auto* const add = Find<void(Registry&, absl::Status&)>(library, "bandana_plugin_add");
   if (abi == nullptr || add == nullptr) {
     return Refused(path, "is no plugin", "a shared library that uses BANDANA_PLUGIN");
   }

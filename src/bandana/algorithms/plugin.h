@@ -17,8 +17,8 @@ struct Plugin {
 
 /// Loads a plugin and adds its entries to Families(). They exist until the program ends. The code of a plugin
 /// runs in this process, so load only what you trust. Every federation that its algorithms make carries the
-/// remark that the code is not Bandana's. Fails, and adds nothing, if the file is no plugin, was built against
-/// another Bandana, or brings a name that is taken.
+/// remark that the code is not Bandana's. Fails, and adds nothing, if the file is no plugin, was built
+/// against another Bandana, or brings a name that is taken.
 absl::Status LoadPlugin(const std::string& path);
 
 /// Returns the plugins that were loaded, in their order.
@@ -35,11 +35,11 @@ std::string RemarkOf(const Plugin& plugin);
 /// A plugin's entry. It stands once in a shared library, before a function body that adds to `registry` and
 /// returns an absl::Status:
 ///   BANDANA_PLUGIN(registry) { return registry.Add(MyFamily()); }
-#define BANDANA_PLUGIN(registry)                                                                       \
-  static absl::Status BandanaPluginEntries(::bandana::Registry& registry);                             \
-  extern "C" [[gnu::visibility("default")]] const char* bandana_plugin_abi() { return BANDANA_ABI; }   \
-  extern "C" [[gnu::visibility("default")]] void bandana_plugin_add(::bandana::Registry& to,           \
-                                                                    absl::Status& status) {            \
-    status = BandanaPluginEntries(to);                                                                 \
-  }                                                                                                    \
+#define BANDANA_PLUGIN(registry)                                                                     \
+  static absl::Status BandanaPluginEntries(::bandana::Registry& registry);                           \
+  extern "C" [[gnu::visibility("default")]] const char* bandana_plugin_abi() { return BANDANA_ABI; } \
+  extern "C" [[gnu::visibility("default")]] void bandana_plugin_add(::bandana::Registry& to,         \
+                                                                    absl::Status& status) {          \
+    status = BandanaPluginEntries(to);                                                               \
+  }                                                                                                  \
   static absl::Status BandanaPluginEntries(::bandana::Registry& registry)

@@ -15,9 +15,9 @@
 #include "CLI/CLI.hpp"
 #include "bandana/algorithms/plugin.h"
 #include "bandana/cli/commands.h"
+#include "bandana/config.h"
 #include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
-#include "bandana/config.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
@@ -184,9 +184,10 @@ int Main(int argc, char** argv) {
   Global global;
   app.add_flag("--json", global.json, "Prints one JSON document on stdout, and nothing else there.");
   app.add_flag("--quiet", global.quiet, "Prints no progress on stderr.");
-  app.add_option("--plugin", global.plugins,
-                 "A shared library with algorithms or worlds of your own. It may be repeated. Its code runs in "
-                 "this process.")
+  app.add_option(
+         "--plugin", global.plugins,
+         "A shared library with algorithms or worlds of your own. It may be repeated. Its code runs in "
+         "this process.")
       ->expected(1)
       ->take_all();
 

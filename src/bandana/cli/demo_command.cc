@@ -13,12 +13,12 @@
 #include "bandana/cli/interrupt.h"
 #include "bandana/cli/process.h"
 #include "bandana/cli/role.h"
+#include "bandana/config.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/report.h"
 #include "bandana/lab/results.h"
-#include "bandana/config.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 

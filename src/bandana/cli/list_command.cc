@@ -83,9 +83,9 @@ lab::Json ToJson(const lab::Entry& entry) {
                        {"applies", listed.option.condition},
                        {"words", words}});
   }
-  return {{"name", entry.name},     {"paper", entry.paper}, {"summary", entry.sentence},
-          {"origin", entry.origin}, {"worlds", entry.worlds}, {"trust", entry.trust}, {"played_by", entry.players},
-          {"options", options}};
+  return {{"name", entry.name},         {"paper", entry.paper},   {"summary", entry.sentence},
+          {"origin", entry.origin},     {"worlds", entry.worlds}, {"trust", entry.trust},
+          {"played_by", entry.players}, {"options", options}};
 }
 
 // Returns the entries of that name, or all if it is empty. Fails if there is none.

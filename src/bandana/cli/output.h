@@ -12,8 +12,8 @@ namespace bandana::cli {
 
 /// The options that every command has.
 struct Global {
-  bool json = false;   ///< print one JSON document on stdout, and nothing else there
-  bool quiet = false;  ///< print no progress
+  bool json = false;                      ///< print one JSON document on stdout, and nothing else there
+  bool quiet = false;                     ///< print no progress
   std::vector<std::string> plugins = {};  ///< the files of those that are loaded
 };
 

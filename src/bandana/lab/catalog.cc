@@ -42,9 +42,11 @@ bool HasPrivacyOption(const Family& family, const Option& option) {
 std::vector<Entry> Algorithms() {
   std::vector<Entry> entries;
   for (const Family& family : Families().families()) {
-    Entry entry{
-        .name = family.name, .paper = family.paper, .sentence = family.sentence, .origin = family.origin,
-        .worlds = family.worlds};
+    Entry entry{.name = family.name,
+                .paper = family.paper,
+                .sentence = family.sentence,
+                .origin = family.origin,
+                .worlds = family.worlds};
     for (const TrustModel model : family.trust) entry.trust.push_back(NameOf(model));
     List(family.options, family.defaults, entry);
     if (!family.simulation_options.empty()) {

@@ -45,16 +45,16 @@ absl::StatusOr<PointSummary> SummaryOf(const lab::Point& point, const Json& json
 
 absl::StatusOr<RunSummary> Run(const lab::Spec& spec, const RunSpecOptions& options) {
   const std::atomic<bool> never = false;
-  BANDANA_ASSIGN_OR_RETURN(
-      const Json json, lab::RunExperiment(spec,
-                                          {.out = options.out,
-                                           .threads = options.threads,
-                                           .resume = options.resume,
-                                           .quiet = true,
-                                           .command = "",
-                                           .trace = "",
-                                           .progress = options.progress},
-                                          options.stop == nullptr ? never : *options.stop));
+  BANDANA_ASSIGN_OR_RETURN(const Json json,
+                           lab::RunExperiment(spec,
+                                              {.out = options.out,
+                                               .threads = options.threads,
+                                               .resume = options.resume,
+                                               .quiet = true,
+                                               .command = "",
+                                               .trace = "",
+                                               .progress = options.progress},
+                                              options.stop == nullptr ? never : *options.stop));
   RunSummary summary{.folder = options.out, .points = {}};
   for (std::size_t i = 0; i < spec.points.size(); ++i) {
     BANDANA_ASSIGN_OR_RETURN(PointSummary point, SummaryOf(spec.points[i], json["points"][i]));

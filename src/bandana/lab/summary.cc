@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "bandana/config.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
-#include "bandana/config.h"
 
 namespace bandana::lab {
 namespace {
@@ -203,7 +203,7 @@ Json PrivacyStatement(const Instance& instance, const std::string& void_reason) 
 }
 
 absl::StatusOr<Json> Summarize(const Spec& spec, const ResultsFile& results, const Timing& timing) {
-  Json summary = {{"name", spec.name},       {"version", Version()},   {"spec_sha256", spec.sha256},
+  Json summary = {{"name", spec.name},       {"version", Version()},  {"spec_sha256", spec.sha256},
                   {"wall_s", timing.wall_s}, {"cpu_s", timing.cpu_s}, {"points", Json::array()}};
   const std::vector<std::string> names = MetricNames(spec);
   for (std::size_t i = 0; i < spec.points.size(); ++i) {
