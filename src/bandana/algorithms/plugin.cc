@@ -98,8 +98,8 @@ absl::Status LoadPlugin(const std::string& path) {
     return Refused(path, why == nullptr ? "cannot be loaded" : why,
                    "a shared library that is linked with this libbandana");
   }
-  const auto* abi = Find<const char*()>(library, "bandana_plugin_abi");
-  const auto* add = Find<void(Registry&, absl::Status&)>(library, "bandana_plugin_add");
+  auto* abi = Find<const char*()>(library, "bandana_plugin_abi");
+  auto* add = Find<void(Registry&, absl::Status&)>(library, "bandana_plugin_add");
   if (abi == nullptr || add == nullptr) {
     return Refused(path, "is no plugin", "a shared library that uses BANDANA_PLUGIN");
   }
