@@ -142,26 +142,12 @@ TEST(DpDpeParamsTest, APopulationThatCannotLastIsRefusedBeforeTheFirstRound) {
   EXPECT_EQ(KeyFor(params), "accepted");
 }
 
-// The check before the run assumes the largest support. A run with a smaller support gets further and can
-// still run out of clients.
 TEST(DpDpeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
-  int ran_out = 0;
-  for (Count population = 1; population <= 12; ++population) {
+  test::ExpectThatSomePopulationsRunOut(12, [](const test::ProblemPtr& problem, Count population) {
     DpDpeCase params = Params(30);
     params.population = population;
-    const auto problem = DrawnProblem(2, 2);
-    if (!EliminationPolicy::Create(*DpDpeRules(params, problem->actions()), ActionsOf(problem)).ok())
-      continue;
-    const Outcome run = Simulate(problem, params, Bare());
-    if (run.status.ok()) continue;
-    ++ran_out;
-    ASSERT_TRUE(InputErrorOf(run.status).has_value()) << run.status;
-    EXPECT_EQ(InputErrorOf(run.status)->key, "people");
-    EXPECT_THAT(std::string(run.status.message()), ::testing::HasSubstr("runs out in phase"));
-    EXPECT_FALSE(run.finished);
-    EXPECT_LE(run.end.clients, population);
-  }
-  EXPECT_GT(ran_out, 0);
+    return DpDpeRules(params, problem->actions());
+  });
 }
 
 // --- rounds and clients

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,8 +11,10 @@
 #include "bandana/algorithms/elimination/phased_elimination.h"
 #include "bandana/bandit/linear_problem.h"
 #include "bandana/bandit/worlds/linear_population.h"
+#include "bandana/core/status.h"
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/shuffle_means.h"
+#include "gmock/gmock.h"
 #include "tests/sim/simulator.h"
 
 /// Whole runs of an elimination algorithm, for the rules of any paper.
@@ -82,6 +83,39 @@ inline std::string RefusedKey(const ProblemPtr& problem, const absl::StatusOr<El
   if (status.ok()) return "accepted";
   const auto error = InputErrorOf(status);
   return error.has_value() ? error->key : "no input error";
+}
+
+/// Runs rules_of(problem, population) with every population from 1 to `most`. The check before a run assumes
+/// the largest supports. With smaller ones another phase can fit, and a run may use up its clients: some
+/// must, and their errors must say where.
+template <class RulesOf>
+void ExpectThatSomePopulationsRunOut(Count most, RulesOf rules_of) {
+  const ProblemPtr problem = DrawnProblem(2, 2);
+  int ran_out = 0;
+  for (Count population = 1; population <= most; ++population) {
+    const absl::StatusOr<EliminationRules> rules = rules_of(problem, population);
+    if (RefusedKey(problem, rules) != "accepted") continue;
+    const Outcome run = Simulate(problem, rules, Bare());
+    EXPECT_LE(run.end.clients, population);
+    if (run.status.ok()) continue;
+    ++ran_out;
+    ASSERT_TRUE(InputErrorOf(run.status).has_value()) << run.status;
+    EXPECT_EQ(InputErrorOf(run.status)->key, "people");
+    EXPECT_THAT(std::string(run.status.message()), ::testing::HasSubstr("runs out in phase"));
+    EXPECT_FALSE(run.finished);
+  }
+  EXPECT_GT(ran_out, 0);
+}
+
+/// Eight actions in a plane of R^5: four directions, each twice.
+inline ProblemPtr PlaneProblem() {
+  ActionMatrix actions(8, 5);
+  actions.setZero();
+  for (Eigen::Index i = 0; i < 8; ++i) {
+    const double angle = 0.7 * static_cast<double>(i % 4);
+    actions.row(i) << 0.6 * std::cos(angle), 0.8 * std::cos(angle), 0, std::sin(angle), 0;
+  }
+  return Shared(LinearProblem::Create(actions, Vector::Constant(5, 0.4)));
 }
 
 /// Makes a privatizer of type P with the fast sampler, for up to a billion clients.

@@ -140,35 +140,16 @@ TEST(PeRunTest, ABillionRoundsCostNoMoreThanTheirPhases) {
   }
 }
 
-// The check before the run assumes the largest supports. With smaller ones another phase can fit, and it may
-// run out of clients.
 TEST(PeRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
-  const ProblemPtr problem = DrawnProblem(2, 2);
-  int ran_out = 0;
-  for (Count population = 1; population <= 30; ++population) {
+  test::ExpectThatSomePopulationsRunOut(30, [](const ProblemPtr& problem, Count population) {
     PeCase params = Params(30);
     params.population = population;
-    if (test::RefusedKey(problem, Rules(problem, params)) != "accepted") continue;
-    const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
-    EXPECT_LE(run.end.clients, population);
-    if (run.status.ok()) continue;
-    ++ran_out;
-    ASSERT_TRUE(InputErrorOf(run.status).has_value()) << run.status;
-    EXPECT_EQ(InputErrorOf(run.status)->key, "people");
-    EXPECT_THAT(std::string(run.status.message()), ::testing::HasSubstr("runs out in phase"));
-    EXPECT_FALSE(run.finished);
-  }
-  EXPECT_GT(ran_out, 0);
+    return Rules(problem, params);
+  });
 }
 
 TEST(PeRunTest, ActionsOfASubspaceAndRepeatedOnesAreLearned) {
-  ActionMatrix actions(8, 5);
-  actions.setZero();
-  for (Eigen::Index i = 0; i < 8; ++i) {  // four directions in a plane, each twice
-    const double angle = 0.7 * static_cast<double>(i % 4);
-    actions.row(i) << 0.6 * std::cos(angle), 0.8 * std::cos(angle), 0, std::sin(angle), 0;
-  }
-  const ProblemPtr problem = test::Shared(LinearProblem::Create(actions, Vector::Constant(5, 0.4)));
+  const ProblemPtr problem = test::PlaneProblem();
   const Outcome run = test::Simulate(problem, Rules(problem, Params(1'000'000)), Bare());
   ASSERT_TRUE(run.status.ok()) << run.status;
   const ArmId best = problem->best();

@@ -306,21 +306,11 @@ TEST(PrivateEliminationRunTest, ABillionRoundsCostNoMoreThanTheirBatches) {
 }
 
 TEST(PrivateEliminationRunTest, APopulationThatRunsOutIsAnErrorThatSaysWhere) {
-  const ProblemPtr problem = DrawnProblem(2, 2);
-  int ran_out = 0;
-  for (Count population = 1; population <= 60; ++population) {
+  test::ExpectThatSomePopulationsRunOut(60, [](const ProblemPtr& problem, Count population) {
     PrivateEliminationCase params = Params(60);
     params.population = population;
-    if (test::RefusedKey(problem, Rules(problem, params)) != "accepted") continue;
-    const Outcome run = test::Simulate(problem, Rules(problem, params), Bare());
-    EXPECT_LE(run.end.clients, population);
-    if (run.status.ok()) continue;
-    ++ran_out;
-    ASSERT_TRUE(InputErrorOf(run.status).has_value()) << run.status;
-    EXPECT_EQ(InputErrorOf(run.status)->key, "people");
-    EXPECT_THAT(std::string(run.status.message()), ::testing::HasSubstr("runs out in phase"));
-  }
-  EXPECT_GT(ran_out, 0);
+    return Rules(problem, params);
+  });
 }
 
 // Arms without structure are unit vectors, and the core set is all of them.
@@ -337,13 +327,7 @@ TEST(PrivateEliminationRunTest, UnstructuredArmsAreASpecialCase) {
 }
 
 TEST(PrivateEliminationRunTest, ActionsOfASubspaceAndRepeatedOnesAreLearned) {
-  ActionMatrix actions(8, 5);
-  actions.setZero();
-  for (Eigen::Index i = 0; i < 8; ++i) {
-    const double angle = 0.7 * static_cast<double>(i % 4);
-    actions.row(i) << 0.6 * std::cos(angle), 0.8 * std::cos(angle), 0, std::sin(angle), 0;
-  }
-  const ProblemPtr problem = test::Shared(LinearProblem::Create(actions, Vector::Constant(5, 0.4)));
+  const ProblemPtr problem = test::PlaneProblem();
   const ArmId best = problem->best() % 4;
   for (const bool core_set : {true, false}) {
     PrivateEliminationCase params = Params(1'000'000);

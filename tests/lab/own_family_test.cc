@@ -163,6 +163,109 @@ absl::StatusOr<Federation> CreateShy(const ShyParams&, const Privacy& privacy, c
   return federation;
 }
 
+// --- ticks: agents in a shop of their own kind
+
+// An agent that plays one arm until the end, in one pull, and sends nothing.
+class StubbornAgent final : public NetworkPlayer {
+ public:
+  StubbornAgent(ArmId arm, Count horizon) : pulls_{{arm, horizon}} {}
+  absl::Status OnMessage(Context&, const Message&) override { return absl::OkStatus(); }
+  std::span<const Pull> Act(Context&) override {
+    if (finished_) return {};
+    return pulls_;
+  }
+  absl::Status Observe(Context&, const Raw<RewardSums>&) override {
+    finished_ = true;
+    return absl::OkStatus();
+  }
+  absl::Status EndTick(Context&) override { return absl::OkStatus(); }
+  void OnSilence(Context&) override {}
+  bool finished() const override { return finished_; }
+  void Describe(Observations& observations) const override { observations.numbers["stubbornness"] += 2; }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
+
+ private:
+  std::vector<Pull> pulls_;
+  bool finished_ = false;
+};
+
+absl::StatusOr<Federation> CreateStubbornAgents(const StubbornParams& params, const Privacy& privacy,
+                                                const Facts& facts) {
+  BANDANA_RETURN_IF_ERROR(CheckPrivacy(privacy, {TrustModel::kNone}));
+  BANDANA_ASSIGN_OR_RETURN(Graph graph, CompleteGraph(facts.people));
+  Federation federation{.topology = Topology::Peers(std::move(graph))};
+  federation.roles = TickRoles{.agent = [params, horizon = facts.horizon](NodeId) {
+    return std::make_unique<StubbornAgent>(static_cast<ArmId>(params.arm), horizon);
+  }};
+  return federation;
+}
+
+// --- users
+
+struct FerryParams {
+  Count seats = 10;
+};
+
+// Passengers come until the seats are taken, and the second arm is better for each by a half.
+class Ferry final : public UserWorld {
+ public:
+  Ferry(Count horizon, Count seats) : left_(seats), contexts_(ActionMatrix::Identity(2, 2)) {
+    facts_ = {.horizon = horizon, .arms = 2, .dimension = 2};
+  }
+  const Facts& facts() const override { return facts_; }
+  const ActionMatrix& Contexts() override { return contexts_; }
+  bool Next() override { return left_-- > 0; }
+  std::optional<double> Reward(ArmId arm) override { return arm == 1 ? 1 : 0.5; }
+  double Gap(ArmId arm) const override { return arm == 1 ? 0 : 0.5; }
+
+ private:
+  Facts facts_;
+  Count left_;
+  ActionMatrix contexts_;
+};
+
+absl::StatusOr<std::unique_ptr<World>> MakeFerry(const FerryParams& params, const WorldDraw& draw) {
+  return std::make_unique<Ferry>(draw.horizon, params.seats);
+}
+
+// A learner that has every user play one arm and asks nothing of them.
+class StubbornLearner final : public UserLearner {
+ public:
+  explicit StubbornLearner(ArmId arm) : arm_(arm) {}
+  class Device final : public UserDevice {
+   public:
+    const LocalMessage& message() const override { return message_; }
+
+   private:
+    LocalMessage message_;
+  };
+  std::unique_ptr<UserDevice> MakeDevice() const override { return std::make_unique<Device>(); }
+  ArmId Choose(UserView&, CoinGen&, UserDevice&) const override { return arm_; }
+  absl::StatusOr<Count> Report(UserContext&, ArmId, const Raw<LocalRecord>&, UserDevice&) const override {
+    return 0;
+  }
+  void Learn(const LocalMessage&, Count) override {}
+  ArmId Greedy(UserView&) const override { return arm_; }
+  bool looks_at_contexts() const override { return false; }
+  Count RealsSent(Count) const override { return 0; }
+  void Describe(Observations& observations) const override { observations.numbers["stubbornness"] += 3; }
+  std::string Save() const override { return ""; }
+  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
+
+ private:
+  ArmId arm_;
+};
+
+absl::StatusOr<Federation> CreateStubbornLearner(const StubbornParams& params, const Privacy& privacy,
+                                                 const Facts&) {
+  BANDANA_RETURN_IF_ERROR(CheckPrivacy(privacy, {TrustModel::kNone}));
+  Federation federation;
+  federation.roles = UserRoles{
+      .learner = [params] { return std::make_unique<StubbornLearner>(static_cast<ArmId>(params.arm)); }};
+  return federation;
+}
+
 void Register() {
   static const bool done = [] {
     Registry& registry = Families();
@@ -194,6 +297,28 @@ void Register() {
                                        .privacy_keys = {"epsilon"},
                                        .metrics = {"shy_peers"}},
                                 OptionsFor<ShyParams>("algorithm"), &CreateShy));
+
+    registry.MustAdd(WithParams(
+        WorldKind{.name = "corner-shops", .sentence = "Shops with agents.", .time = TimeModel::kTick}, shop,
+        &MakeCornerShop));
+    registry.MustAdd(WithParams(Family{.name = "stubborn",
+                                       .sentence = "Every agent plays one arm.",
+                                       .time = TimeModel::kTick,
+                                       .trust = {TrustModel::kNone},
+                                       .worlds = {"corner-shops"},
+                                       .metrics = {"stubbornness"}},
+                                stubborn, &CreateStubbornAgents));
+    OptionsFor<FerryParams> ferry("environment");
+    ferry.Integer("seats", Claims::kKept, &FerryParams::seats, 1, "How many passengers come.");
+    registry.MustAdd(WithParams(WorldKind{.name = "ferry", .sentence = "A ferry.", .time = TimeModel::kUser},
+                                ferry, &MakeFerry));
+    registry.MustAdd(WithParams(Family{.name = "stubborn",
+                                       .sentence = "Every user plays one arm.",
+                                       .time = TimeModel::kUser,
+                                       .trust = {TrustModel::kNone},
+                                       .worlds = {"ferry"},
+                                       .metrics = {"stubbornness"}},
+                                stubborn, &CreateStubbornLearner));
     return true;
   }();
   (void)done;
@@ -252,6 +377,36 @@ TEST(OwnFamilyTest, RoundsRunThroughTheLab) {
     EXPECT_EQ(metrics["regret"]["mean"], 3 * 3000 * 0.25);
     EXPECT_EQ(metrics["shy_peers"]["mean"], 3);
   }
+}
+
+TEST(OwnFamilyTest, TicksRunThroughTheLab) {
+  const test::Folder folder;
+  const auto summary = RunOwn(R"(horizon = 100
+environment = { kind = "corner-shops", customers = 4 }
+algorithm = { name = "stubborn", arm = 0 }
+privacy.model = "none"
+)",
+                              folder / "ticks");
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  const Json& metrics = (*summary)["points"][0]["metrics"];
+  EXPECT_EQ(metrics["regret"]["mean"], 4 * 100 * 0.5);
+  EXPECT_EQ(metrics["messages"]["mean"], 0);
+  EXPECT_EQ(metrics["stubbornness"]["mean"], 4 * 2) << "each agent adds its own number";
+}
+
+TEST(OwnFamilyTest, UsersRunThroughTheLab) {
+  const test::Folder folder;
+  const auto summary = RunOwn(R"(horizon = 100
+environment = { kind = "ferry", seats = 40 }
+algorithm = { name = "stubborn", arm = 0 }
+privacy.model = "none"
+)",
+                              folder / "users");
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  const Json& metrics = (*summary)["points"][0]["metrics"];
+  EXPECT_EQ(metrics["regret"]["mean"], 40 * 0.5);
+  EXPECT_EQ(metrics["rounds"]["mean"], 40) << "no users came after that";
+  EXPECT_EQ(metrics["stubbornness"]["mean"], 3);
 }
 
 }  // namespace

@@ -521,9 +521,10 @@ TEST(ShufflersInbox, HoldsNothingThatDependsOnAReward) {
 }
 
 TEST(BitTransport, RefusesMoreBitsThanCanBeSealed) {
-  EXPECT_EQ(CheckSealable({{{0, 1}}, 10}, kMostBitsACoordinate).value(), kMostBitsACoordinate);
-  EXPECT_EQ(InputErrorOf(CheckSealable({{{0, 1}}, 10}, kMostBitsACoordinate + 1).status())->key, "transport");
-  EXPECT_FALSE(CheckSealable({std::vector<Interval>(9), 10}, kMostBitsACoordinate).ok());
+  EXPECT_EQ(CheckSealable({{{0, 1}}, 10}, kMostBitsPerCoordinate).value(), kMostBitsPerCoordinate);
+  EXPECT_EQ(InputErrorOf(CheckSealable({{{0, 1}}, 10}, kMostBitsPerCoordinate + 1).status())->key,
+            "transport");
+  EXPECT_FALSE(CheckSealable({std::vector<Interval>(9), 10}, kMostBitsPerCoordinate).ok());
   const ShuffleSumMean paper = ShuffleSumMean::Create({.nominal = {1, 1e-6},
                                                        .calibration = Calibration::kPaper,
                                                        .sampler = Sampler::kExact,

@@ -1,6 +1,5 @@
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <memory>
 #include <numbers>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "bandana/algorithms/fed_ucb/create.h"
 #include "bandana/algorithms/fed_ucb/fed_ucb.h"
 #include "bandana/audit/catalog.h"
+#include "bandana/audit/release_path.h"
 #include "bandana/audit/target.h"
 #include "bandana/bandit/decision_block.h"
 #include "bandana/privacy/calibration/prefix_sum.h"
@@ -31,30 +31,16 @@ using ContextAgent = FedUcbAgent<RegressionPrefixSum, double>;
 using Controller = FedUcbController<RegressionPrefixSum>;
 
 /// A context that keeps what its role sends.
-class Outbox final : public Context {
+class Outbox final : public AuditContext {
  public:
-  Outbox(Links links, NoiseGen& noise) : links_(std::move(links)), noise_(noise) {}
+  using AuditContext::AuditContext;
 
-  const Links& links() const override { return links_; }
   void Send(NodeId, Payload payload) override {
-    sent_.push_back({links_.self, links_.self, 0, next_++, std::move(payload)});
-  }
-  void Play(std::span<const Pull>) override {}
-  CoinGen& coin(Epoch) override {
-    BANDANA_CHECK(false);  // neither role uses coins
-    std::abort();
+    sent_.push_back({links().self, links().self, 0, next_++, std::move(payload)});
   }
   std::vector<Message> Take() { return std::exchange(sent_, {}); }
 
  private:
-  bool remembers() const override { return false; }
-  absl::StatusOr<Report> ReleaseOnce(const ReleaseKey&, const Charge&,
-                                     absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw) override {
-    return draw(noise_);
-  }
-
-  Links links_;
-  NoiseGen& noise_;
   Seq next_ = 0;
   std::vector<Message> sent_;
 };
@@ -186,8 +172,8 @@ absl::Status RunAgent(const Setting& setting, Neighbour neighbour, NoiseGen& noi
   if (setting.local == LocalData::kRaw) leak.emplace("fed-ucb-raw: what the audit is to find");
   ContextAgent agent(params, setting.width, setting.privatizer, leak);
   Controller controller(setting.schedule, setting.width, setting.privatizer);
-  Outbox agents({.self = NodeId{1}, .upstream = kServerNode}, noise);
-  Outbox controllers({.self = kServerNode}, noise);
+  Outbox agents(Links{.self = NodeId{1}, .upstream = kServerNode}, noise);
+  Outbox controllers(Links{.self = kServerNode}, noise);
   Adversary adversary(setting, view);
 
   const auto deliver = [&]() -> absl::Status {

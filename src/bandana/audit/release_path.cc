@@ -5,7 +5,7 @@
 namespace bandana::audit {
 
 CoinGen& AuditContext::coin(Epoch) {
-  BANDANA_CHECK(false && "a mechanism has no coins");
+  BANDANA_CHECK(false && "what an audit runs has no coins");
   __builtin_unreachable();
 }
 

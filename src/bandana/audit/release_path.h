@@ -15,15 +15,17 @@ namespace bandana::audit {
 
 /// The context of one role in an audit. A target so takes the same path as a run (federation/release.h), but
 /// nothing is sent, and nothing is charged unless there are `releases`.
-class AuditContext final : public Context {
+class AuditContext : public Context {
  public:
   AuditContext(NodeId self, NoiseGen& noise, Releases* releases = nullptr)
-      : links_(Topology::Star(0).LinksOf(self)), noise_(noise), releases_(releases) {}
+      : AuditContext(Topology::Star(0).LinksOf(self), noise, releases) {}
+  AuditContext(Links links, NoiseGen& noise, Releases* releases = nullptr)
+      : links_(std::move(links)), noise_(noise), releases_(releases) {}
 
   const Links& links() const override { return links_; }
   void Send(NodeId, Payload) override {}
   void Play(std::span<const Pull>) override {}
-  CoinGen& coin(Epoch) override;
+  CoinGen& coin(Epoch) final;
 
  private:
   bool remembers() const override { return releases_ != nullptr; }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <any>
 #include <string>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "bandana/cli/calibrate_answers.h"
 #include "bandana/cli/commands.h"
 #include "bandana/cli/typed_flags.h"
+#include "bandana/privacy/privacy_options.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
@@ -22,6 +24,13 @@ std::string Shown(const DpGuarantee& guarantee) {
   std::string delta = RoundedUp(guarantee.delta, 3);
   if (delta == "1" && guarantee.delta < 1) delta = fmt::format("{}", guarantee.delta);
   return fmt::format("({}, {})-DP", RoundedUp(guarantee.epsilon, 6), delta);
+}
+
+// Returns the option that specs have, so that its words are read in one place.
+Option CalibrationOption() {
+  const std::vector<Option> options = PrivacyOptions();
+  return *std::find_if(options.begin(), options.end(),
+                       [](const Option& each) { return each.key == "calibration"; });
 }
 
 // Returns whether the guarantee that was asked for is delivered. A formula of a paper may fail to.
@@ -183,13 +192,18 @@ CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments) {
 
 int CalibrateCommand(const CalibrateArguments& arguments, const Global& global) {
   const TypedFlags flags(arguments.flags);
+  const Option option = CalibrationOption();
+  std::vector<std::string> words;
+  for (const Word& each : option.words) words.push_back(each.word);
   const absl::StatusOr<std::string> calibration =
-      flags.Choice("--calibration", {"tight", "paper"}, TypedFlags::Absent::kFirst);
+      flags.Choice("--calibration", words, TypedFlags::Absent::kFirst);
   if (!calibration.ok()) return Fail(calibration.status(), global);
+  std::any privacy = Privacy{};
+  option.set(privacy, *calibration);
   for (const Mechanism& mechanism : Mechanisms()) {
     if (mechanism.name != arguments.mechanism) continue;
     const absl::StatusOr<CalibrationAnswer> answer =
-        mechanism.answer(flags, *calibration == "tight" ? Calibration::kTight : Calibration::kPaper);
+        mechanism.answer(flags, std::any_cast<const Privacy&>(privacy).calibration);
     if (!answer.ok()) return Fail(NamedAsFlag(answer.status()), global);
     Print(*answer, mechanism.name, *calibration, global.json);
   }

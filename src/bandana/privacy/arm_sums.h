@@ -27,7 +27,7 @@ struct ArmSums {
   template <class Archive>
   void State(Archive& a) {
     a(agents, pulls, arms, units, noise_scale, noise_terms);
-    a.Check(units.size() == arms.size(), "sums of other arms than there are");
+    a.Check(units.size() == arms.size(), "it does not have one sum per arm");
   }
 };
 

@@ -35,7 +35,7 @@ absl::Status CheckShape(const ArmSums& sums) {
   }
   if (sums.units.size() != sums.arms.size()) {
     return absl::InvalidArgumentError(
-        fmt::format("{} sums for {} arms", sums.units.size(), sums.arms.size()));
+        fmt::format("there are {} sums for {} arms", sums.units.size(), sums.arms.size()));
   }
   return absl::OkStatus();
 }

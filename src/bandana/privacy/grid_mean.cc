@@ -89,20 +89,20 @@ absl::Status CheckMap(const MeanQuery& query) {
 
 absl::Status CheckDealt(const MeanQuery& query) {
   if (query.dealt.size() != query.bounds.size()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} coordinates, of which {} are dealt out", query.bounds.size(), query.dealt.size()));
+    return absl::InvalidArgumentError(fmt::format("the query has {} coordinates, but it deals out {}",
+                                                  query.bounds.size(), query.dealt.size()));
   }
   Count left = query.clients;
   for (const Count each : query.dealt) {
     if (!(each >= 1 && each <= left)) {
       return absl::InvalidArgumentError(
-          fmt::format("a coordinate dealt to {} clients, of {} who have none yet", each, left));
+          fmt::format("a coordinate is dealt to {} clients, but {} have no coordinate yet", each, left));
     }
     left -= each;
   }
   if (left == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("the coordinates are dealt to all but {} of {} clients", left, query.clients));
+      fmt::format("{} of the {} clients have no coordinate", left, query.clients));
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ absl::Status CheckQuery(const MeanQuery& query) {
 
 absl::Status CheckWhole(const MeanQuery& query) {
   if (query.dealt.empty()) return CheckQuery(query);
-  return absl::InvalidArgumentError("a query whose coordinates are dealt out is answered part by part");
+  return absl::InvalidArgumentError("a query that deals out its coordinates must be answered part by part");
 }
 
 absl::Status CheckPart(const MeanQuery& query, int part) {
@@ -144,7 +144,7 @@ absl::StatusOr<Count> GroupSize(const MeanQuery& query, int part, RewardSums gro
   }
   if (fits && clients >= 1) return clients;
   return absl::InvalidArgumentError(
-      fmt::format("a group in a part that is dealt to {} clients must be of 1 to as many", most));
+      fmt::format("a part is dealt to {0} clients, so a group of them must have from 1 to {0}", most));
 }
 
 double ClippedAverage(const RewardSum& rewards, const Interval& bound) {
@@ -201,9 +201,9 @@ absl::StatusOr<std::uint64_t> GridMean::NoiseUnits(double multiplier, double sen
 
 absl::Status GridMean::CheckNoiseSum(double stddev) {
   if (stddev <= 0x1p55) return absl::OkStatus();
-  return absl::OutOfRangeError(
-      fmt::format("noise of a standard deviation of {:.3g} in a sum: the grid holds {:.3g}", stddev * kUnit,
-                  0x1p55 * kUnit));
+  return absl::OutOfRangeError(fmt::format(
+      "the noise of a sum has a standard deviation of {:.3g}, but the grid can hold at most {:.3g}",
+      stddev * kUnit, 0x1p55 * kUnit));
 }
 
 absl::StatusOr<Mechanism::Units> GridMean::Average(const MeanQuery& query,

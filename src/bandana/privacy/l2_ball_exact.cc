@@ -51,8 +51,8 @@ absl::StatusOr<ExactL2Ball> SetUpExactL2Ball(L2BallRandomizer randomizer, std::i
     if (!(cost < epsilon / 4)) {
       return InvalidField(
           Part::kPrivacy, "epsilon", epsilon,
-          fmt::format("one of which drawing on a lattice takes less than a quarter, and not {:.2g}: neither "
-                      "tiny nor so large that the caps are; or the randomizer duchi",
+          fmt::format("one that is neither very small nor very large, or the randomizer duchi: exact "
+                      "sampling may cost at most a quarter of epsilon, and here it costs {:.2g}",
                       cost));
     }
     BANDANA_ASSIGN_OR_RETURN(setting, SetUpL2Ball(randomizer, dimension, epsilon - 2 * cost, radius));
@@ -63,7 +63,7 @@ absl::StatusOr<ExactL2Ball> SetUpExactL2Ball(L2BallRandomizer randomizer, std::i
     return InvalidField(
         Part::kPrivacy, "epsilon", epsilon,
         fmt::format(
-            "a smaller one, or the randomizer duchi: a report would take {:.2g} directions on average",
+            "a smaller one, or the randomizer duchi: a report would draw {:.2g} directions on average",
             1 / setting.cap_mass));
   }
   return ExactL2Ball{setting, delivered};

@@ -44,9 +44,10 @@ absl::StatusOr<L2BallMean> L2BallMean::Create(const L2BallParams& params) {
                                                                      params.epsilon, params.radius));
   const L2BallSetting& setting = exact.setting;
   if (!(setting.scale * params.radius <= kLongest)) {
-    return InvalidOption("radius", params.radius,
-                         fmt::format("one whose noise is no longer than {}: here it is {:.4g}", kLongest,
-                                     setting.scale * params.radius));
+    return InvalidOption(
+        "radius", params.radius,
+        fmt::format("a smaller radius: a message may be at most {} long, and here it is {:.4g}", kLongest,
+                    setting.scale * params.radius));
   }
   return L2BallMean(params, setting, exact.epsilon);
 }
@@ -88,8 +89,8 @@ absl::Status L2BallMean::Add(const BallQuery& query, const Report& report,
   const auto most = static_cast<std::int64_t>(std::ceil(setting_.scale * params_.radius / kUnit));
   if (!(static_cast<double>(query.clients) * static_cast<double>(most) < 0x1p61)) {
     return absl::InvalidArgumentError(
-        fmt::format("a query to {} clients with reports of length {:.4g}: the grid does not hold their sum",
-                    query.clients, setting_.scale * params_.radius));
+        fmt::format("the grid cannot hold the sum of {} reports of length {:.4g}", query.clients,
+                    setting_.scale * params_.radius));
   }
   const auto entry = [&](std::size_t, std::int64_t units) {
     // A report that no honest client sends cannot move the sum further.

@@ -16,7 +16,7 @@ std::uint64_t Magnitude(std::int64_t units) {
 absl::Status Mechanism::CheckSize(std::size_t size, const Units& units) {
   if (units.size() == size) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("a report has {} coordinates, the plan has {}", units.size(), size));
+      fmt::format("a report has {} coordinates, but the plan has {}", units.size(), size));
 }
 
 absl::Status Mechanism::CheckShape(std::size_t size, std::span<const Count> dealt, const Report& report) {
@@ -50,8 +50,9 @@ absl::Status Mechanism::CheckOrigin(NodeId first, Count clients, const ClientSet
   if (origins.AreNew(first, clients)) return absl::OkStatus();
   if (clients == 1)
     return absl::InvalidArgumentError(fmt::format("client {} has reported already", first.value));
-  return absl::InvalidArgumentError(fmt::format(
-      "of {} clients from {} on, some have reported already or do not exist", clients, first.value));
+  return absl::InvalidArgumentError(
+      fmt::format("some of the {} clients from client {} on have reported already or do not exist", clients,
+                  first.value));
 }
 
 absl::Status Mechanism::CheckQuorum(Count reports, Count wanted) {

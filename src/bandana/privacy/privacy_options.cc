@@ -148,7 +148,7 @@ absl::Status CheckPrivacy(const Privacy& privacy, const std::vector<TrustModel>&
   }
   if (privacy.model == TrustModel::kNone) {
     if (!privacy.none_because.empty()) return absl::OkStatus();
-    return InvalidField(Part::kPrivacy, "none_because", "", "a reason, where model is none");
+    return InvalidField(Part::kPrivacy, "none_because", "", "a reason, because model is none");
   }
   if (privacy.neighbours != Neighbours::kReplaceOne) {
     return InvalidField(Part::kPrivacy, "neighbours", "add-remove",

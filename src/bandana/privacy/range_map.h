@@ -52,7 +52,7 @@ class RangeMap {
       pieces_.clear();
       std::uint64_t free = 0;
       for (const auto& [first, last, value] : ranges) {
-        a.Check(first >= free && first <= last, "ranges that are not in order");
+        a.Check(first >= free && first <= last, "the ranges are not in order");
         if (!a.ok()) return;
         Put(first, last, value);
         free = std::uint64_t{last} + 1;

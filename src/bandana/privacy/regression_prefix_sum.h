@@ -46,7 +46,7 @@ class RegressionStream {
           return sums_.Fits(*owner_, open_.size()) && open_units_.size() == open_.size() &&
                  open_doubles_ >= 0 && open_doubles_ <= open_records_;
         },
-        "a stream of another mechanism");
+        "the stream belongs to another mechanism");
     if constexpr (Archive::kReads) sums_.owner_ = sums_.steps_ > 0 ? owner_ : nullptr;
   }
   std::shared_ptr<const PrefixSumStrategy> owner_;

@@ -23,7 +23,8 @@ struct RegressionSums {
   template <class Archive>
   void State(Archive& a) {
     a(step, gram, moments, gram_noise, moment_noise);
-    a.Check(gram.rows() == moments.size() && gram.cols() == moments.size(), "sums of two dimensions");
+    a.Check(gram.rows() == moments.size() && gram.cols() == moments.size(),
+            "the Gram matrix and the moments differ in dimension");
   }
 };
 

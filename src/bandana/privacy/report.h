@@ -42,7 +42,8 @@ struct MeanQuery {
   template <class Archive>
   void State(Archive& a) {
     a(bounds, clients, cohort, dealt, map);
-    a.Check(dealt.empty() || dealt.size() == bounds.size(), "a query dealt by other coordinates than it has");
+    a.Check(dealt.empty() || dealt.size() == bounds.size(),
+            "the coordinates that a query deals out are not those that it has");
   }
 
   /// Returns how many clients answer coordinate i.

@@ -45,7 +45,7 @@ class Memo {
 absl::Status CheckPromise(const Report& report, Count clients) {
   if (report.quorum() == 0 || report.quorum() == clients) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format(
-      "a report that is to be mixed among {} clients, in a query to {}", report.quorum(), clients));
+      "a report wants to be mixed among {} clients, but the query asks {}", report.quorum(), clients));
 }
 
 std::int64_t NoiseOnes(const ShuffleSumSetting& setting, Count clients, Sampler sampler, NoiseGen& noise) {
@@ -182,7 +182,7 @@ std::vector<Claim> ShuffleSumMean::claims() const {
 
 absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& query) const {
   if (query.dealt.empty()) return Calibrate(Sum::kVector, query.clients, query.size());
-  return absl::InvalidArgumentError("ask for the setting of a part: a dealt query has one for each");
+  return absl::InvalidArgumentError("a dealt query has a setting for each part: name the part");
 }
 
 absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::SettingFor(const MeanQuery& query, int part) const {
@@ -219,7 +219,7 @@ absl::StatusOr<ShuffleSumSetting> ShuffleSumMean::Calibrate(Sum sum, Count clien
                                                                   : paper(params));
     if (!(static_cast<double>(clients) * static_cast<double>(setting.bits_per_coordinate) < 0x1p61)) {
       return absl::InvalidArgumentError(
-          fmt::format("{} bits of each of {} clients are more than a count of 64 bits holds",
+          fmt::format("{} bits from each of {} clients add up to more than a count of 64 bits can hold",
                       setting.bits_per_coordinate, clients));
     }
     const DpGuarantee& delivered = setting.delivered;
@@ -281,7 +281,7 @@ absl::Status ShuffleSumMean::CheckGroup(const MeanQuery& query, int part,
   if (sums.size() > 1 || sums[0].count == 1) return absl::OkStatus();
   const double share = ShareOf(sums[0], query.bounds[static_cast<std::size_t>(part)]);
   if (!(share > 1e-12 && share < 1 - 1e-12)) return absl::OkStatus();
-  return absl::UnimplementedError("how a group's rewards are rounded does not follow from their sum");
+  return absl::UnimplementedError("how the rewards of a group are rounded cannot be computed from their sum");
 }
 
 absl::StatusOr<Report> ShuffleSumMean::RandomizeGroup(const MeanQuery& query, int part,

@@ -49,7 +49,7 @@ std::vector<Claim> ShuffledRegressionSum::claims() const {
 absl::StatusOr<std::size_t> ShuffledRegressionSum::EntriesAt(const StepQuery& query) const {
   if (query.silos != silos_) {
     return absl::InvalidArgumentError(
-        fmt::format("a query to {} silos: their noise was set for {}", query.silos, silos_));
+        fmt::format("the query asks {} silos, but the noise was set for {}", query.silos, silos_));
   }
   BANDANA_ASSIGN_OR_RETURN(const Count bits, sums_.ReportBits(query));
   return static_cast<std::size_t>(bits / 64);
@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<Report>> ShuffledRegressionSum::Mix(const StepQuery& 
   for (const Report& report : reports) {
     if (report.quorum() != silos_) {
       return absl::FailedPreconditionError(fmt::format(
-          "a report that is to be mixed among {} silos, in a query to {}", report.quorum(), silos_));
+          "a report wants to be mixed among {} silos, but the query asks {}", report.quorum(), silos_));
     }
     const auto entry = [](std::size_t, std::int64_t units) { return units; };
     BANDANA_RETURN_IF_ERROR(AddReport(query, entries, report, entry, sum));

@@ -161,7 +161,7 @@ absl::Status SiloArmSums::CheckPulls(std::span<const Pull> pulls, RewardSums rew
                                                                   : stream.pending(pull.arm);
     if (pull.count > left || pull.count > most - before) {
       return absl::OutOfRangeError(
-          fmt::format("more pulls of arm {} than a sum holds, which are {}", pull.arm, most));
+          fmt::format("arm {} has more pulls than a sum can hold: at most {}", pull.arm, most));
     }
     left -= pull.count;
   }

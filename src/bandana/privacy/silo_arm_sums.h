@@ -75,14 +75,14 @@ class ArmStream {
     template <class Archive>
     void State(Archive& a) {
       a(pulls, units);
-      a.Check(pulls >= 0, "fewer pulls than none");
+      a.Check(pulls >= 0, "an arm has a negative number of pulls");
     }
   };
   template <class Archive>
   void State(Archive& a) {
     a.Same(keeps_, "choice to keep rewards");
     a(pending_, all_, releases_);
-    a.Check(releases_ >= 0, "fewer releases than none");
+    a.Check(releases_ >= 0, "the number of releases is negative");
   }
   std::shared_ptr<const ArmSumsSetting> owner_;
   bool keeps_ = false;

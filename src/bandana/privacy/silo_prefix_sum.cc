@@ -160,7 +160,7 @@ std::size_t SiloPrefixSum::EntriesAt(std::int64_t step) const {
 absl::Status SiloPrefixSum::CheckStep(const StepQuery& query) const {
   if (query.step >= 1 && query.step <= params_.steps) return absl::OkStatus();
   return absl::OutOfRangeError(
-      fmt::format("step {} of a stream of {}: its noise was set for no more", query.step, params_.steps));
+      fmt::format("step {} does not exist: the noise was set for {} steps", query.step, params_.steps));
 }
 
 absl::StatusOr<Count> SiloPrefixSum::ReportBits(const StepQuery& query) const {
@@ -190,7 +190,7 @@ absl::Status SiloPrefixSum::Append(const Raw<StepRecords>& records, SiloStream& 
   for (const std::vector<double>& record : step) {
     if (record.size() != dimension) {
       return absl::InvalidArgumentError(
-          fmt::format("a record has {} entries, the mechanism {}", record.size(), dimension));
+          fmt::format("a record has {} entries, but the mechanism takes {}", record.size(), dimension));
     }
     const std::vector<double> shortened = Shortened(record, params_.radius);
     for (std::size_t i = 0; i < dimension; ++i) {
@@ -228,8 +228,8 @@ absl::StatusOr<SiloPrefixSum::Units> SiloPrefixSum::Take(const StepQuery& query,
   BANDANA_RETURN_IF_ERROR(CheckOwner(stream));
   if (stream.steps_ != query.step || stream.released_ + 1 != query.step) {
     return absl::FailedPreconditionError(
-        fmt::format("step {} is asked; the stream has {} and {} are released", query.step, stream.steps_,
-                    stream.released_));
+        fmt::format("step {} cannot be released: the stream has {} steps, of which {} are released",
+                    query.step, stream.steps_, stream.released_));
   }
   stream.released_ = query.step;
   Units units;

@@ -186,7 +186,7 @@ class PrefixSumEstimator {
   template <class Archive>
   void State(Archive& a) {
     a(step_, proxy_, values_);
-    a.Check([&] { return Fits(); }, "a sum of other releases");
+    a.Check([&] { return Fits(); }, "the releases in the sum are not those of this mechanism");
   }
 
  private:

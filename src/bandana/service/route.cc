@@ -7,15 +7,16 @@ namespace bandana::service {
 
 absl::StatusOr<Count> CheckSealable(const MeanQuery& query, Count bits_per_coordinate) {
   const auto coordinates = static_cast<Count>(query.size());
-  if (bits_per_coordinate <= kMostBitsACoordinate && bits_per_coordinate * coordinates <= kMostBitsAReport) {
+  if (bits_per_coordinate <= kMostBitsPerCoordinate &&
+      bits_per_coordinate * coordinates <= kMostBitsPerReport) {
     return bits_per_coordinate;
   }
   return InvalidField(
       Part::kPrivacy,
       {.message = fmt::format("each of {} clients would have to seal {} bits for each of {} coordinates, but "
                               "at most {} bits per coordinate and {} bits per report are accepted",
-                              query.clients, bits_per_coordinate, coordinates, kMostBitsACoordinate,
-                              kMostBitsAReport),
+                              query.clients, bits_per_coordinate, coordinates, kMostBitsPerCoordinate,
+                              kMostBitsPerReport),
        .key = "transport",
        .value = "bits",
        .accepted = "counts, or with bits: calibration = tight, more clients per phase or a larger epsilon"});

@@ -12,8 +12,8 @@ namespace bandana::service {
 
 /// The most bits of a coordinate in one client's report, and of a whole report, if they are sealed one by
 /// one. The limits keep messages and waiting times small. Calibrations that need more are refused.
-inline constexpr Count kMostBitsACoordinate = 65'536;
-inline constexpr Count kMostBitsAReport = 524'288;
+inline constexpr Count kMostBitsPerCoordinate = 65'536;
+inline constexpr Count kMostBitsPerReport = 524'288;
 
 /// How reports travel from the clients to the server. The route is public, and the same at every role.
 struct Route {

@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,8 @@ absl::Status CheckOptions(const Federation& federation, const SimulateOptions& o
 
 // Everything that the roles of a network tell about a run, added up.
 struct Tally {
-  double waited = 0;  // pulls of all agents while messages were on their way
+  std::map<std::string, double> numbers;  // the metrics that roles have of their own, and:
+  double waited = 0;                      // pulls of all agents while messages were on their way
   double new_sinks = 0;
   Count lost = 0;           // agents' sums that were missing in decisions
   Count disagreements = 0;  // syncs after which agents did not have the same arms left
@@ -34,18 +36,16 @@ struct Tally {
 };
 
 Tally TallyUp(const std::vector<NetworkPlayer*>& roles, Count reporting) {
-  Tally tally;
+  Observations observations;
+  for (const NetworkPlayer* role : roles) role->Describe(observations);
+  Tally tally{.waited = observations.numbers["waited"],
+              .new_sinks = observations.numbers["new_sinks"],
+              .sinks = std::move(observations.sinks)};
+  tally.numbers = std::move(observations.numbers);
   std::map<Epoch, std::set<std::vector<ArmId>>> left;
-  for (const NetworkPlayer* role : roles) {
-    Observations observations;
-    role->Describe(observations);
-    tally.waited += observations.numbers["waited"];
-    tally.new_sinks += observations.numbers["new_sinks"];
-    tally.sinks.insert(tally.sinks.end(), observations.sinks.begin(), observations.sinks.end());
-    for (ArmRound& round : observations.arm_rounds) {
-      tally.lost += std::max<Count>(0, reporting - round.agents);  // larger components may have been drawn
-      if (reporting > 1) left[round.epoch].insert(std::move(round.arms));
-    }
+  for (ArmRound& round : observations.arm_rounds) {
+    tally.lost += std::max<Count>(0, reporting - round.agents);  // larger components may have been drawn
+    if (reporting > 1) left[round.epoch].insert(std::move(round.arms));
   }
   for (const auto& [epoch, sets] : left) tally.disagreements += sets.size() > 1 ? 1 : 0;
   return tally;
@@ -83,6 +83,7 @@ void AddTotals(const Tally& tally, double waiting_regret, std::vector<Checkpoint
     checkpoint.series["waiting_regret"] = last > 0 ? waiting_regret : 0;
     checkpoint.series["lost_tallies"] = last * static_cast<double>(tally.lost);
     checkpoint.series["disagreements"] = last * static_cast<double>(tally.disagreements);
+    for (const auto& [name, value] : tally.numbers) checkpoint.series[name] = last > 0 ? value : 0;
   }
 }
 

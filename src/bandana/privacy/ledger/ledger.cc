@@ -37,7 +37,7 @@ absl::Status CheckSame(const std::string& path, const LedgerHeader& there, const
     if (a == b) return absl::OkStatus();
     return FileError(
         absl::StatusCode::kFailedPrecondition, path,
-        fmt::format("the ledger of another deployment: its {} is '{}', this one's is '{}'", what, a, b));
+        fmt::format("this is the ledger of another deployment, whose {} is '{}', not '{}'", what, a, b));
   };
   const auto measure = [](const LedgerHeader& header) { return header.limits.measure; };
   BANDANA_RETURN_IF_ERROR(differs("name", there.deployment, here.deployment));

@@ -48,14 +48,15 @@ class Verifier {
       absl::FunctionRef<absl::Status(const Dated<LedgerEntry>&, std::string_view hash)> visit) {
     ++lines_;
     const std::optional<SplitLine> parts = Split(line);
-    if (!parts) return Here("no line of a ledger: it was altered");
+    if (!parts) return Here("this is not a line of a ledger: it was altered");
     if (ChainHash(hash_, parts->content) != parts->hash) {
       return Here("its hash does not fit: this line was altered, or a line before it was removed or added");
     }
     hash_ = parts->hash;
     BANDANA_RETURN_IF_ERROR(lines_ == 1 ? TakeHeader(parts->content) : TakeCharge(parts->content, visit));
     if (written_ && written_->seq == seq() && written_->hash != hash_) {
-      return Here(fmt::format("another line {} than the one that {} names", seq(), HeadPath(path_)));
+      return Here(fmt::format("this is not the line {} that {} names: the ledger was altered", seq(),
+                              HeadPath(path_)));
     }
     if (options_.noted_head == hash_) noted_seq_ = seq();
     bytes_ += line.size() + 1;
@@ -65,8 +66,9 @@ class Verifier {
   absl::StatusOr<LedgerState> Finish(std::uint64_t torn_bytes) && {
     if (lines_ == 0) {
       return Fault(path_, 1,
-                   written_ && written_->seq > 0 ? AllRemoved(path_, *written_)
-                                                 : "no whole line: it is no ledger, or was never begun");
+                   written_ && written_->seq > 0
+                       ? AllRemoved(path_, *written_)
+                       : "it has no complete line: it is not a ledger, or it was never begun");
     }
     if (written_ && written_->seq > seq()) {
       return Fault(path_, lines_ + 1,
@@ -112,7 +114,8 @@ class Verifier {
       absl::FunctionRef<absl::Status(const Dated<LedgerEntry>&, std::string_view hash)> visit) {
     absl::StatusOr<Dated<LedgerEntry>> entry = ParseEntry(content, header_->record.limits.measure);
     if (!entry.ok()) return Here(std::string(entry.status().message()));
-    if (entry->seq != seq()) return Here(fmt::format("charge {} where {} belongs", entry->seq, seq()));
+    if (entry->seq != seq())
+      return Here(fmt::format("charge {} stands where charge {} belongs", entry->seq, seq()));
     const LedgerEntry& record = entry->record;
     if (!charged_.insert(record.key).second) {
       return Here(fmt::format("node {} is charged for the same question of epoch {} a second time",
@@ -159,7 +162,7 @@ absl::StatusOr<std::optional<LedgerHead>> ReadHead(const std::string& ledger) {
   std::ostringstream text;
   text << file.rdbuf();
   std::optional<LedgerHead> head = ParseHead(text.str());
-  if (!head) return Fault(path, 1, "no head of a ledger: it was altered");
+  if (!head) return Fault(path, 1, "this is not the head of a ledger: it was altered");
   return head;
 }
 

@@ -24,7 +24,7 @@ bool TakeNumber(std::string_view& text, std::uint32_t& number) {
 absl::StatusOr<UnitRanges> UnitRanges::Of(std::vector<NodeId> units) {
   if (units.size() > kMostUnits) {
     return absl::InvalidArgumentError(
-        fmt::format("a charge of {} units, and {} is the most", units.size(), kMostUnits));
+        fmt::format("a charge has {} units, but at most {} are accepted", units.size(), kMostUnits));
   }
   std::sort(units.begin(), units.end());
   UnitRanges result;
