@@ -13,7 +13,5 @@ int main() {
   const Federation federation = ValueOrExit(CreateDpDpe({.alpha = 0.8}, privacy, world->facts()));
   const Outcome outcome = ValueOrExit(Simulate(federation, *world, {.seed = 7}));
   std::printf("regret %.0f after %zu phases\n", outcome.checkpoints.back().regret, outcome.phases.size());
-  for (const Claim& claim : federation.claims) {
-    std::printf("epsilon %.3g against %s\n", claim.guarantee.epsilon, claim.adversary.c_str());
-  }
+  for (const Claim& claim : federation.claims) std::printf("%s\n", ToText(claim).c_str());
 }

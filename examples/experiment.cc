@@ -31,10 +31,8 @@ int main(int argc, char** argv) {
   for (const PointSummary& point : summary.points) {
     const MetricSummary& regret = point.metrics.at("regret");
     std::printf("%-8s regret %.0f +- %.0f", point.label.c_str(), regret.mean, regret.se);
-    for (const Claim& claim : point.claims) {
-      std::printf(", epsilon %.3g against %s", claim.guarantee.epsilon, claim.adversary.c_str());
-    }
-    std::printf("\n");
+    for (const Claim& claim : point.claims) std::printf("; %s", ToText(claim).c_str());
+    std::printf("%s%s\n", point.void_reason.empty() ? "" : "; VOID: ", point.void_reason.c_str());
   }
   std::printf("report: %s/report.html\n", summary.folder.c_str());
 }

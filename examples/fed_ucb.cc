@@ -19,8 +19,5 @@ int main() {
   const Checkpoint& end = outcome.checkpoints.back();
   std::printf("regret %.0f per agent, %.0f syncs\n", end.series.at("regret_per_agent"),
               end.series.at("syncs"));
-  for (const Claim& claim : federation.claims) {
-    std::printf("epsilon %.3g of %s against %s\n", claim.guarantee.epsilon, claim.unit.c_str(),
-                claim.adversary.c_str());
-  }
+  for (const Claim& claim : federation.claims) std::printf("%s\n", ToText(claim).c_str());
 }

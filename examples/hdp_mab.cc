@@ -16,7 +16,5 @@ int main() {
   const Checkpoint& end = outcome.checkpoints.back();
   std::printf("regret %.0f per shop, %.0f messages between shops and to the server\n",
               end.series.at("regret_per_agent"), end.series.at("messages"));
-  for (const Claim& claim : federation.claims) {
-    std::printf("epsilon %.3g of %s\n", claim.guarantee.epsilon, claim.unit.c_str());
-  }
+  for (const Claim& claim : federation.claims) std::printf("%s\n", ToText(claim).c_str());
 }

@@ -14,8 +14,5 @@ int main() {
   const Outcome outcome = ValueOrExit(Simulate(federation, *world, {.seed = 7}));
   const Checkpoint& end = outcome.checkpoints.back();
   std::printf("regret %.0f in %lld rounds\n", end.regret, static_cast<long long>(end.t));
-  for (const Claim& claim : federation.claims) {
-    std::printf("epsilon %.3g of %s against %s\n", claim.guarantee.epsilon, claim.unit.c_str(),
-                claim.adversary.c_str());
-  }
+  for (const Claim& claim : federation.claims) std::printf("%s\n", ToText(claim).c_str());
 }

@@ -57,6 +57,33 @@ TEST(OwnWorldTest, AWorldThatKnowsNoGapIsPlayedAndItsRegretIsUnknown) {
   EXPECT_GT(outcome->phases.size(), 3u);
 }
 
+// Each client knows its own noise. So a phase of a few clients would need much more noise than a trusted server's
+// (1.41 times with two clients, one of whom is curious); the default asks enough of them in every phase.
+TEST(OwnWorldTest, EarlyPhasesAskEnoughClientsToHideAmongThoseWhoDoNotCollude) {
+  const auto fewest_of = [](const Privacy& privacy, std::optional<Count> least) {
+    Shop shop;
+    const auto federation = CreateDpDpe({.min_clients = least, .alpha = 0.5}, privacy, shop.facts());
+    EXPECT_TRUE(federation.ok()) << federation.status();
+    const auto outcome = Simulate(*federation, shop, {.seed = 1});
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_GT(outcome->phases.size(), 3u);
+    Count fewest = 1'000'000;
+    for (const PhaseRecord& phase : outcome->phases) fewest = std::min(fewest, phase.clients);
+    return fewest;
+  };
+  Privacy shuffle{.model = TrustModel::kShuffle, .epsilon = 1, .delta = 1e-6, .sampler = Sampler::kFast};
+  for (const Count colluding : {1, 3}) {
+    shuffle.colluding = colluding;
+    const Count fewest = fewest_of(shuffle, std::nullopt);
+    EXPECT_EQ(fewest, 20 * colluding);
+    const auto hiding = static_cast<double>(shuffle.collusion().Hiding(fewest));
+    EXPECT_LE(std::sqrt(static_cast<double>(fewest) / hiding), 1.03);
+  }
+  shuffle.colluding = 1;
+  EXPECT_EQ(fewest_of(shuffle, 7), 7);
+  EXPECT_EQ(fewest_of({.model = TrustModel::kCentral, .epsilon = 1, .delta = 1e-6}, std::nullopt), 2);
+}
+
 // A shop that also knows what it loses.
 class FrankShop final : public Shop {
  public:

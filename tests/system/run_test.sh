@@ -152,6 +152,55 @@ for part in "$why (determinant)" VOID '(1, 1e-05)'; do says "$table" "$part"; do
 grep -q "\"void\": *\"$why\"" void/summary.json || fail 'summary.json does not say that the claim is void'
 grep -q "$why" void/report.html || fail 'the report does not say that the claim is void'
 
+# With local = raw the claims hold for logged streams only, and a run is none: the table says VOID, under every model.
+cat >raw.toml <<'TOML'
+horizon = 300
+[environment]
+kind = "contextual-linear"
+contexts = "gap"
+dimension = 3
+actions = 4
+reward = "bernoulli"
+[algorithm]
+name = "fed-ucb"
+local = "raw"
+[federation]
+agents = 2
+[privacy]
+epsilon = 1
+delta = 1e-5
+[sweep]
+"privacy.model" = ["silo", "shuffle"]
+TOML
+table=$("$BANDANA" run raw.toml --out raw --quiet) || fail "raw.toml: exit $?"
+for part in 'logged streams' '(silo; shuffle)'; do says "$table" "$part"; done
+[[ $(grep -Ec '^(silo|shuffle) .* VOID$' <<<"$table") == 2 ]] || fail "raw.toml: no VOID in a row: $table"
+[[ $table != *'(1, 1e-05)'* ]] || fail "raw.toml: the table has a guarantee: $table"
+
+# A claim with a condition is marked in the table, and the condition is below it.
+cat >condition.toml <<'TOML'
+horizon = 2_000
+[environment]
+kind = "mab"
+actions = 3
+[algorithm]
+name = "hdp-mab"
+local = "raw"
+[federation]
+agents = 2
+[privacy]
+model = "silo"
+epsilon = 1
+TOML
+table=$("$BANDANA" run condition.toml --out condition --quiet) || fail "condition.toml: exit $?"
+for part in '(1, 0) *' '* only if nobody sees what the agent pulls while it waits'; do says "$table" "$part"; done
+
+# The table has the weakest guarantee that was asked for, rounded up.
+sed -e 's/^local = .*//' -e 's/^delta = .*/&\nbudgets = [0.1, 0.12341]/' -e '/^\[sweep\]/,$d' \
+  -e 's/^\[privacy\]/&\nmodel = "silo"/' raw.toml >budgets.toml
+table=$("$BANDANA" run budgets.toml --out budgets --quiet) || fail "budgets.toml: exit $?"
+says "$table" '(0.1235, 1e-05)'
+
 # Every list has entries.
 for what in algorithms environments privatizers exhibits; do
   [[ -n $("$BANDANA" list $what) ]] || fail "list $what says nothing"

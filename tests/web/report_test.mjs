@@ -224,6 +224,20 @@ test('variants that share their keys keep a line each', async () => using(await 
   assert.ok((await page.innerText('#privacy')).includes('paper, ε 0.5'));
 }));
 
+test('the privacy table names no larger adversary than the claim does', async () => using(await made('adversary', (doc) => {
+  const point = doc.summary.points.find((p) => (p.privacy.delivered || []).length);
+  const claim = { ...point.privacy.delivered[0], asked: true, only_if: null };
+  point.privacy.delivered = [
+    { ...claim, adversary: 'the server, and everyone who sees its releases: they see totals. At most 1 of the clients works with the adversary' },
+    { ...claim, asked: false, adversary: 'everyone who sees the releases of all agents, is none of them, and works with none' }];
+  point.privacy.asked = [point.privacy.nominal, null];
+  doc.summary.points = [point];
+}), {}, async (page) => {
+  const against = (row) => page.innerText(`#privacy table tbody tr:nth-child(${row}) td:nth-child(${row === 1 ? 3 : 1})`);
+  assert.equal(await against(1), 'the server, and everyone who sees its releases');
+  assert.equal(await against(2), 'everyone who sees the releases of all agents, is none of them, and works with none');
+}));
+
 for (const simulated of [true, undefined]) {
   test(`a run that is ${simulated ? '' : 'not '}marked as simulated ${simulated ? 'says so' : 'says nothing of it'}`, async () => using(await made(`simulated-${simulated}`, (doc) => {
     doc.simulated = simulated;

@@ -335,7 +335,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateAmplification(const TypedFlags& flags
                                                              : LargestByClosedForm({epsilon, delta}, n));
     if (budget.method == AmplificationMethod::kLocal) answer.mechanism = "local";
     answer.figures = {{"epsilon0", budget.epsilon0, "the largest epsilon of each client's randomizer"},
-                      {"n", n, "reports that are shuffled together"}};
+                      {"n", n, "shuffled reports of clients who do not work with the adversary"}};
     answer.asked = {epsilon, delta};
     answer.delivered = budget.delivered;
     return answer;
@@ -347,7 +347,7 @@ absl::StatusOr<CalibrationAnswer> CalibrateAmplification(const TypedFlags& flags
   if (tight) epsilon = NumericalAmplification(epsilon0, n, delta);
   BANDANA_RETURN_IF_ERROR(epsilon.status());
   answer.figures = {{"epsilon0", epsilon0, "the epsilon of each client's randomizer"},
-                    {"n", n, "reports that are shuffled together"},
+                    {"n", n, "shuffled reports of clients who do not work with the adversary"},
                     {"closed_form", closed.ok() ? Json(*closed) : Json(nullptr), ""}};
   if (tight) {
     answer.more = closed.ok()

@@ -22,8 +22,9 @@ function cards(points) {
   return [...found.values()].sort((a, b) => Boolean(b[0].privacy.void) - Boolean(a[0].privacy.void));
 }
 
-/// Who an adversary is, without what it sees and on what conditions: the paragraph above the table has all of it.
-const who = (adversary) => (adversary || 'unnamed adversary').split(/[,:;.]/)[0];
+/// Who an adversary is, without what it sees and on what conditions: the paragraph above the table has all of it. A comma ends
+/// nothing: "everyone who sees the releases, and works with no agent" must not become "everyone who sees the releases".
+const who = (adversary) => (adversary || 'unnamed adversary').split(/[:;]|\. /)[0];
 
 export const banner = (why, names) => h('div', { class: 'void', role: 'alert' }, h('strong', {}, 'Privacy claim void. '), h('span', {}, why), names && h('div', { class: 'small' }, names));
 
