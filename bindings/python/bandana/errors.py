@@ -24,6 +24,14 @@ class SpecError(Error, ValueError):
     value: str | None = None
     accepted: str | None = None
 
+    @classmethod
+    def _about(cls, key: str, value: str, message: str, accepted: str, *, file: str = "") -> SpecError:
+        """Makes an error in the words of the command line."""
+        text = (f"{file}: " if file else "") + (f"{key} = {value}: " if key and value else f"{key}: " if key else "")
+        error = cls(f"{text}{message} (accepted: {accepted})")
+        error.file, error.key, error.value, error.accepted = file or None, key or None, value or None, accepted
+        return error
+
 
 class BudgetError(Error):
     """A release would exceed a privacy budget. Nothing was released."""

@@ -5,4 +5,6 @@
 PYBIND11_MODULE(_bandana, m) {
   m.doc() = "The C++ part of bandana. Import bandana instead.";
   m.attr("version") = bandana::Version();
+  bandana::python::BindLab(m);
+  bandana::python::BindPrivacy(m);
 }

@@ -49,13 +49,25 @@ class Drawer {
     absl::Status status;
     const auto work = [&] {
       std::vector<double> view(target_.dimension);
+      std::vector<double> views;  // of a block, for targets that draw by the block
       for (std::int64_t block; (block = next++) < blocks;) {
         const absl::Status drawn = [&]() -> absl::Status {
           if (options_.stop != nullptr && *options_.stop) return absl::CancelledError("interrupted");
           const std::unique_ptr<BitSource> bits = BitsOf(stage, neighbour, block);
           NoiseGen noise = NoiseDoor::Open(*bits);
-          for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
-            BANDANA_RETURN_IF_ERROR(target_.draw(neighbour, noise, view));
+          const std::int64_t begin = block * kBlock;
+          const std::int64_t end = std::min(count, begin + kBlock);
+          if (target_.draw_block) {
+            views.resize(static_cast<std::size_t>(end - begin) * target_.dimension);
+            BANDANA_RETURN_IF_ERROR(target_.draw_block(neighbour, noise, views));
+          }
+          for (std::int64_t i = begin; i < end; ++i) {
+            if (target_.draw_block) {
+              const auto at = static_cast<std::size_t>(i - begin) * target_.dimension;
+              std::copy_n(views.begin() + static_cast<std::ptrdiff_t>(at), target_.dimension, view.begin());
+            } else {
+              BANDANA_RETURN_IF_ERROR(target_.draw(neighbour, noise, view));
+            }
             if (!std::all_of(view.begin(), view.end(), [](double x) { return std::isfinite(x); })) {
               return absl::InternalError(target_.name + ": the view is not finite");
             }

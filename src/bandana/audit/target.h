@@ -27,6 +27,10 @@ struct Target {
   /// threads at once.
   std::function<absl::Status(Neighbour, NoiseGen&, std::span<double> view)> draw;
 
+  /// Does what `draw` does, several times at once: writes views one after the other. It is for mechanisms
+  /// that are cheaper by the block, such as those in Python. If it is set, `draw` is not used.
+  std::function<absl::Status(Neighbour, NoiseGen&, std::span<double> views)> draw_block = {};
+
   /// The direction in the view from the first neighbour to the second, if it is known; otherwise it is
   /// learned.
   std::vector<double> direction = {};

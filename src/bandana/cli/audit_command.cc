@@ -8,8 +8,8 @@
 #include "bandana/cli/interrupt.h"
 #include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/audit_json.h"
 #include "bandana/lab/progress.h"
-#include "bandana/lab/summary.h"
 #include "bandana/privacy/guarantee.h"
 #include "fmt/format.h"
 
@@ -22,12 +22,7 @@ using audit::Finding;
 int ListTargets(const Global& global) {
   lab::Json json = lab::Json::array();
   for (const Entry& entry : audit::Catalog()) {
-    json.push_back({{"target", entry.name},
-                    {"summary", entry.summary},
-                    {"nominal", GuaranteeJson(entry.nominal)},
-                    {"draws", entry.draws},
-                    {"known_to_fail",
-                     entry.known_to_fail.empty() ? lab::Json(nullptr) : lab::Json(entry.known_to_fail)}});
+    json.push_back(lab::ToJson(entry));
     if (!global.json) {
       fmt::print("{}\n    {}\n    default: {}, {} draws\n", entry.name, entry.summary, ToText(entry.nominal),
                  entry.draws);
@@ -82,25 +77,6 @@ std::string Results(const std::vector<Finding>& findings) {
   return Table(rows);
 }
 
-// Returns why the target's claim is known to fail; empty if it is not.
-std::string WhyItFails(const Finding& finding) {
-  const absl::StatusOr<const Entry*> entry = audit::FindEntry(finding.target);
-  return entry.ok() ? (*entry)->known_to_fail : "";
-}
-
-lab::Json ToJson(const Finding& finding) {
-  lab::Json json = {{"target", finding.target}, {"claim", nullptr}};
-  if (finding.claim) json["claim"] = lab::ToJson(*finding.claim);
-  json["epsilon_lower"] = finding.epsilon_lower;
-  json["delta_lower"] = finding.delta_lower;
-  json["distinguisher"] = finding.distinguisher;
-  json["draws"] = finding.draws;
-  json["confidence"] = 1 - finding.false_alarm;
-  json["verdict"] = finding.claim ? (finding.refuted ? "refuted" : "not refuted") : "no claim";
-  if (const std::string why = WhyItFails(finding); !why.empty()) json["known_to_fail"] = why;
-  return json;
-}
-
 absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, const Global& global) {
   if (!(arguments.confidence > 0 && arguments.confidence < 1)) {
     return InvalidOption("--confidence", arguments.confidence, "a number in (0, 1)");
@@ -111,7 +87,7 @@ absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, con
     const bool pure = entry->nominal.delta == 0;
     absl::StatusOr<audit::Target> target =
         audit::MakeTarget(*entry, arguments.epsilon, pure && arguments.all ? std::nullopt : arguments.delta);
-    if (!target.ok()) return NamedAsFlag(target.status());
+    if (!target.ok()) return lab::NamedAsFlag(target.status());
     targets.push_back(*std::move(target));
   }
   audit::AuditOptions options{
@@ -132,7 +108,7 @@ absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, con
   for (std::size_t i = 0; i < targets.size(); ++i) {
     options.draws = arguments.draws.value_or(entries[i]->draws);
     absl::StatusOr<Finding> finding = audit::Audit(targets[i], options);
-    if (!finding.ok()) return NamedAsFlag(finding.status());
+    if (!finding.ok()) return lab::NamedAsFlag(finding.status());
     findings.push_back(*std::move(finding));
     progress.Update(i + 1);
   }
@@ -149,7 +125,7 @@ int AuditCommand(const AuditArguments& arguments, const Global& global) {
                                      [](const Finding& finding) { return finding.refuted; });
   if (global.json) {
     lab::Json targets = lab::Json::array();
-    for (const Finding& finding : *findings) targets.push_back(ToJson(finding));
+    for (const Finding& finding : *findings) targets.push_back(lab::ToJson(finding));
     const lab::Json json = {{"confidence", arguments.confidence},
                             {"seed", arguments.secure ? lab::Json(nullptr) : lab::Json(arguments.seed)},
                             {"refuted", refuted},
@@ -161,7 +137,7 @@ int AuditCommand(const AuditArguments& arguments, const Global& global) {
         "most {:.2g}.\n",
         Results(*findings), refuted, findings->size(), 1 - arguments.confidence);
     for (const Finding& finding : *findings) {
-      if (const std::string why = WhyItFails(finding); !why.empty()) {
+      if (const std::string why = lab::WhyItFails(finding); !why.empty()) {
         fmt::print("{} is known to fail: {}.\n", finding.target, why);
       }
     }

@@ -1,18 +1,17 @@
 #include <algorithm>
-#include <any>
 #include <string>
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "bandana/cli/calibrate_answers.h"
 #include "bandana/cli/commands.h"
-#include "bandana/cli/typed_flags.h"
-#include "bandana/privacy/privacy_options.h"
+#include "bandana/lab/calibrate_answers.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
 namespace {
 
+using lab::CalibrationAnswer;
+using lab::CalibrationFigure;
 using lab::Json;
 
 std::string Shown(const Json& value) {
@@ -26,33 +25,8 @@ std::string Shown(const DpGuarantee& guarantee) {
   return fmt::format("({}, {})-DP", RoundedUp(guarantee.epsilon, 6), delta);
 }
 
-// Returns the option that specs have, so that its words are read in one place.
-Option CalibrationOption() {
-  const std::vector<Option> options = PrivacyOptions();
-  return *std::find_if(options.begin(), options.end(),
-                       [](const Option& each) { return each.key == "calibration"; });
-}
-
-// Returns whether the guarantee that was asked for is delivered. A formula of a paper may fail to.
-bool Met(const CalibrationAnswer& answer) {
-  return !answer.asked.has_value() ||
-         (answer.delivered.epsilon <= answer.asked->epsilon && answer.delivered.delta <= answer.asked->delta);
-}
-
-void Print(const CalibrationAnswer& answer, const std::string& name, const std::string& calibration,
-           bool json) {
-  if (json) {
-    Json document = {{"calibrate", name}, {"mechanism", answer.mechanism}, {"calibration", calibration}};
-    for (const CalibrationFigure& figure : answer.figures) document[figure.name] = figure.value;
-    document["asked"] = answer.asked.has_value() ? GuaranteeJson(*answer.asked) : Json(nullptr);
-    document["delivered"] = GuaranteeJson(answer.delivered);
-    document["met"] = Met(answer);
-    document["proof"] = answer.proof;
-    if (!answer.alternatives.is_null()) document["alternatives"] = answer.alternatives;
-    fmt::print("{}\n", document.dump(1));
-    return;
-  }
-  fmt::print("{}: {}, {} calibration\n\n", name, answer.mechanism, calibration);
+void Print(const CalibrationAnswer& answer) {
+  fmt::print("{}: {}, {} calibration\n\n", answer.name, answer.mechanism, answer.calibration);
   std::size_t name_width = 9;
   std::size_t value_width = Shown(answer.delivered).size();
   for (const CalibrationFigure& figure : answer.figures) {
@@ -68,7 +42,7 @@ void Print(const CalibrationAnswer& answer, const std::string& name, const std::
   line("delivered", Shown(answer.delivered),
        answer.asked.has_value() ? fmt::format("asked: {}; {}", Shown(*answer.asked), answer.proof)
                                 : answer.proof);
-  if (!Met(answer)) fmt::print("\nThe paper's formula gives less privacy than it claims.\n");
+  if (!answer.met()) fmt::print("\nThe paper's formula gives less privacy than it claims.\n");
   if (!answer.more.empty()) fmt::print("\n{}", answer.more);
 }
 
@@ -82,7 +56,6 @@ struct FlagHelp {
 struct Mechanism {
   const char* name;
   const char* help;
-  CalibrationFunction* answer;
   std::vector<FlagHelp> flags;
   const char* footer = "";
 };
@@ -91,7 +64,6 @@ const std::vector<Mechanism>& Mechanisms() {
   static const auto& mechanisms = *new std::vector<Mechanism>{
       {"gaussian",
        "Gaussian noise for (epsilon, delta)-DP.",
-       CalibrateGaussian,
        {{"--epsilon", "The epsilon of the guarantee."},
         {"--delta", "The delta of the guarantee."},
         {"--sensitivity", "The l2 sensitivity of the whole statistic.", false},
@@ -105,7 +77,6 @@ const std::vector<Mechanism>& Mechanisms() {
        "Give --sensitivity, or --shape with --dimension, --bound and --neighbours."},
       {"laplace",
        "Laplace noise for epsilon-DP.",
-       CalibrateLaplace,
        {{"--epsilon", "The epsilon of the guarantee."},
         {"--range", "The range of one number. A reward in [-1, 1] has range 2.", false},
         {"--shape", "The shape of what is released: box (|x_i| <= bound), l1 or l2 (ball of radius bound).",
@@ -117,7 +88,6 @@ const std::vector<Mechanism>& Mechanisms() {
        "Give --range, or --shape with --dimension, --bound and --neighbours."},
       {"prefix-sum",
        "Noise for the running sums of a stream, (epsilon, delta)-DP for the whole stream.",
-       CalibratePrefixSum,
        {{"--n", "The number of steps, fixed beforehand."},
         {"--epsilon", "The epsilon of the guarantee."},
         {"--delta", "The delta of the guarantee."},
@@ -132,7 +102,6 @@ const std::vector<Mechanism>& Mechanisms() {
       {"shuffle-sum",
        "Levels and noise bits for sums in the shuffle model, (epsilon, delta)-DP against the server and the clients "
        "that work with it.",
-       CalibrateShuffleSum,
        {{"--n", "The number of clients, all of whom must report."},
         {"--dimension", "The number of coordinates of a client's vector."},
         {"--epsilon", "The epsilon of the guarantee."},
@@ -148,7 +117,6 @@ const std::vector<Mechanism>& Mechanisms() {
          false}}},
       {"amplification",
        "The guarantee of n shuffled reports of an epsilon0-LDP randomizer, or the largest epsilon0 for it.",
-       CalibrateAmplification,
        {{"--n",
          "The number of reports that are shuffled together, of clients who do not work with the adversary."},
         {"--delta", "The delta of the guarantee."},
@@ -157,7 +125,6 @@ const std::vector<Mechanism>& Mechanisms() {
        "Give --epsilon0 or --epsilon."},
       {"l2-ball",
        "A locally private randomizer for a vector of an l2 ball.",
-       CalibrateL2Ball,
        {{"--dimension", "The dimension of the vector."},
         {"--epsilon", "The epsilon of the guarantee."},
         {"--radius", "The radius of the ball."},
@@ -192,21 +159,12 @@ CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments) {
 }
 
 int CalibrateCommand(const CalibrateArguments& arguments, const Global& global) {
-  const TypedFlags flags(arguments.flags);
-  const Option option = CalibrationOption();
-  std::vector<std::string> words;
-  for (const Word& each : option.words) words.push_back(each.word);
-  const absl::StatusOr<std::string> calibration =
-      flags.Choice("--calibration", words, TypedFlags::Absent::kFirst);
-  if (!calibration.ok()) return Fail(calibration.status(), global);
-  std::any privacy = Privacy{};
-  option.set(privacy, *calibration);
-  for (const Mechanism& mechanism : Mechanisms()) {
-    if (mechanism.name != arguments.mechanism) continue;
-    const absl::StatusOr<CalibrationAnswer> answer =
-        mechanism.answer(flags, std::any_cast<const Privacy&>(privacy).calibration);
-    if (!answer.ok()) return Fail(NamedAsFlag(answer.status()), global);
-    Print(*answer, mechanism.name, *calibration, global.json);
+  const absl::StatusOr<CalibrationAnswer> answer = lab::Calibrate(arguments.mechanism, arguments.flags);
+  if (!answer.ok()) return Fail(answer.status(), global);
+  if (global.json) {
+    fmt::print("{}\n", lab::ToJson(*answer).dump(1));
+  } else {
+    Print(*answer);
   }
   return 0;
 }

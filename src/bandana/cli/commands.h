@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bandana/cli/output.h"
-#include "bandana/cli/typed_flags.h"
+#include "bandana/lab/typed_flags.h"
 
 namespace CLI {
 class App;
@@ -41,7 +41,7 @@ int ListCommand(const std::string& what, const std::string& name, const Global& 
 
 struct CalibrateArguments {
   std::string mechanism;
-  FlagValues flags;
+  lab::FlagValues flags;
 };
 /// Adds `calibrate` with its mechanisms and their flags. `arguments` must outlive the parse.
 CLI::App* AddCalibrate(CLI::App& app, CalibrateArguments& arguments);

@@ -4,9 +4,9 @@
 
 #include "bandana/cli/commands.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/ledger_json.h"
 #include "bandana/lab/summary.h"
 #include "bandana/privacy/ledger/reader.h"
-#include "bandana/privacy/sum_up.h"
 #include "fmt/format.h"
 
 namespace bandana::cli {
@@ -16,79 +16,8 @@ constexpr std::int64_t kMostClients = 0xffffffff;
 
 absl::Status IgnoreCharge(const Dated<LedgerEntry>&, std::string_view) { return absl::OkStatus(); }
 
-// Returns what is left of a budget, rounded down.
-Loss Left(const Loss& budget, const Loss& spent) {
-  return {0.0 - SumUp(spent.amount, -budget.amount), 0.0 - SumUp(spent.delta, -budget.delta)};
-}
-
-lab::Json ToJson(const Loss& loss, Measure measure) {
-  return {{std::string(AmountOf(measure)), loss.amount}, {"delta", loss.delta}};
-}
-
-lab::Json ToJson(const LedgerHead& head) { return {{"seq", head.seq}, {"hash", head.hash}}; }
-
-lab::Json HeaderJson(const Dated<LedgerHeader>& header) {
-  const LedgerHeader& record = header.record;
-  const Measure measure = record.limits.measure;
-  lab::Json claims = lab::Json::array();
-  for (const Claim& claim : record.claims) claims.push_back(lab::ToJson(claim));
-  return {{"deployment", record.deployment},
-          {"configuration", record.configuration},
-          {"claims", claims},
-          {"void", record.void_reason.empty() ? lab::Json(nullptr) : lab::Json(record.void_reason)},
-          {"began", header.time},
-          {"measure", NameOf(measure)},
-          {"budget", ToJson(record.limits.per_unit, measure)},
-          {"deployment_budget",
-           record.limits.deployment ? ToJson(*record.limits.deployment, measure) : lab::Json(nullptr)}};
-}
-
-// Returns a charge without its draw, which only roles may see.
-lab::Json ChargeJson(const Dated<LedgerEntry>& entry, Measure measure, std::string_view hash) {
-  const LedgerEntry& record = entry.record;
-  return {{"seq", entry.seq},
-          {"time", entry.time},
-          {"node", record.key.node.value},
-          {"epoch", record.key.epoch},
-          {"guarantee", {{"epsilon", record.guarantee.epsilon}, {"delta", record.guarantee.delta}}},
-          {"loss", ToJson(record.loss, measure)},
-          {"clients", record.units.count()},
-          {"units", record.units.ToText()},
-          {"hash", hash}};
-}
-
-lab::Json AccountJson(NodeId client, const Accounts& accounts) {
-  const Accounts::Account account = accounts.Of(client);
-  const Limits& limits = accounts.limits();
-  return {{"client", client.value},
-          {"releases", account.releases},
-          {"spent", ToJson(account.spent, limits.measure)},
-          {"left", ToJson(Left(limits.per_unit, account.spent), limits.measure)}};
-}
-
 void Print(const lab::Json& json) {
   fmt::print("{}\n", json.dump(1, ' ', false, lab::Json::error_handler_t::replace));
-}
-
-std::vector<std::string> Notes(const LedgerState& state) {
-  std::vector<std::string> notes;
-  if (state.torn_bytes > 0) {
-    notes.push_back(
-        fmt::format("the last {} bytes are an incomplete line. It is being written now, or its writer "
-                    "stopped too early. Its release was not sent, and the next start removes the line",
-                    state.torn_bytes));
-  }
-  if (state.written_head && state.written_head->seq < state.head.seq) {
-    notes.push_back(
-        fmt::format("the head file names line {}, which is not the last: charges are being written now, or "
-                    "the writer crashed. The next start repairs the head file",
-                    state.written_head->seq + 1));
-  }
-  if (!state.written_head && state.noted_seq && *state.noted_seq < state.head.seq) {
-    notes.emplace_back(
-        "there is no head file, so nobody can tell whether lines after the noted one were removed");
-  }
-  return notes;
 }
 
 int Show(const LedgerArguments& arguments, const Global& global) {
@@ -107,24 +36,24 @@ int Show(const LedgerArguments& arguments, const Global& global) {
   const Limits& limits = accounts.limits();
   const std::optional<NodeId> largest = accounts.LargestSpender();
   const bool never_charged = client && of_client.empty();
-  std::vector<std::string> notes = Notes(*state);
+  std::vector<std::string> notes = lab::LedgerNotes(*state);
   if (never_charged) {
     notes.insert(notes.begin(), fmt::format("this ledger has no charge to client {}", client->value));
   }
   if (global.json) {
-    lab::Json json = HeaderJson(state->header);
+    lab::Json json = lab::HeaderJson(state->header);
     json["file"] = arguments.file;
     json["last_charge"] = accounts.releases() > 0 ? lab::Json(state->last_time) : lab::Json(nullptr);
     json["releases"] = accounts.releases();
     json["clients"] = accounts.units();
-    json["largest"] = largest ? AccountJson(*largest, accounts) : lab::Json(nullptr);
-    json["total"] = ToJson(accounts.total(), limits.measure);
-    json["head"] = ToJson(state->head);
+    json["largest"] = largest ? lab::LedgerAccountJson(*largest, accounts) : lab::Json(nullptr);
+    json["total"] = lab::ToJson(accounts.total(), limits.measure);
+    json["head"] = lab::ToJson(state->head);
     json["notes"] = notes;
     if (client) {
-      json["client"] = AccountJson(*client, accounts);
+      json["client"] = lab::LedgerAccountJson(*client, accounts);
       for (const Dated<LedgerEntry>& entry : of_client) {
-        lab::Json charge = ChargeJson(entry, limits.measure, "");
+        lab::Json charge = lab::ChargeJson(entry, limits.measure, "");
         for (const char* of_others : {"units", "hash"}) charge.erase(of_others);
         charges.push_back(std::move(charge));
       }
@@ -153,12 +82,12 @@ int Show(const LedgerArguments& arguments, const Global& global) {
     const Accounts::Account account = accounts.Of(*who);
     rows.push_back(row(fmt::format("spent by client {}{}", who->value, client ? "" : ", the most of all"),
                        account.spent));
-    rows.push_back(row("left to this client", Left(limits.per_unit, account.spent)));
+    rows.push_back(row("left to this client", lab::LeftOf(limits.per_unit, account.spent)));
   }
   if (limits.deployment) {
     rows.push_back(row("all releases together", accounts.total()));
     rows.push_back(row("budget of all releases", *limits.deployment));
-    rows.push_back(row("left", Left(*limits.deployment, accounts.total())));
+    rows.push_back(row("left", lab::LeftOf(*limits.deployment, accounts.total())));
   }
   fmt::print("{}\n", Table(rows));
   for (const Dated<LedgerEntry>& entry : of_client) {
@@ -188,9 +117,9 @@ int VerifyLedger(const LedgerArguments& arguments, const Global& global) {
            {"verified", true},
            {"releases", state->accounts.releases()},
            {"clients", state->accounts.units()},
-           {"head", ToJson(state->head)},
+           {"head", lab::ToJson(state->head)},
            {"noted_seq", state->noted_seq ? lab::Json(*state->noted_seq) : lab::Json(nullptr)},
-           {"notes", Notes(*state)}});
+           {"notes", lab::LedgerNotes(*state)}});
     return 0;
   }
   fmt::print("{}: verified: {} releases, {} clients, within budget\nhead {} {}\n", arguments.file,
@@ -199,7 +128,7 @@ int VerifyLedger(const LedgerArguments& arguments, const Global& global) {
     fmt::print("the noted head belongs to charge {}: nothing up to this charge was altered\n",
                *state->noted_seq);
   }
-  for (const std::string& note : Notes(*state)) fmt::print("note: {}\n", note);
+  for (const std::string& note : lab::LedgerNotes(*state)) fmt::print("note: {}\n", note);
   return 0;
 }
 
@@ -238,18 +167,7 @@ int Export(const LedgerArguments& arguments, const Global& global) {
   const Measure measure = state->accounts.limits().measure;
   std::string text;
   if (as_json) {
-    lab::Json json = HeaderJson(state->header);
-    lab::Json charges = lab::Json::array();
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      charges.push_back(ChargeJson(entries[i], measure, hashes[i]));
-    }
-    lab::Json clients = lab::Json::array();
-    for (const auto& [client, account] : state->accounts.All()) {
-      clients.push_back(AccountJson(client, state->accounts));
-    }
-    json["charges"] = std::move(charges);
-    json["clients"] = std::move(clients);
-    json["head"] = ToJson(state->head);
+    const lab::Json json = lab::LedgerJson(*state, entries, hashes);
     text = json.dump(1, ' ', false, lab::Json::error_handler_t::replace) + "\n";
   } else {
     text = fmt::format("seq,time,node,epoch,epsilon,delta,loss_{},loss_delta,clients,units,hash\n",
@@ -270,7 +188,7 @@ int Export(const LedgerArguments& arguments, const Global& global) {
     return Fail(status, global);
   }
   if (global.json) {
-    Print({{"out", arguments.out}, {"charges", entries.size()}, {"head", ToJson(state->head)}});
+    Print({{"out", arguments.out}, {"charges", entries.size()}, {"head", lab::ToJson(state->head)}});
   } else if (!global.quiet) {
     fmt::print(stderr, "{} charges written to {}\n", entries.size(), arguments.out);
   }

@@ -71,23 +71,6 @@ std::string Describe(const lab::Entry& entry) {
   return text;
 }
 
-lab::Json ToJson(const lab::Entry& entry) {
-  lab::Json options = lab::Json::array();
-  for (const lab::ListedOption& listed : entry.options) {
-    lab::Json words = lab::Json::object();
-    for (const Word& each : listed.option.words) words[each.word] = each.sentence;
-    options.push_back({{"key", listed.option.FullKey()},
-                       {"default", listed.fallback ? lab::ToJson(*listed.fallback) : lab::Json(nullptr)},
-                       {"accepted", listed.option.accepted},
-                       {"help", listed.option.sentence},
-                       {"applies", listed.option.condition},
-                       {"words", words}});
-  }
-  return {{"name", entry.name},         {"paper", entry.paper},   {"summary", entry.sentence},
-          {"origin", entry.origin},     {"worlds", entry.worlds}, {"trust", entry.trust},
-          {"played_by", entry.players}, {"options", options}};
-}
-
 // Returns the entries of that name, or all if it is empty. Fails if there is none.
 absl::StatusOr<std::vector<lab::Entry>> Chosen(const std::string& what, const std::string& name) {
   BANDANA_ASSIGN_OR_RETURN(std::vector<lab::Entry> entries, lab::Catalog(what));
@@ -107,7 +90,7 @@ int ListCommand(const std::string& what, const std::string& name, const Global& 
   if (!entries.ok()) return Fail(entries.status(), global);
   if (global.json) {
     lab::Json json = lab::Json::array();
-    for (const lab::Entry& entry : *entries) json.push_back(ToJson(entry));
+    for (const lab::Entry& entry : *entries) json.push_back(lab::ToJson(entry));
     fmt::print("{}\n", json.dump(1));
     return 0;
   }

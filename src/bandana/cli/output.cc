@@ -1,6 +1,5 @@
 #include "bandana/cli/output.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "bandana/core/status.h"
@@ -32,12 +31,6 @@ int ExitCode(const absl::Status& status) {
 
 }  // namespace
 
-lab::Json GuaranteeJson(const DpGuarantee& guarantee) {
-  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
-}
-
-lab::Json TextOrNull(const std::string& text) { return text.empty() ? lab::Json(nullptr) : lab::Json(text); }
-
 int Fail(const absl::Status& status, const Global& global) {
   const std::string message(status.message());
   if (global.json) {
@@ -61,22 +54,6 @@ void NoteKeysWithoutEffect(const lab::Spec& spec, const Global& global) {
   for (const std::string& key : spec.without_effect) {
     fmt::print(stderr, "bandana: note: {} has no effect: nothing in this run uses it\n", key);
   }
-}
-
-std::string Table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i == 0 ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
 }
 
 std::string PluginFlags(const Global& global) {

@@ -7,6 +7,7 @@
 #include "bandana/lab/judge/statistics.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
+#include "bandana/lab/text_table.h"
 
 namespace bandana::cli {
 
@@ -17,10 +18,9 @@ struct Global {
   std::vector<std::string> plugins = {};  ///< the files of those that are loaded
 };
 
-lab::Json GuaranteeJson(const DpGuarantee& guarantee);
-
-/// Returns the text for a JSON document: null if it is empty.
-lab::Json TextOrNull(const std::string& text);
+using lab::GuaranteeJson;
+using lab::Table;
+using lab::TextOrNull;
 
 /// Prints an error, as text on stderr or as JSON on stdout, and returns its exit code: 2 for bad input, 3 if
 /// a budget is exceeded, 4 if another process or the network failed, 130 if interrupted, 1 for anything else.
@@ -28,9 +28,6 @@ int Fail(const absl::Status& status, const Global& global);
 
 /// Warns on stderr about each key that the user gave and that has no effect.
 void NoteKeysWithoutEffect(const lab::Spec& spec, const Global& global);
-
-/// Returns a text table whose columns are padded to their widest cell. The first row is the header.
-std::string Table(const std::vector<std::vector<std::string>>& rows);
 
 /// Returns a number for people, with at most three digits: 1234 -> "1.23k".
 using lab::Figure;

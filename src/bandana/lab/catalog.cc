@@ -115,4 +115,21 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
   return InvalidOption("list", kind, "algorithms, environments, privatizers, exhibits");
 }
 
+Json ToJson(const Entry& entry) {
+  Json options = Json::array();
+  for (const ListedOption& listed : entry.options) {
+    Json words = Json::object();
+    for (const Word& each : listed.option.words) words[each.word] = each.sentence;
+    options.push_back({{"key", listed.option.FullKey()},
+                       {"default", listed.fallback ? ToJson(*listed.fallback) : Json(nullptr)},
+                       {"accepted", listed.option.accepted},
+                       {"help", listed.option.sentence},
+                       {"applies", listed.option.condition},
+                       {"words", words}});
+  }
+  return {{"name", entry.name},         {"paper", entry.paper},   {"summary", entry.sentence},
+          {"origin", entry.origin},     {"worlds", entry.worlds}, {"trust", entry.trust},
+          {"played_by", entry.players}, {"options", options}};
+}
+
 }  // namespace bandana::lab

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/core/options.h"
+#include "bandana/lab/summary.h"
 
 namespace bandana::lab {
 
@@ -30,5 +31,7 @@ struct Entry {
 /// Returns the entries of a kind: "algorithms", "environments", "privatizers" or "exhibits". An algorithm, or
 /// a kind of world, that has two forms with different options has an entry for each.
 absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind);
+
+Json ToJson(const Entry& entry);
 
 }  // namespace bandana::lab

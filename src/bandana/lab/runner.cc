@@ -41,12 +41,12 @@ Json DecisionsToJson(std::size_t agent, const std::vector<Pull>& decisions, bool
 class Pool {
  public:
   Pool(const Spec& spec, ResultsFile& results, std::ofstream& trace, Progress& progress,
-       RunProgress* counters, const std::atomic<bool>& stop)
+       const RunOptions& options, const std::atomic<bool>& stop)
       : spec_(spec),
         results_(results),
         trace_(trace),
         progress_(progress),
-        counters_(counters),
+        options_(options),
         stop_(stop),
         next_(results.done()) {}
 
@@ -70,12 +70,18 @@ class Pool {
       const std::size_t task = next_++;
       if (task >= total) return;
       const Point& point = spec_.points[task / replicates];
-      absl::StatusOr<Outcome> outcome =
-          RunReplicate(point.settings, static_cast<std::uint32_t>(task % replicates), stop_, threads_each_,
-                       trace_.is_open());
+      absl::StatusOr<Outcome> outcome = Run(task / replicates, static_cast<std::uint32_t>(task % replicates));
       if (!outcome.ok()) outcome = WithSource(outcome.status(), point.sources, spec_.file);
       Commit(task, std::move(outcome));
     }
+  }
+
+  absl::StatusOr<Outcome> Run(std::size_t point, std::uint32_t replicate) const {
+    if (!options_.replicate) {
+      return RunReplicate(spec_.points[point].settings, replicate, stop_, threads_each_, trace_.is_open());
+    }
+    BANDANA_ASSIGN_OR_RETURN(std::vector<Checkpoint> checkpoints, options_.replicate(point, replicate));
+    return Outcome{.checkpoints = std::move(checkpoints)};
   }
 
   void Commit(std::size_t task, absl::StatusOr<Outcome> outcome) {
@@ -91,7 +97,7 @@ class Pool {
         return;
       }
       progress_.Update(results_.done());
-      if (counters_ != nullptr) counters_->done = results_.done();
+      if (options_.progress != nullptr) options_.progress->done = results_.done();
     }
   }
 
@@ -115,7 +121,7 @@ class Pool {
   ResultsFile& results_;
   std::ofstream& trace_;
   Progress& progress_;
-  RunProgress* counters_;
+  const RunOptions& options_;
   const std::atomic<bool>& stop_;
   std::atomic<std::size_t> next_;
   int threads_each_ = 1;
@@ -171,7 +177,7 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
       options.progress->done = results.done();
       options.progress->total = total;
     }
-    Pool pool(spec, results, trace, progress, options.progress, stop);
+    Pool pool(spec, results, trace, progress, options, stop);
     BANDANA_RETURN_IF_ERROR(pool.Run(threads));
   }
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "bandana/bandit/recorder.h"
 #include "bandana/lab/run_progress.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
@@ -20,6 +23,10 @@ struct RunOptions {
   std::string trace;    ///< the file for a trace: every phase's plan, release, estimate and active set, or
                         ///< every agent's decisions; empty: no trace
   RunProgress* progress = nullptr;  ///< counts replicates as they finish
+  /// Runs a replicate of a point elsewhere, for example in another process, and returns its checkpoints. It
+  /// is called from `threads` threads. Empty: replicates run here.
+  std::function<absl::StatusOr<std::vector<Checkpoint>>(std::size_t point, std::uint32_t replicate)>
+      replicate = nullptr;
   /// Returns more data for the report, from the finished summary, to which it may add; empty: there is none.
   std::function<Json(Json& summary)> conclude = nullptr;
 };

@@ -99,6 +99,12 @@ Json ToJson(const Value& value) {
   return std::visit([](const auto& v) { return Json(v); }, value);
 }
 
+Json GuaranteeJson(const DpGuarantee& guarantee) {
+  return {{"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}};
+}
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 std::string Dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 namespace {

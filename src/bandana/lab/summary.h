@@ -31,6 +31,11 @@ Json ToJson(const NetworkPicture& picture);
 
 Json ToJson(const Value& value);
 
+Json GuaranteeJson(const DpGuarantee& guarantee);
+
+/// Returns the text for a JSON document: null if it is empty.
+Json TextOrNull(const std::string& text);
+
 /// Returns the JSON as it is written to files: indented, with bytes that are not UTF-8 replaced.
 std::string Dump(const Json& json);
 

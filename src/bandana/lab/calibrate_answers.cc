@@ -1,5 +1,7 @@
-#include "bandana/cli/calibrate_answers.h"
+#include "bandana/lab/calibrate_answers.h"
 
+#include <algorithm>
+#include <any>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -8,8 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/cli/output.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/judge/statistics.h"
+#include "bandana/lab/text_table.h"
 #include "bandana/privacy/calibration/amplification.h"
 #include "bandana/privacy/calibration/gaussian.h"
 #include "bandana/privacy/calibration/l2_ball.h"
@@ -18,12 +21,13 @@
 #include "bandana/privacy/calibration/rounding.h"
 #include "bandana/privacy/calibration/sensitivity.h"
 #include "bandana/privacy/calibration/shuffle_sum.h"
+#include "bandana/privacy/noise_options.h"
+#include "bandana/privacy/privacy_options.h"
 #include "fmt/format.h"
 
-namespace bandana::cli {
+namespace bandana::lab {
 namespace {
 
-using lab::Json;
 using Absent = TypedFlags::Absent;
 
 struct Sensitivity {
@@ -92,8 +96,6 @@ absl::StatusOr<LocalBudget> LargestByClosedForm(const DpGuarantee& guarantee, st
   BANDANA_ASSIGN_OR_RETURN(const double delivered, NumericalAmplification(low, n, guarantee.delta));
   return LocalBudget{low, {delivered, guarantee.delta}, AmplificationMethod::kNumerical};
 }
-
-}  // namespace
 
 absl::StatusOr<CalibrationAnswer> CalibrateGaussian(const TypedFlags& flags, Calibration calibration) {
   const bool tight = calibration == Calibration::kTight;
@@ -358,4 +360,64 @@ absl::StatusOr<CalibrationAnswer> CalibrateAmplification(const TypedFlags& flags
   return answer;
 }
 
-}  // namespace bandana::cli
+using CalibrationFunction = absl::StatusOr<CalibrationAnswer>(const TypedFlags& flags,
+                                                              Calibration calibration);
+
+CalibrationFunction* FunctionOf(const std::string& name) {
+  if (name == "gaussian") return CalibrateGaussian;
+  if (name == "laplace") return CalibrateLaplace;
+  if (name == "prefix-sum") return CalibratePrefixSum;
+  if (name == "shuffle-sum") return CalibrateShuffleSum;
+  if (name == "amplification") return CalibrateAmplification;
+  if (name == "l2-ball") return CalibrateL2Ball;
+  return nullptr;
+}
+
+// Returns the option that specs have, so that its words are read in one place.
+Option CalibrationOption() {
+  const std::vector<Option> options = PrivacyOptions();
+  return *std::find_if(options.begin(), options.end(),
+                       [](const Option& each) { return each.key == "calibration"; });
+}
+
+}  // namespace
+
+bool CalibrationAnswer::met() const {
+  return !asked.has_value() || (delivered.epsilon <= asked->epsilon && delivered.delta <= asked->delta);
+}
+
+absl::StatusOr<CalibrationAnswer> Calibrate(const std::string& name, const FlagValues& values) {
+  CalibrationFunction* function = FunctionOf(name);
+  if (function == nullptr) {
+    return InvalidOption("mechanism", name,
+                         "gaussian, laplace, prefix-sum, shuffle-sum, amplification, l2-ball");
+  }
+  const TypedFlags flags(values);
+  const Option option = CalibrationOption();
+  std::vector<std::string> words;
+  for (const Word& each : option.words) words.push_back(each.word);
+  BANDANA_ASSIGN_OR_RETURN(const std::string calibration,
+                           flags.Choice("--calibration", words, Absent::kFirst));
+  std::any privacy = Privacy{};
+  option.set(privacy, calibration);
+  absl::StatusOr<CalibrationAnswer> answer =
+      function(flags, std::any_cast<const Privacy&>(privacy).calibration);
+  if (!answer.ok()) return NamedAsFlag(answer.status());
+  answer->name = name;
+  answer->calibration = calibration;
+  return answer;
+}
+
+Json ToJson(const CalibrationAnswer& answer) {
+  Json json = {
+      {"calibrate", answer.name}, {"mechanism", answer.mechanism}, {"calibration", answer.calibration}};
+  for (const CalibrationFigure& figure : answer.figures) json[figure.name] = figure.value;
+  json["asked"] = answer.asked.has_value() ? GuaranteeJson(*answer.asked) : Json(nullptr);
+  json["delivered"] = GuaranteeJson(answer.delivered);
+  json["met"] = answer.met();
+  json["proof"] = answer.proof;
+  if (!answer.alternatives.is_null()) json["alternatives"] = answer.alternatives;
+  return json;
+}
+
+}  // namespace bandana::lab

@@ -1,4 +1,4 @@
-#include "bandana/cli/typed_flags.h"
+#include "bandana/lab/typed_flags.h"
 
 #include <charconv>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
-namespace bandana::cli {
+namespace bandana::lab {
 namespace {
 
 // Returns the value if the whole text is one T.
@@ -88,4 +88,4 @@ absl::Status NamedAsFlag(const absl::Status& status, const std::map<std::string,
   return InvalidInput(*error);
 }
 
-}  // namespace bandana::cli
+}  // namespace bandana::lab

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/privacy/guarantee.h"
 
-namespace bandana::cli {
+namespace bandana::lab {
 
 /// The values of flags by name ("--epsilon"), as the user typed them. A flag that was not given has no value.
 using FlagValues = std::map<std::string, std::optional<std::string>>;
@@ -54,4 +54,4 @@ class TypedFlags {
 /// "n"}}.
 absl::Status NamedAsFlag(const absl::Status& status, const std::map<std::string, std::string>& renamed = {});
 
-}  // namespace bandana::cli
+}  // namespace bandana::lab

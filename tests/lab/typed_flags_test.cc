@@ -1,11 +1,11 @@
-#include "bandana/cli/typed_flags.h"
+#include "bandana/lab/typed_flags.h"
 
 #include <string>
 
 #include "bandana/core/status.h"
 #include "gtest/gtest.h"
 
-namespace bandana::cli {
+namespace bandana::lab {
 namespace {
 
 using Absent = TypedFlags::Absent;
@@ -79,4 +79,4 @@ TEST(TypedFlagsTest, TheLibrarysNamesBecomeFlags) {
 }
 
 }  // namespace
-}  // namespace bandana::cli
+}  // namespace bandana::lab
