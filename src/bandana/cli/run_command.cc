@@ -104,9 +104,11 @@ std::string Repairs(const lab::Json& summary) {
   std::string text;
   for (const lab::Json& point : summary["points"]) {
     const lab::Json& metrics = point["metrics"];
-    if (!metrics.contains("repairs") || metrics["repairs"]["mean"] == 0) continue;
+    if (!metrics.contains("repairs")) continue;
+    const lab::Json& mean = metrics["repairs"]["mean"];  // no number at points whose algorithm repairs nothing
+    if (!mean.is_number() || !(mean.get<double>() > 0)) continue;
     text += fmt::format("{}: the matrix V was not positive definite and was repaired {:.3g} times per run\n",
-                        point["label"].get<std::string>(), metrics["repairs"]["mean"].get<double>());
+                        point["label"].get<std::string>(), mean.get<double>());
   }
   return text;
 }

@@ -30,7 +30,11 @@ absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const C
 /// Holds if the mean of `a`, which is one point, is within `factor` of the number that the paper prints.
 Finding Prints(const NamedLine& a, double printed, double factor);
 
-/// Holds if the exponent of growth is at most `rate`, up to kClear standard errors and `tolerance` for
+/// Holds if the mean of `a`, which is one point, is the printed number when it is rounded to multiples of
+/// `digit`, as the paper rounds.
+Finding RoundsTo(const NamedLine& a, double printed, double digit);
+
+/// Holds if the exponent of growth plus kClear standard errors is at most `rate` plus `tolerance`, which is for
 /// logarithms and lower orders.
 absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance);
 
