@@ -281,14 +281,15 @@ absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b
   for (std::size_t i = 0; i < first.a.size(); ++i) {
     beyond.push_back(last.a[i] - last.b[i] - allowed * (first.a[i] - first.b[i]));
   }
-  const bool holds = Compare(beyond, Sample(beyond.size(), 0)) != Order::kAbove;
-  return Finding{holds,
-                 fmt::format("{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
-                             AtPlaces(places,
-                                      [](const SharedPlace& place) {
-                                        return Figure(PairedDifference(place.a, place.b));
-                                      }),
-                             rate, std::pow(last.x / first.x, rate))};
+  const Order order = Compare(beyond, Sample(beyond.size(), 0));
+  std::string evidence = fmt::format("{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
+                                     AtPlaces(places,
+                                              [](const SharedPlace& place) {
+                                                return Figure(PairedDifference(place.a, place.b));
+                                              }),
+                                     rate, std::pow(last.x / first.x, rate));
+  if (order == Order::kUnclear) evidence += "; the run cannot tell";
+  return Finding{order == Order::kBelow, evidence};
 }
 
 }  // namespace bandana::lab

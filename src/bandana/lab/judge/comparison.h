@@ -43,8 +43,8 @@ absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tole
 absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance);
 
 /// Compares the excess a - b at the last place with the excess at the first place times the growth that the
-/// rate and the tolerance allow. Holds unless the first is clearly larger. Excesses may be negative or lost
-/// in the noise.
+/// rate and the tolerance allow. Holds if the first is clearly smaller, so it does not hold for excesses that are
+/// lost in the noise. Excesses may be negative.
 absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b, double rate,
                                           double tolerance);
 
