@@ -165,6 +165,7 @@ TEST(ReadClaims, RejectsVersionsExpectationsAndPrintedNumbersThatAreNone) {
   EXPECT_EQ(ErrorOf(falls + "expected = \"{maybe}\"\n").key, "claim.expected");
   EXPECT_EQ(ErrorOf("is = \"prints\"\nof = {}\nfactor = 2\n").key, "claim.value");
   EXPECT_EQ(ErrorOf("is = \"prints\"\nof = {}\nvalue = 2\n").key, "claim.factor");
+  EXPECT_EQ(ErrorOf("is = \"prints\"\nof = {}\nvalue = 2\nfactor = 2\ndigit = 1\n").key, "claim.factor");
   EXPECT_THAT(ErrorOf(falls + "[[claim]]\n" + kWords + falls).message, HasSubstr("two claims say the same"));
 }
 

@@ -16,7 +16,11 @@ TEST(Mean, IsTheTextbooks) {
   EXPECT_DOUBLE_EQ(mean.se, std::sqrt((4 + 1 + 0 + 9) / 3.0 / 4));
 }
 
-TEST(Mean, OfOneReplicateHasNoError) { EXPECT_EQ(MeanOf({5}).se, 0); }
+TEST(Mean, OfOneReplicateHasAnUnknownError) {
+  EXPECT_TRUE(std::isnan(MeanOf({5}).se));
+  EXPECT_EQ(Figure(MeanOf({5})), "5");
+  EXPECT_EQ(Compare({5}, {1}), Order::kUnclear);
+}
 
 TEST(PairedDifference, ForgetsWhatTheInstancesShare) {
   const Estimate difference = PairedDifference({101, 202, 303}, {100, 200, 300});

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "bandana/lab/version.h"
+#include "bandana/config.h"
 
 namespace bandana::lab {
 namespace {
@@ -63,7 +63,7 @@ class SummaryTest : public testing::Test {
 
 TEST_F(SummaryTest, HasTheShapeOfTheInterfaces) {
   EXPECT_EQ(summary_["name"], "moments");
-  EXPECT_EQ(summary_["version"], kVersion);
+  EXPECT_EQ(summary_["version"], Version());
   EXPECT_EQ(summary_["spec_sha256"], spec_.sha256);
   EXPECT_EQ(summary_["wall_s"], 1.5);
   EXPECT_EQ(summary_["cpu_s"], 2.5);

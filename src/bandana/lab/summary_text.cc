@@ -76,9 +76,11 @@ std::string Repairs(const Json& summary) {
   std::string text;
   for (const Json& point : summary["points"]) {
     const Json& metrics = point["metrics"];
-    if (!metrics.contains("repairs") || metrics["repairs"]["mean"] == 0) continue;
+    if (!metrics.contains("repairs")) continue;
+    const Json& mean = metrics["repairs"]["mean"];  // no number at points whose algorithm repairs nothing
+    if (!mean.is_number() || !(mean.get<double>() > 0)) continue;
     text += fmt::format("{}: the matrix V was not positive definite and was repaired {:.3g} times per run\n",
-                        point["label"].get<std::string>(), metrics["repairs"]["mean"].get<double>());
+                        point["label"].get<std::string>(), mean.get<double>());
   }
   return text;
 }

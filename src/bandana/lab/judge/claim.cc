@@ -58,7 +58,7 @@ const std::vector<std::string>& ClaimKeysOf(ClaimKind kind) {
   static const auto& growth =
       *new std::vector<std::string>{"of", "above", "let", "by", "at_most", "like", "tolerance"};
   static const auto& equality = *new std::vector<std::string>{"of", "than", "let", "place", "tolerance"};
-  static const auto& printed = *new std::vector<std::string>{"of", "let", "value", "factor"};
+  static const auto& printed = *new std::vector<std::string>{"of", "let", "value", "factor", "digit"};
   static const auto& delivery = *new std::vector<std::string>{"of"};
   static const auto& inequality = *new std::vector<std::string>{"let", "that", "by"};
   static const auto& code = *new std::vector<std::string>{"of", "than", "judge", "factor"};

@@ -99,6 +99,7 @@ struct PaperClaim {
   std::optional<Formula> at_most;  ///< the exponent that growth may have
   std::optional<Formula> like;     ///< the exponent that growth has
   std::optional<Formula> value;    ///< the number that the paper prints
+  std::optional<Formula> digit;    ///< what a unit of its last printed digit is; ours must round to `value`
   double tolerance = 0;
   By by = By::kMean;
   std::optional<double> share;  ///< the share of the replicates in which it must be so

@@ -257,6 +257,9 @@ class ClaimReader : private SeriesReader {
     if (const toml::node* node = table.get("value")) {
       BANDANA_ASSIGN_OR_RETURN(claim.value, ReadScalar("claim.value", *node));
     }
+    if (const toml::node* node = table.get("digit")) {
+      BANDANA_ASSIGN_OR_RETURN(claim.digit, ReadScalar("claim.digit", *node));
+    }
     if (table.contains("tolerance")) {
       BANDANA_ASSIGN_OR_RETURN(claim.tolerance, ReadNumber(table, "tolerance", 0, HUGE_VAL, "a number >= 0"));
     }
@@ -302,8 +305,10 @@ class ClaimReader : private SeriesReader {
     if (claim.is == ClaimKind::kPrints && !claim.value.has_value()) {
       return Missing("claim.value", table, "the number that the paper prints");
     }
-    if (claim.is == ClaimKind::kPrints && !table.contains("factor")) {
-      return Missing("claim.factor", table, "a number > 1: by which factor ours may differ");
+    if (claim.is == ClaimKind::kPrints && table.contains("factor") == claim.digit.has_value()) {
+      return Missing("claim.factor", table,
+                     "a number > 1, by which factor ours may differ; or digit, a unit of the last printed digit, and not "
+                     "both");
     }
     if (growth && claim.at_most.has_value() == claim.like.has_value()) {
       return Missing("claim.at_most", table, "an exponent as at_most, or as like, and not both");

@@ -186,16 +186,28 @@ std::optional<Resolution> ResolutionOf(const Estimate& slope) {
 
 }  // namespace
 
-Finding Prints(const NamedLine& a, double printed, double factor) {
+namespace {
+
+Finding BesideThePrinted(const NamedLine& a, double printed, bool holds) {
   const Estimate ours = MeanOf(a.line.y.front());
-  const double ratio = ours.value / printed;
-  Finding finding{ratio <= factor && ratio >= 1 / factor,
-                  fmt::format("the paper prints {}, {} has {} ({:+.1f} %)", Figure(printed), a.name,
-                              Figure(ours), 100 * (ratio - 1))};
+  Finding finding{holds, fmt::format("the paper prints {}, {} has {} ({:+.1f} %)", Figure(printed), a.name,
+                                     Figure(ours), 100 * (ours.value / printed - 1))};
   finding.measured = ours.value;
   finding.printed = printed;
   if (a.line.y.front().size() > 1) finding.resolves = Resolution{kClear * ours.se / std::abs(printed)};
   return finding;
+}
+
+}  // namespace
+
+Finding Prints(const NamedLine& a, double printed, double factor) {
+  const double ratio = MeanOf(a.line.y.front()).value / printed;
+  return BesideThePrinted(a, printed, ratio <= factor && ratio >= 1 / factor);
+}
+
+Finding RoundsTo(const NamedLine& a, double printed, double digit) {
+  const double off = MeanOf(a.line.y.front()).value - printed;
+  return BesideThePrinted(a, printed, std::abs(off) <= digit / 2);
 }
 
 Finding FallsOrRises(const NamedLine& a, bool rises) {
@@ -240,14 +252,15 @@ namespace {
 
 std::string ExponentInWords(const NamedLine& a, const Estimate& slope, double rate) {
   if (a.kind == NamedLine::Kind::kOverTime) return fmt::format("{}: t^{:.2f}", a.name, slope.value);
-  return fmt::format("{}: slope {:.3f} +- {:.3f}, theory {:.3g}", a.name, slope.value, slope.se, rate);
+  const std::string se = std::isnan(slope.se) ? "" : fmt::format(" +- {:.3f}", slope.se);
+  return fmt::format("{}: slope {:.3f}{}, theory {:.3g}", a.name, slope.value, se, rate);
 }
 
 }  // namespace
 
 absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance) {
   BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
-  return Finding{slope.value <= rate + tolerance + kClear * slope.se, ExponentInWords(a, slope, rate),
+  return Finding{slope.value + kClear * slope.se <= rate + tolerance, ExponentInWords(a, slope, rate),
                  ResolutionOf(slope)};
 }
 
@@ -268,14 +281,15 @@ absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b
   for (std::size_t i = 0; i < first.a.size(); ++i) {
     beyond.push_back(last.a[i] - last.b[i] - allowed * (first.a[i] - first.b[i]));
   }
-  const bool holds = Compare(beyond, Sample(beyond.size(), 0)) != Order::kAbove;
-  return Finding{holds,
-                 fmt::format("{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
-                             AtPlaces(places,
-                                      [](const SharedPlace& place) {
-                                        return Figure(PairedDifference(place.a, place.b));
-                                      }),
-                             rate, std::pow(last.x / first.x, rate))};
+  const Order order = Compare(beyond, Sample(beyond.size(), 0));
+  std::string evidence = fmt::format("{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
+                                     AtPlaces(places,
+                                              [](const SharedPlace& place) {
+                                                return Figure(PairedDifference(place.a, place.b));
+                                              }),
+                                     rate, std::pow(last.x / first.x, rate));
+  if (order == Order::kUnclear) evidence += "; the run cannot tell";
+  return Finding{order == Order::kBelow, evidence};
 }
 
 }  // namespace bandana::lab

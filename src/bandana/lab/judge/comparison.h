@@ -30,7 +30,11 @@ absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const C
 /// Holds if the mean of `a`, which is one point, is within `factor` of the number that the paper prints.
 Finding Prints(const NamedLine& a, double printed, double factor);
 
-/// Holds if the exponent of growth is at most `rate`, up to kClear standard errors and `tolerance` for
+/// Holds if the mean of `a`, which is one point, is the printed number when it is rounded to multiples of
+/// `digit`, as the paper rounds.
+Finding RoundsTo(const NamedLine& a, double printed, double digit);
+
+/// Holds if the exponent of growth plus kClear standard errors is at most `rate` plus `tolerance`, which is for
 /// logarithms and lower orders.
 absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance);
 
@@ -39,8 +43,8 @@ absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tole
 absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance);
 
 /// Compares the excess a - b at the last place with the excess at the first place times the growth that the
-/// rate and the tolerance allow. Holds unless the first is clearly larger. Excesses may be negative or lost
-/// in the noise.
+/// rate and the tolerance allow. Holds if the first is clearly smaller, so it does not hold for excesses that are
+/// lost in the noise. Excesses may be negative.
 absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b, double rate,
                                           double tolerance);
 

@@ -112,7 +112,9 @@ absl::StatusOr<Finding> JudgePrinted(const Case& of) {
   BANDANA_ASSIGN_OR_RETURN(const double factor, NumberOf(of.claim.factor, of));
   if (line.line.x.size() != 1) return absl::NotFoundError(line.name + " is not one point");
   if (printed == 0) return absl::NotFoundError("a printed number of 0 has no relative difference");
-  return Prints(line, printed, factor);
+  if (!of.claim.digit.has_value()) return Prints(line, printed, factor);
+  BANDANA_ASSIGN_OR_RETURN(const double digit, NumberOf(*of.claim.digit, of));
+  return RoundsTo(line, printed, digit);
 }
 
 // Compares the guarantee that the noise delivers with the nominal one.

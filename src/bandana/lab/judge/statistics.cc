@@ -11,6 +11,8 @@
 namespace bandana::lab {
 namespace {
 
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
 double Slope(const std::vector<double>& x, const std::vector<double>& y) {
   const auto n = static_cast<double>(x.size());
   double mean_x = 0;
@@ -45,7 +47,7 @@ double LogLogSlopeWithout(const Line& line, std::size_t left_out) {
     log_y.push_back(std::log(sum / count));
   }
   const double slope = Slope(log_x, log_y);
-  return std::isfinite(slope) ? slope : std::numeric_limits<double>::quiet_NaN();
+  return std::isfinite(slope) ? slope : kUnknown;
 }
 
 }  // namespace
@@ -58,7 +60,7 @@ Estimate MeanOf(const Sample& sample) {
   const double mean = sum / n;
   double squares = 0;
   for (const double value : sample) squares += (value - mean) * (value - mean);
-  return {mean, sample.size() > 1 ? std::sqrt(squares / (n - 1) / n) : 0};
+  return {mean, sample.size() > 1 ? std::sqrt(squares / (n - 1) / n) : kUnknown};
 }
 
 double MedianOf(Sample sample) {
@@ -89,7 +91,7 @@ Estimate LogLogSlope(const Line& line) {
   const std::size_t n = line.y.front().size();
   for (const Sample& sample : line.y) BANDANA_CHECK(sample.size() == n);
   const double slope = LogLogSlopeWithout(line, n);
-  if (n < 2) return {slope, 0};
+  if (n < 2) return {slope, kUnknown};
   Sample without;
   for (std::size_t j = 0; j < n; ++j) without.push_back(LogLogSlopeWithout(line, j));
   return {slope, static_cast<double>(n - 1) * MeanOf(without).se};  // jackknife
@@ -114,6 +116,7 @@ std::string Figure(double value) {
 }
 
 std::string Figure(const Estimate& estimate) {
+  if (std::isnan(estimate.se)) return Figure(estimate.value);
   return fmt::format("{} +- {}", Figure(estimate.value), Figure(estimate.se));
 }
 

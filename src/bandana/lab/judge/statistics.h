@@ -13,7 +13,7 @@ using Sample = std::vector<double>;
 
 struct Estimate {
   double value = 0;
-  double se = 0;  ///< the standard error; 0 if there is one replicate, which has none
+  double se = 0;  ///< the standard error; NaN if there is one replicate, from which it cannot be known
 };
 
 Estimate MeanOf(const Sample& sample);
@@ -35,7 +35,7 @@ struct Line {
 
 /// Returns the least-squares slope of ln(mean y) against ln x, with its standard error by the jackknife over
 /// replicates. Every x must be positive, and every mean with one replicate left out too; otherwise the result
-/// is NaN.
+/// is NaN. With one replicate the standard error is NaN.
 Estimate LogLogSlope(const Line& line);
 
 /// A difference of this many standard errors counts as clear. With 20 replicates a comparison then has a
@@ -45,13 +45,13 @@ inline constexpr double kClear = 3;
 enum class Order { kBelow, kUnclear, kAbove };
 
 /// Returns whether the mean of a is below or above that of b by at least kClear standard errors of their
-/// paired difference.
+/// paired difference. A difference of one replicate is never clear.
 Order Compare(const Sample& a, const Sample& b);
 
 /// Returns a number for people, with at most three digits: 1234 -> "1.23k".
 std::string Figure(double value);
 
-/// Returns an estimate for people: "1.23k +- 45".
+/// Returns an estimate for people: "1.23k +- 45", or "1.23k" if the standard error is unknown.
 std::string Figure(const Estimate& estimate);
 
 }  // namespace bandana::lab
