@@ -162,6 +162,7 @@ of       = { along = "horizon" }
 TEST(ReadClaims, RejectsVersionsExpectationsAndPrintedNumbersThatAreNone) {
   const std::string falls = "is = \"falls\"\nof = { along = \"horizon\" }\n";
   EXPECT_EQ(ErrorOf(falls + "version = \"paper\"\n").key, "claim.version");
+  EXPECT_EQ(ErrorOf(falls + "scale = \"quick\"\n").key, "claim.scale");
   EXPECT_EQ(ErrorOf(falls + "expected = \"{maybe}\"\n").key, "claim.expected");
   EXPECT_EQ(ErrorOf("is = \"prints\"\nof = {}\nfactor = 2\n").key, "claim.value");
   EXPECT_EQ(ErrorOf("is = \"prints\"\nof = {}\nvalue = 2\n").key, "claim.factor");

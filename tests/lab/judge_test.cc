@@ -376,12 +376,23 @@ TEST(Judge, VerdictsAreAsExpectedOrNot) {
   EXPECT_THAT(known.evidence, testing::EndsWith(". Not expected to hold: of the moon"));
 }
 
+TEST(Judge, AClaimLeftToThePapersScaleIsNeitherJudgedNorASurprise) {
+  const PaperClaim claim =
+      ClaimOf("", "scale = \"paper\"\nis = \"falls\"\nof = { along = \"privacy.epsilon\" }\n");
+  EXPECT_TRUE(claim.at_paper_scale);
+  const Verdict verdict = LeftToPaperScale(claim);
+  EXPECT_TRUE(verdict.as_expected());
+  EXPECT_FALSE(verdict.judged || verdict.holds);
+  EXPECT_EQ(InWords(verdict), "paper scale");
+  EXPECT_FALSE(Judge(claim, Findings(TwoLines({Around(1), Around(2), Around(3)}, {}))).as_expected());
+}
+
 TEST(Judge, VerdictsHaveTheShapeOfVerdictJson) {
   const Json json = ToJson(std::vector<Verdict>{{"it falls", "p1 Fig. 9", true, true, "1 +- 0"}});
   EXPECT_EQ(
       json.dump(),
       R"([{"claim":"it falls","paper":"p1 Fig. 9","version":null,"expected":true,"reason":null,"judged":true,)"
-      R"("holds":true,"evidence":"1 +- 0","resolves":null,"printed":null,"measured":null,"delivers":[]}])");
+      R"("left":false,"holds":true,"evidence":"1 +- 0","horizons":[],"replicates":0,"resolves":null,"printed":null,"measured":null,"delivers":[]}])");
 }
 
 TEST(Judge, APrintedNumberStandsBesideOurs) {
@@ -423,8 +434,46 @@ TEST(Judge, SaysWhichDifferenceItWouldHaveSeen) {
       "is = \"grows\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n"
       "at_most = 0.5\n";
   EXPECT_TRUE(Judge(ClaimOf("", grows), Findings(Growing(0.5, 0.1))).resolves->exponent);
-  EXPECT_FALSE(
-      Judge(ClaimOf("", below + "by = \"median\"\n"), Findings(TwoLines(flat, flat))).resolves.has_value());
+}
+
+TEST(Judge, SaysWhichRatioItWouldHaveSeen) {
+  const std::string half =
+      "factor = 0.5\nof = { at = { \"privacy.model\" = \"central\" }, along = \"privacy.epsilon\" }\n"
+      "than = { at = { \"privacy.model\" = \"local\" }, along = \"privacy.epsilon\" }\n";
+  const Json run =
+      TwoLines({{1, 2, 4}, {2, 2, 2}, {2, 2, 2}}, {Sample(3, 100), Sample(3, 20), Sample(3, 20)});
+  const Verdict of_means = Judge(ClaimOf("", "is = \"at-most\"\n" + half), Findings(run));
+  ASSERT_TRUE(of_means.resolves.has_value());
+  EXPECT_NEAR(of_means.resolves->value, 3 * std::sqrt(7.0 / 9) / (7.0 / 3), 1e-9)
+      << "three standard errors of the ratio, as a share of it, however far the ratio is from 1";
+  const Verdict of_medians = Judge(ClaimOf("", "is = \"at-most\"\nby = \"median\"\n" + half), Findings(run));
+  ASSERT_TRUE(of_medians.resolves.has_value());
+  EXPECT_NEAR(of_medians.resolves->value, 1, 1e-12)
+      << "a replicate has half of the median, another one twice";
+}
+
+TEST(Judge, AnInequalitySaysHowCloselyItsNumbersAreKnown) {
+  const std::string small =
+      "is = \"inequality\"\nlet = { a = { at = { \"privacy.model\" = \"central\", \"privacy.epsilon\" = 1 } "
+      "} }\n"
+      "that = \"a < 10\"\n";
+  const Json run = TwoLines({{9, 10, 11}, {19, 20, 21}, {29, 30, 31}}, {});
+  const Verdict verdict = Judge(ClaimOf("", small), Findings(run));
+  ASSERT_TRUE(verdict.resolves.has_value());
+  EXPECT_NEAR(verdict.resolves->value, 3 / std::sqrt(3.0) / 10, 1e-12);
+}
+
+TEST(Judge, SaysFromHowManyRunsAVerdictComes) {
+  const Json run = TwoLines({Around(3), Around(2), Around(1)}, {});
+  const Verdict verdict =
+      Judge(ClaimOf("", "is = \"falls\"\nof = { along = \"privacy.epsilon\" }\n"), Findings(run));
+  EXPECT_EQ(verdict.replicates, Around(3).size());
+  EXPECT_EQ(RunsInWords(verdict), fmt::format("{} runs", Around(3).size()));
+  Verdict other = verdict;
+  other.horizons = {1000, 20'000};
+  other.replicates = 1;
+  EXPECT_EQ(RunsInWords(other), "T = 1000 and 20000, 1 run");
+  EXPECT_EQ(RunsInWords(Verdict{}), "") << "a claim that was not judged";
 }
 
 // A claim about a run whose noise does not give what was asked for says so, whatever the claim is about.

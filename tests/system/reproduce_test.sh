@@ -42,10 +42,11 @@ for name in sys.argv[1:]:
     for value in result["scale"]["differs"]:
         assert list(value) == ["key", "here", "paper"] and value["here"] != value["paper"], value
     for verdict in result["verdicts"]:
-        assert list(verdict) == ["claim", "paper", "version", "expected", "reason", "judged", "holds", "evidence",
-                                 "resolves", "printed", "measured", "delivers"], verdict
+        assert list(verdict) == ["claim", "paper", "version", "expected", "reason", "judged", "left", "holds", "evidence",
+                                 "horizons", "replicates", "resolves", "printed", "measured", "delivers"], verdict
         assert isinstance(verdict["expected"], bool) and isinstance(verdict["holds"], bool)
         assert verdict["paper"].startswith(name[:2]) and verdict["evidence"]
+        assert verdict["horizons"] and verdict["replicates"] >= 1, verdict
         assert verdict["version"] in ("printed", "ours", None)
         assert verdict["expected"] == (verdict["reason"] is None), verdict
     for bound in result["bounds"]:

@@ -66,22 +66,24 @@ test('opens offline without an error, and every chart is drawn', () => using(pat
 }));
 
 const madeVerdict = (claim, expected, holds, evidence, more = {}) => ({
-  claim, paper: 'p1 Fig. 2(a)', version: null, expected, reason: null, judged: !evidence.startsWith('cannot'), holds, evidence, resolves: null, printed: null, measured: null, delivers: [], ...more });
+  claim, paper: 'p1 Fig. 2(a)', version: null, expected, reason: null, judged: !evidence.startsWith('cannot'), left: false, holds, evidence, horizons: [], replicates: 0, resolves: null, printed: null, measured: null, delivers: [], ...more });
 
 test('verdicts are a table at the top, and what is not as expected stands out', async () => {
   const verdict = {
     exhibit: 'p1-fig2a', title: 'Fig. 2(a)', stand_in: 'Made-up loans stand in for real ones.', bounds: [],
     scale: { name: 'smoke', differs: [{ key: 'replicates', here: '2', paper: '20' }] },
     not_runnable: [{ what: 'Table III', paper: 'p1 Table III', reason: 'Its data are not public.' }],
-    verdicts: [madeVerdict('it <b>falls</b>', true, true, '5 +- 1', { version: 'printed', resolves: { difference: 0.12 } }),
+    verdicts: [madeVerdict('it <b>falls</b>', true, true, '5 +- 1', { version: 'printed', horizons: [1000], replicates: 7, resolves: { difference: 0.12 } }),
       madeVerdict('it is free', false, false, '9. Not expected to hold: it costs', { version: 'ours', resolves: { exponent: 0.05 } }),
-      madeVerdict('it is close', true, false, '7'), madeVerdict('it is there', false, false, 'cannot be judged: no point')],
+      madeVerdict('it is close', true, false, '7'), madeVerdict('it is there', false, false, 'cannot be judged: no point'),
+      madeVerdict('it is far', true, false, 'later', { judged: false, left: true })],
   };
   const report = await writeReport({ ...(await fixture()), verdict }, join(folder, 'verdicts.html'));
   await using(report, {}, async (page) => {
     assert.equal(await page.locator('main > section').first().getAttribute('id'), 'verdicts');
     const rows = await page.locator('#verdicts tbody tr').allInnerTexts();
-    assert.equal(rows.length, 4);
+    assert.equal(rows.length, 5);
+    assert.ok(rows[0].includes('T = 1000, 7 runs.') && rows[4].includes('left to scale paper'));
     assert.ok(rows[0].includes('it <b>falls</b>') && rows[0].includes('5 ± 1') && rows[0].includes('as printed'));
     assert.ok(rows[0].includes('A difference of 12 % would be clear.') && rows[1].includes('An exponent that differs by 0.05'));
     assert.deepEqual(await page.locator('#verdicts tr.surprise td:first-child').allInnerTexts(), ['it is close', 'it is there']);

@@ -103,11 +103,20 @@ std::string ScaleInWords(const lab::Exhibit& exhibit, lab::Scale scale) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string ResolutionInWords(const lab::Verdict& verdict) {
-  if (!verdict.resolves.has_value() || verdict.resolves->value == 0) return "";
-  return verdict.resolves->exponent
-             ? fmt::format(" [sees exponents that differ by {:.2g}]", verdict.resolves->value)
-             : fmt::format(" [sees differences of {:.2g} %]", 100 * verdict.resolves->value);
+// Says from which runs a verdict comes, and how small an effect they would have shown.
+std::string PowerInWords(const lab::Verdict& verdict) {
+  std::string words = lab::RunsInWords(verdict);
+  if (verdict.resolves.has_value() && verdict.resolves->value != 0) {
+    words += verdict.resolves->exponent
+                 ? fmt::format("; sees exponents that differ by {:.2g}", verdict.resolves->value)
+                 : fmt::format("; sees differences of {:.2g} %", 100 * verdict.resolves->value);
+  }
+  return words.empty() ? "" : fmt::format(" [{}]", words);
+}
+
+const char* ExpectedInWords(const lab::Verdict& verdict) {
+  if (verdict.left) return "-";
+  return verdict.as_expected() ? "as expected" : "UNEXPECTED";
 }
 
 void Print(const Job& job, const lab::Reproduction& reproduction, const ReproduceArguments& arguments,
@@ -120,9 +129,8 @@ void Print(const Job& job, const lab::Reproduction& reproduction, const Reproduc
   if (!reproduction.verdicts.empty())
     fmt::print("  {:<11}  {:<13}  {:<7}  claim: evidence\n", "expected?", "verdict", "version");
   for (const lab::Verdict& verdict : reproduction.verdicts) {
-    fmt::print("  {:<11}  {:<13}  {:<7}  {}: {}{}\n", verdict.as_expected() ? "as expected" : "UNEXPECTED",
-               lab::InWords(verdict), verdict.version, verdict.claim, verdict.evidence,
-               ResolutionInWords(verdict));
+    fmt::print("  {:<11}  {:<13}  {:<7}  {}: {}{}\n", ExpectedInWords(verdict), lab::InWords(verdict),
+               verdict.version, verdict.claim, verdict.evidence, PowerInWords(verdict));
   }
   for (const lab::NotRunnable& one : job.exhibit.not_runnable) {
     fmt::print("  not runnable as printed: {} ({}): {}\n", one.what, one.paper, one.reason);
@@ -151,6 +159,7 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
   const bool settles = *scale != lab::Scale::kSmoke;
   std::size_t unexpected = 0;
   std::size_t claims = 0;
+  std::size_t left = 0;
   std::size_t not_runnable = 0;
   lab::Json json = lab::Json::array();
   for (const Job& job : *jobs) {
@@ -169,8 +178,11 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
       return Fail(absl::CancelledError(InterruptedMessage(arguments, global)), global);
     }
     if (!reproduction.ok()) return Fail(reproduction.status(), global);
-    for (const lab::Verdict& verdict : reproduction->verdicts) unexpected += verdict.as_expected() ? 0 : 1;
-    claims += reproduction->verdicts.size();
+    for (const lab::Verdict& verdict : reproduction->verdicts) {
+      unexpected += verdict.as_expected() ? 0 : 1;
+      left += verdict.left ? 1 : 0;
+      claims += verdict.left ? 0 : 1;
+    }
     not_runnable += job.exhibit.not_runnable.size();
     if (global.json) {
       lab::Json one = reproduction->json;
@@ -185,6 +197,7 @@ int ReproduceCommand(const ReproduceArguments& arguments, const Global& global) 
     fmt::print("{}", lab::Dump(json));
   } else {
     fmt::print("{} of {} claims came out as expected.\n", claims - unexpected, claims);
+    if (left > 0) fmt::print("{} more are judged with --scale paper only.\n", left);
     if (not_runnable > 0) fmt::print("{} of the papers' items cannot be run as printed.\n", not_runnable);
     if (!settles) {
       fmt::print(

@@ -256,7 +256,10 @@ absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, con
   RunOptions with_verdicts = options;
   with_verdicts.conclude = [&](Json& summary) {
     const Findings findings(summary, spec);
-    for (const PaperClaim& claim : exhibit.claims) reproduction.verdicts.push_back(Judge(claim, findings));
+    for (const PaperClaim& claim : exhibit.claims) {
+      const bool left = claim.at_paper_scale && scale == Scale::kQuick;
+      reproduction.verdicts.push_back(left ? LeftToPaperScale(claim) : Judge(claim, findings));
+    }
     reproduction.json = VerdictJson(exhibit, scale, reproduction.verdicts, findings);
     summary["scale"] = reproduction.json["scale"];
     return Json{{"verdict", reproduction.json}};

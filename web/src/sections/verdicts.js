@@ -1,8 +1,8 @@
 import { h, scroller } from '../dom.js';
 import { count, number } from '../format.js';
 
-const asExpected = (v) => v.judged && v.holds === v.expected;
-const seen = (v) => (v.holds ? 'confirmed' : v.judged ? 'not confirmed' : 'not judged');
+const asExpected = (v) => v.left || (v.judged && v.holds === v.expected);
+const seen = (v) => (v.left ? 'left to scale paper' : v.holds ? 'confirmed' : v.judged ? 'not confirmed' : 'not judged');
 const versions = { printed: 'as printed', ours: 'ours' };
 const percent = (x) => `${number(100 * x, 2)} %`;
 
@@ -11,6 +11,14 @@ function resolution(v) {
   if (!v.resolves) return null;
   if (typeof v.resolves.exponent === 'number') return `An exponent that differs by ${number(v.resolves.exponent, 2)} would be clear.`;
   return v.resolves.difference ? `A difference of ${percent(v.resolves.difference)} would be clear.` : null;
+}
+
+/// Says from which runs a verdict comes, and how small an effect they would have shown.
+function power(v) {
+  if (!v.replicates) return resolution(v);
+  const horizons = v.horizons || [];
+  const where = horizons.length ? `T = ${horizons.join(' and ')}, ` : '';
+  return [`${where}${count(v.replicates, 'run')}.`, resolution(v)].filter(Boolean).join(' ');
 }
 
 /// Says what this scale changes.
@@ -26,11 +34,13 @@ export function verdicts(data) {
   const { verdict } = data;
   if (!verdict || !verdict.verdicts.length) return null;
   const list = verdict.verdicts;
+  const judged = list.filter((v) => !v.left);
   const versioned = list.some((v) => v.version);
   const heads = ['Claim', versioned && 'Version', 'Paper', 'Verdict', 'Expected', 'Evidence'].filter(Boolean);
   return h('section', { id: 'verdicts' }, h('h2', {}, "The paper's claims, and what this run shows"),
     verdict.stand_in && h('p', { class: 'void', role: 'note' }, `Stand-in: ${verdict.stand_in}`),
-    h('p', { class: 'prose' }, `${list.filter(asExpected).length} of ${count(list.length, 'claim')} came out as expected. `,
+    h('p', { class: 'prose' }, `${judged.filter(asExpected).length} of ${count(judged.length, 'claim')} came out as expected. `,
+      judged.length < list.length && `${list.length - judged.length} more are judged at scale paper only. `,
       'A comparison of means counts only if it is clear: by three standard errors of the difference on paired instances. '),
     scale(verdict),
     scroller('', h('table', { class: 'data verdicts' },
@@ -39,7 +49,7 @@ export function verdicts(data) {
         h('td', {}, v.claim), versioned && h('td', {}, versions[v.version] || ''), h('td', {}, v.paper),
         h('td', {}, seen(v), asExpected(v) ? null : h('strong', { class: 'warn' }, ', not as expected')),
         h('td', {}, v.expected ? 'yes' : 'no'),
-        h('td', { class: 'small' }, v.evidence.replace(/\+-/g, '±'), resolution(v) && h('div', { class: 'faint' }, resolution(v)))))))),
+        h('td', { class: 'small' }, v.evidence.replace(/\+-/g, '±'), power(v) && h('div', { class: 'faint' }, power(v)))))))),
     verdict.not_runnable.length > 0 && h('div', {}, h('h3', {}, `${count(verdict.not_runnable.length, 'item')} of the paper that cannot be run as printed`),
       h('ul', {}, verdict.not_runnable.map((one) => h('li', {}, `${one.what} (${one.paper}): ${one.reason}`)))));
 }

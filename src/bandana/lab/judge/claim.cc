@@ -46,7 +46,7 @@ std::string TextOf(const Json& value) {
 
 const std::vector<std::string>& CommonClaimKeys() {
   static const auto& keys = *new std::vector<std::string>{"says", "paper", "version", "expected", "reason",
-                                                          "is",   "for",   "each",    "not"};
+                                                          "is",   "for",   "each",    "not",      "scale"};
   return keys;
 }
 

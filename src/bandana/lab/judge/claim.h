@@ -84,6 +84,7 @@ struct PaperClaim {
   bool expected = true;  ///< whether we expect a run to confirm it
   std::string reason;    ///< why we do not expect it; empty if we do
   Version version = Version::kNone;
+  bool at_paper_scale = false;  ///< whether scale quick is too short, or has too few runs, to judge it
   ClaimKind is = ClaimKind::kFalls;
 
   Bindings bindings;            ///< the values of `for`

@@ -139,6 +139,10 @@ class ClaimReader : private SeriesReader {
                              ReadText(table, "paper", "where the paper says so, such as p1 Fig. 2(a)", true));
     BANDANA_ASSIGN_OR_RETURN(claim.negated, ReadFlag(table, "not", false));
     BANDANA_ASSIGN_OR_RETURN(claim.reason, ReadText(table, "reason", "a sentence"));
+    const char* paper = "paper: the one scale that a claim can ask for";
+    BANDANA_ASSIGN_OR_RETURN(const std::string scale, ReadText(table, "scale", paper));
+    if (!scale.empty() && scale != "paper") return Bad("claim.scale", *table.get("scale"), paper);
+    claim.at_paper_scale = scale == "paper";
     return absl::OkStatus();
   }
 

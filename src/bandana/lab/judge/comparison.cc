@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -164,17 +165,47 @@ std::string FiguresAlong(const NamedLine& a, const NamedLine& b, const std::vect
                      }));
 }
 
-// Returns the largest relative difference that would not be clear at one of the places. Medians and
-// replicates have no standard error.
+bool ComparesRatios(ClaimKind is) {
+  return is == ClaimKind::kWithin || is == ClaimKind::kAtLeast || is == ClaimKind::kAtMost;
+}
+
+// Returns by how much the values of the replicates differ from their median at most, as a share of it.
+// Nothing: there are fewer than two, or one is not positive.
+std::optional<double> SpreadOf(const Sample& sample) {
+  if (sample.size() < 2) return std::nullopt;
+  const auto [least, most] = std::minmax_element(sample.begin(), sample.end());
+  if (!(*least > 0) || !std::isfinite(*most)) return std::nullopt;
+  const double median = MedianOf(sample);
+  return std::max(*most / median, median / *least) - 1;
+}
+
+// Returns the relative difference between a and b that would not be clear at this place.
+std::optional<double> UnclearAt(const SharedPlace& place, const Comparison& comparison) {
+  if (place.a.size() < 2) return std::nullopt;
+  if (comparison.by == By::kMedian) {
+    Sample ratios;
+    for (std::size_t i = 0; i < place.a.size(); ++i) ratios.push_back(place.a[i] / place.b[i]);
+    return SpreadOf(ratios);
+  }
+  if (ComparesRatios(comparison.is)) {
+    const Estimate ratio = PairedRatio(place.a, place.b);
+    if (!(std::abs(ratio.value) > 0) || !std::isfinite(ratio.value)) return std::nullopt;
+    return kClear * ratio.se / std::abs(ratio.value);
+  }
+  const double scale = std::min(std::abs(MeanOf(place.a).value), std::abs(MeanOf(place.b).value));
+  if (!(scale > 0)) return std::nullopt;
+  return kClear * PairedDifference(place.a, place.b).se / scale;
+}
+
+// Returns the largest relative difference that would not be clear at one of the places. A comparison
+// replicate by replicate has none.
 std::optional<Resolution> ResolutionOf(const std::vector<SharedPlace>& places, const Comparison& comparison) {
-  if (comparison.is == ClaimKind::kEquals || comparison.by != By::kMean) return std::nullopt;
+  if (comparison.is == ClaimKind::kEquals || comparison.by == By::kReplicate) return std::nullopt;
   Resolution resolves;
   for (const SharedPlace& place : places) {
-    if (place.a.size() < 2) return std::nullopt;
-    const double scale = std::min(std::abs(MeanOf(place.a).value), std::abs(MeanOf(place.b).value));
-    const double unclear = kClear * PairedDifference(place.a, place.b).se;
-    if (!(scale > 0)) return std::nullopt;
-    resolves.value = std::max(resolves.value, unclear / scale);
+    const std::optional<double> unclear = UnclearAt(place, comparison);
+    if (!unclear.has_value()) return std::nullopt;
+    resolves.value = std::max(resolves.value, *unclear);
   }
   return resolves;
 }
@@ -185,6 +216,25 @@ std::optional<Resolution> ResolutionOf(const Estimate& slope) {
 }
 
 }  // namespace
+
+std::optional<Resolution> ResolutionOf(const std::map<std::string, NamedLine>& lines, By by) {
+  Resolution resolves;
+  bool known = false;
+  for (const auto& [name, line] : lines) {
+    if (line.kind == NamedLine::Kind::kConstant || line.kind == NamedLine::Kind::kOverTime) continue;
+    for (const Sample& sample : line.line.y) {
+      if (sample.size() < 2) continue;
+      const Estimate mean = MeanOf(sample);
+      std::optional<double> unclear;
+      if (by == By::kMedian) unclear = SpreadOf(sample);
+      if (by == By::kMean && mean.value != 0) unclear = kClear * mean.se / std::abs(mean.value);
+      if (!unclear.has_value() || !std::isfinite(*unclear)) continue;
+      known = true;
+      resolves.value = std::max(resolves.value, *unclear);
+    }
+  }
+  return known ? std::optional(resolves) : std::nullopt;
+}
 
 namespace {
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "bandana/lab/judge/series.h"
@@ -26,6 +28,10 @@ struct Comparison {
 
 /// Compares two series at the places that both have. If there is no such place, it does not hold.
 absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const Comparison& comparison);
+
+/// Returns how closely the run knows the numbers of an inequality: the widest of them counts. Constants and
+/// curves over time do not count, since they have no replicates.
+std::optional<Resolution> ResolutionOf(const std::map<std::string, NamedLine>& lines, By by);
 
 /// Holds if the mean of `a`, which is one point, is within `factor` of the number that the paper prints.
 Finding Prints(const NamedLine& a, double printed, double factor);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -95,6 +96,22 @@ std::vector<OtherGuarantee> OtherGuaranteesOf(const std::vector<Case>& cases) {
   return list;
 }
 
+// Notes at which horizons and with how many runs the points of the claim were measured.
+void NoteRuns(const std::vector<Case>& cases, Verdict& verdict) {
+  std::set<double> horizons;
+  for (const Case& of : cases) {
+    for (const Series* series : SeriesOf(of.claim)) {
+      for (const MeasuredPoint* point : of.findings.Points(ChoiceOf(*series, of))) {
+        const auto horizon = point->keys.find("horizon");
+        if (horizon != point->keys.end()) horizons.insert(horizon->second.get<double>());
+        const std::size_t replicates = point->replicates();
+        verdict.replicates = verdict.replicates == 0 ? replicates : std::min(verdict.replicates, replicates);
+      }
+    }
+  }
+  verdict.horizons.assign(horizons.begin(), horizons.end());
+}
+
 std::string InWords(const std::vector<OtherGuarantee>& others) {
   std::vector<std::string> words;
   for (const OtherGuarantee& other : others) {
@@ -152,7 +169,7 @@ absl::StatusOr<Finding> JudgeInequality(const Case& of) {
   }
   std::string evidence = fmt::format("{}", fmt::join(sides, ", "));
   if (!words.empty()) evidence += fmt::format(" with {}", fmt::join(words, ", "));
-  return Finding{holds, evidence};
+  return Finding{holds, evidence, ResolutionOf(lines, of.claim.by)};
 }
 
 absl::StatusOr<Finding> JudgeCase(const Case& of) {
@@ -207,12 +224,29 @@ absl::StatusOr<Finding> JudgeAll(const PaperClaim& claim, const std::vector<Case
 
 }  // namespace
 
+namespace {
+
+Verdict WordsOf(const PaperClaim& claim) {
+  return {.claim = claim.says,
+          .paper = claim.paper,
+          .expected = claim.expected,
+          .version = NameOf(claim.version),
+          .reason = claim.reason};
+}
+
+}  // namespace
+
+Verdict LeftToPaperScale(const PaperClaim& claim) {
+  Verdict verdict = WordsOf(claim);
+  verdict.judged = false;
+  verdict.left = true;
+  verdict.evidence =
+      "judged with --scale paper only: here the horizon is too short, or there are too few runs";
+  return verdict;
+}
+
 Verdict Judge(const PaperClaim& claim, const Findings& findings) {
-  Verdict verdict{.claim = claim.says,
-                  .paper = claim.paper,
-                  .expected = claim.expected,
-                  .version = NameOf(claim.version),
-                  .reason = claim.reason};
+  Verdict verdict = WordsOf(claim);
   const absl::StatusOr<std::vector<Case>> cases = CasesOf(claim, findings);
   const absl::StatusOr<Finding> finding =
       cases.ok() ? JudgeAll(claim, *cases) : absl::StatusOr<Finding>(cases.status());
@@ -226,6 +260,7 @@ Verdict Judge(const PaperClaim& claim, const Findings& findings) {
   verdict.resolves = finding->resolves;
   verdict.measured = finding->measured;
   verdict.printed = finding->printed;
+  NoteRuns(*cases, verdict);
   verdict.delivers = OtherGuaranteesOf(*cases);
   if (!verdict.delivers.empty()) verdict.evidence += ". " + InWords(verdict.delivers);
   if (!claim.expected) verdict.evidence += ". Not expected to hold: " + claim.reason;

@@ -26,4 +26,7 @@ struct BoundLine {
 /// Computes a bound at the points of a run. Fails if the run lacks them.
 absl::StatusOr<BoundLine> Draw(const Bound& bound, const Findings& findings);
 
+/// Returns the verdict on a claim that scale quick leaves to the paper's scale.
+Verdict LeftToPaperScale(const PaperClaim& claim);
+
 }  // namespace bandana::lab

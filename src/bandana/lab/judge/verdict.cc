@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
 namespace bandana::lab {
 namespace {
 
@@ -22,8 +25,11 @@ Json ToJson(const Verdict& verdict) {
                {"expected", verdict.expected},
                {"reason", verdict.reason.empty() ? Json(nullptr) : Json(verdict.reason)},
                {"judged", verdict.judged},
+               {"left", verdict.left},
                {"holds", verdict.holds},
                {"evidence", verdict.evidence},
+               {"horizons", verdict.horizons},
+               {"replicates", verdict.replicates},
                {"resolves", nullptr},
                {"printed", NumberOrNull(verdict.printed)},
                {"measured", NumberOrNull(verdict.measured)},
@@ -45,7 +51,15 @@ Json ToJson(const std::vector<Verdict>& verdicts) {
   return json;
 }
 
+std::string RunsInWords(const Verdict& verdict) {
+  if (verdict.replicates == 0) return "";
+  const std::string runs = fmt::format("{} run{}", verdict.replicates, verdict.replicates == 1 ? "" : "s");
+  if (verdict.horizons.empty()) return runs;
+  return fmt::format("T = {}, {}", fmt::join(verdict.horizons, " and "), runs);
+}
+
 std::string InWords(const Verdict& verdict) {
+  if (verdict.left) return "paper scale";
   if (!verdict.judged) return "not judged";
   return verdict.holds ? "confirmed" : "not confirmed";
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,17 +10,18 @@
 
 namespace bandana::lab {
 
-/// The smallest effect that a comparison would have called clear: kClear standard errors.
+/// The smallest effect that a comparison would have called clear. Of means and ratios of means it is kClear
+/// standard errors; of medians it is the spread over replicates (docs/exhibits.md).
 struct Resolution {
   double value = 0;
-  bool exponent = false;  ///< whether it is of an exponent of growth, or else relative to the smaller mean
+  bool exponent = false;  ///< whether it is of an exponent of growth, or else a relative difference
 };
 
 /// The result of comparing a claim with a run.
 struct Finding {
   bool holds = false;    ///< whether the run confirms the claim; false also if the run is not clear enough
   std::string evidence;  ///< the numbers, with standard errors
-  std::optional<Resolution> resolves = std::nullopt;  ///< nothing: the comparison is not of means
+  std::optional<Resolution> resolves = std::nullopt;  ///< nothing: no replicates tell
   std::optional<double> measured = std::nullopt;      ///< our number, of a claim about a printed one
   std::optional<double> printed = std::nullopt;       ///< the number that the paper prints
 };
@@ -38,20 +40,27 @@ struct Verdict {
   bool holds = false;
   std::string evidence;
   bool judged = true;        ///< false: the run lacks the points or metrics that the claim is about
+  bool left = false;         ///< not judged, because only the paper's scale can settle it
   std::string version = {};  ///< "printed", "ours", or empty: the claim is not about a version
   std::string reason = {};   ///< why it is not expected to hold; empty if it is
   std::optional<Resolution> resolves = std::nullopt;
   std::optional<double> measured = std::nullopt;
   std::optional<double> printed = std::nullopt;
+  std::vector<double> horizons = {};          ///< the horizons of the points that were compared, ascending
+  std::size_t replicates = 0;                 ///< the smallest number of runs behind one of them
   std::vector<OtherGuarantee> delivers = {};  ///< where the noise delivers another guarantee than was asked
 
-  bool as_expected() const { return judged && holds == expected; }
+  bool as_expected() const { return left || (judged && holds == expected); }
 };
 
 /// Returns the verdicts in the shape of verdict.json (docs/exhibits.md).
 Json ToJson(const std::vector<Verdict>& verdicts);
 
-/// Returns the verdict in one or two words: "confirmed", "not confirmed" or "not judged".
+/// Returns at which horizons and from how many runs the claim was judged: "T = 20000, 16 runs". The text is
+/// empty if the claim was not judged.
+std::string RunsInWords(const Verdict& verdict);
+
+/// Returns the verdict in one or two words: "confirmed", "not confirmed", "not judged" or "paper scale".
 std::string InWords(const Verdict& verdict);
 
 }  // namespace bandana::lab
