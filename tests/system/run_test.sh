@@ -201,6 +201,33 @@ sed -e 's/^local = .*//' -e 's/^delta = .*/&\nbudgets = [0.1, 0.12341]/' -e '/^\
 table=$("$BANDANA" run budgets.toml --out budgets --quiet) || fail "budgets.toml: exit $?"
 says "$table" '(0.1235, 1e-05)'
 
+# Only algorithms that repair a matrix can be said to have repaired one, also beside others that do not.
+cat >mixed.toml <<'TOML'
+name = "mixed"
+horizon = 500
+seed = 7
+replicates = 2
+[environment]
+kind = "contextual-linear"
+contexts = "sphere"
+dimension = 2
+actions = 10
+reward = "rademacher"
+[algorithm]
+name = "ldp-sgd"
+[privacy]
+model = "local"
+epsilon = 0.5
+[[variant]]
+label = "silo"
+algorithm = { name = "private-lin-ucb" }
+privacy = { model = "silo", delta = 1e-6 }
+federation = { agents = 1 }
+TOML
+table=$("$BANDANA" run mixed.toml --out mixed --quiet)
+says "$table" silo
+[[ $table != *nan* ]] || fail "a number is unknown: $table"
+
 # Every list has entries.
 for what in algorithms environments privatizers exhibits; do
   [[ -n $("$BANDANA" list $what) ]] || fail "list $what says nothing"
