@@ -14,7 +14,7 @@ namespace bandana::lab {
 namespace {
 
 // A summary that was read from its file has null where a number is not known.
-double Known(const Json& number) {
+double NumberOrNaN(const Json& number) {
   return number.is_null() ? std::numeric_limits<double>::quiet_NaN() : number.get<double>();
 }
 
@@ -42,7 +42,7 @@ std::vector<std::vector<std::string>> RowsOfLogs(const Json& summary) {
                                                  "rounds offered", "rounds matched",
                                                  "privacy (epsilon, delta)"}};
   for (const Json& point : summary["points"]) {
-    const auto mean = [&](const char* name) { return Known(point["metrics"][name]["mean"]); };
+    const auto mean = [&](const char* name) { return NumberOrNaN(point["metrics"][name]["mean"]); };
     rows.push_back({point["label"].get<std::string>(), fmt::format("{:.4g}", mean("value")),
                     fmt::format("{:.4g} to {:.4g}", mean("value_low"), mean("value_high")),
                     Figure(mean("offered")), Figure(mean("matched")), Delivered(point["privacy"])});
@@ -90,7 +90,7 @@ std::string Repairs(const Json& summary) {
 std::vector<std::vector<std::string>> ResultRows(const Json& summary) {
   const Json& points = summary["points"];
   const bool logs = std::all_of(points.begin(), points.end(), [](const Json& point) {
-    return !std::isfinite(Known(point["metrics"]["regret"]["mean"]));
+    return !std::isfinite(NumberOrNaN(point["metrics"]["regret"]["mean"]));
   });
   if (logs) return RowsOfLogs(summary);
   const auto error = [](double se) { return std::isnan(se) ? "unknown" : Figure(se); };  // of one replicate
@@ -98,9 +98,9 @@ std::vector<std::vector<std::string>> ResultRows(const Json& summary) {
       {"point", "regret", "+- se", "clients", "reals sent", "best action", "privacy (epsilon, delta)"}};
   for (const Json& point : points) {
     const Json& metrics = point["metrics"];
-    const auto mean = [&](const char* name) { return Known(metrics[name]["mean"]); };
+    const auto mean = [&](const char* name) { return NumberOrNaN(metrics[name]["mean"]); };
     rows.push_back({point["label"].get<std::string>(), Figure(mean("regret")),
-                    error(Known(metrics["regret"]["se"])), Figure(mean("clients")),
+                    error(NumberOrNaN(metrics["regret"]["se"])), Figure(mean("clients")),
                     Figure(mean("communication_reals")),
                     fmt::format("{:.1f} %", 100 * mean("best_action_rate")), Delivered(point["privacy"])});
   }
