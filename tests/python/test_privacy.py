@@ -1,7 +1,7 @@
 """calibrate, Accountant, Ledger and audit have the numbers of the command line."""
 
-import json
 import re
+import shutil
 import subprocess
 
 import numpy
@@ -9,7 +9,7 @@ import pytest
 
 import bandana
 from bandana import calibrate
-from conftest import BANDANA
+from conftest import BANDANA, SOURCE
 
 CALIBRATIONS = [
     ("gaussian", {"epsilon": 1, "delta": 1e-6, "sensitivity": 1}),
@@ -128,3 +128,55 @@ def test_what_a_drawn_function_raises_is_raised():
         bandana.audit("no such target")
     with pytest.raises(TypeError):
         bandana.audit("central-gaussian", claim=(1, 0))
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory):
+    """The ledger of a small deployment: a server, and an agent that holds all clients."""
+    folder = tmp_path_factory.mktemp("ledger")
+    program = f"""
+set -euo pipefail
+source {SOURCE}/tests/system/lib.sh
+source {SOURCE}/tests/system/deployment.sh
+role_flags=(--insecure-seed)
+spec central 20_000 6_000 >central.toml
+serve central --set service.ledger=server.ledger
+join central 1-6000
+ends "$server" 0 server
+cp server.ledger* {folder}
+"""
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "server.ledger"
+
+
+def test_ledgers_are_those_of_the_command_line(ledger, bandana_json):
+    opened = bandana.Ledger(ledger)
+    shown = bandana_json("ledger", "show", ledger, "--client", 1)
+    assert opened.head == shown["head"] and len(opened.charges) == shown["releases"] > 0
+    assert opened.header["claims"][0].text == shown["claims"][0]["text"]
+    assert opened.largest[0] == shown["largest"]["client"] and opened.largest[1].spent == shown["largest"]["spent"]
+    assert opened.spent(1).spent == shown["client"]["spent"] and opened.spent(1).left == shown["client"]["left"]
+    assert opened.spent().spent == shown["total"] and opened.spent(4_000_000_000).releases == 0
+    exported = bandana_json("ledger", "export", ledger)
+    frame = opened.to_pandas()
+    assert frame["epsilon"].tolist() == [charge["guarantee"]["epsilon"] for charge in exported["charges"]]
+    assert opened.verify() and opened.verify(head=opened.head["hash"])
+    with pytest.raises(bandana.SpecError, match="64 digits"):
+        opened.verify(head="abc")
+
+
+def test_an_altered_ledger_is_a_data_error(ledger, tmp_path):
+    for file in ledger.parent.iterdir():
+        shutil.copy(file, tmp_path)
+    copy = tmp_path / "server.ledger"
+    opened = bandana.Ledger(copy)
+    lines = copy.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b'"epsilon":8', b'"epsilon":1').replace(b'"epoch":', b'"epoch" :', 1)
+    copy.write_bytes(b"".join(lines))
+    with pytest.raises(bandana.DataError):
+        bandana.Ledger(copy)
+    with pytest.raises(bandana.DataError):
+        opened.verify()
+    with pytest.raises(bandana.SpecError):
+        bandana.Ledger(tmp_path / "none")
