@@ -178,7 +178,7 @@ def audit(
         if not (0 < claim[0] < float("inf") and 0 <= claim[1] < 1):
             raise ValueError(f"claim = {tuple(claim)}: not accepted (accepted: epsilon > 0 and delta in [0, 1))")
     answer = _bandana.audit_own(
-        draw=target, dimension=row.size, claim=None if claim is None else tuple(claim),
+        draw=target, dimension=row.size, claim=None if claim is None else (claim[0], claim[1]),
         draws=100_000 if draws is None else check_whole("draws", draws, 1000), confidence=float(confidence), seed=seed,
         tick=tick,
     )  # fmt: skip

@@ -96,7 +96,7 @@ class Cards(Sequence[_T], Generic[_T]):
     """A list of cards. Cards are found by their place or by their name."""
 
     def __init__(self, cards: Sequence[_T]) -> None:
-        self._cards = list(cards)
+        self._cards: list[_T] = list(cards)
 
     @overload
     def __getitem__(self, key: int | str) -> _T: ...

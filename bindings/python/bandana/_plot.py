@@ -140,7 +140,8 @@ def plot(
     drawn: list[tuple[str, Any, Any, Any, Any, bool]] = []  # label, x, middle, low, high, whether markers are drawn
     if x == "t":
         for point, curve in zip(result.points, result._curves(metric)):
-            drawn.append((_legend_entry(point.label, point), curve.t, *_sides(curve, band), False))
+            middle, low, high = _sides(curve, band)
+            drawn.append((_legend_entry(point.label, point), curve.t, middle, low, high, False))
     else:
         for label, line in _lines_over(result, metric, x):
             void = all(point.privacy.void for _, point, _ in line)
@@ -148,7 +149,8 @@ def plot(
             columns = [None if sides[0][i] is None else np.array([float(s[i][-1]) for s in sides]) for i in range(3)]
             xs = np.array([at for at, _, _ in line])
             level = len(line) == 2 and line[0][1] is line[1][1]
-            drawn.append((f"{label} (claim void)" if void else label, xs, *columns, not level))
+            entry = f"{label} (claim void)" if void else label
+            drawn.append((entry, xs, columns[0], columns[1], columns[2], not level))
 
     own = ax is None
     with matplotlib.rc_context(_STYLE):
@@ -170,13 +172,13 @@ def plot(
             middle = np.asarray(middle, dtype=float)
             if log_y:
                 middle = np.where(middle > 0, middle, np.nan)  # a regret of 0 has no place on a logarithmic axis
-            (line,) = ax.plot(
+            (curve_line,) = ax.plot(
                 xs, middle, label=label, color=_COLOURS[colour], linestyle=_LINES[(turn + colour) % len(_LINES)],
                 linewidth=1.4, marker=_MARKERS[colour] if marked else None, markersize=4,
             )  # fmt: skip
             if low is not None and np.isfinite(low).any():
                 bottom = np.maximum(low, floor / 2) if log_y else low
-                ax.fill_between(xs, bottom, high, color=line.get_color(), alpha=0.15, linewidth=0)
+                ax.fill_between(xs, bottom, high, color=curve_line.get_color(), alpha=0.15, linewidth=0)
         if log_x:
             ax.set_xscale("log")
         if log_y:

@@ -62,7 +62,7 @@ class Curve:
         q90: the 90 % quantile over replicates.
     """
 
-    t: Array
+    t: npt.NDArray[np.int64]
     mean: Array
     sd: Array
     se: Array

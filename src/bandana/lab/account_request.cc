@@ -88,7 +88,13 @@ absl::StatusOr<Event> ReadEvent(const Json& json, const std::string& prefix) {
   BANDANA_RETURN_IF_ERROR(
       ReadFieldText(*mechanism, prefix + "mechanism", mechanisms.c_str(), event.mechanism));
   const MechanismKind* kind = FindMechanismKind(event.mechanism);
-  if (kind == nullptr) return WrongField(prefix + "mechanism", *mechanism, mechanisms);
+  if (kind == nullptr) {
+    std::vector<std::string> names;
+    for (const MechanismKind& each : MechanismKinds()) names.emplace_back(each.name);
+    const std::string nearest = NearestIfNear(event.mechanism, names);
+    return WrongField(prefix + "mechanism", *mechanism,
+                      nearest.empty() ? mechanisms : fmt::format("nearest: {}; {}", nearest, mechanisms));
+  }
 
   std::vector<std::string> known = {"name", "mechanism", "unit", "neighbours", "count", "disjoint", "cohort"};
   for (const MechanismParameter& parameter : kind->parameters) known.push_back(parameter.name);
