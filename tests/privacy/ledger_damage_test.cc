@@ -205,7 +205,7 @@ TEST_F(LedgerDamageTest, WellChainedNonsenseIsFound) {
   };
   const std::string one = line(1);
   EXPECT_EQ(forge({header, one}), "");
-  EXPECT_THAT(forge({header, line(2)}), HasSubstr("charge 2 where 1"));
+  EXPECT_THAT(forge({header, line(2)}), HasSubstr("charge 2 stands where charge 1 belongs"));
   EXPECT_THAT(forge({one}), HasSubstr("header"));
   EXPECT_THAT(forge({header, header}), HasSubstr("not a charge"));
   EXPECT_THAT(forge({header, one, line(2)}), HasSubstr("second time"));
