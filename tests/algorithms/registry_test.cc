@@ -1,7 +1,10 @@
 #include "bandana/algorithms/registry.h"
 
+#include <cmath>
+#include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "bandana/core/status.h"
 #include "bandana/sim/simulate.h"
@@ -136,6 +139,40 @@ TEST(RegistryTest, EveryOptionExplainsItself) {
   for (const Family& family : Families().families()) check(family.name, family.options, family.defaults);
   for (const WorldKind& kind : Families().worlds()) check(kind.name, kind.options, kind.defaults);
   check("privacy", PrivacyOptions(), Privacy{});
+}
+
+// A program fills in a struct by hand, and no option's check has seen its fields.
+TEST(RegistryTest, AFieldThatItsOptionRefusesIsRefusedByCreate) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Value> wrong = {nan, -1.0, 0.0, 2.0, HUGE_VAL, std::int64_t{-1}, std::int64_t{0}};
+  for (const Family& family : Families().families()) {
+    const WorldKind& kind = **Families().FindWorld(family.worlds.front(), family.time);
+    Values values = SmallWorld(kind);
+    if (family.time == TimeModel::kUser) values["parameters"] = "multi";  // more options have an effect there
+    const WorldDraw draw{.horizon = kHorizon, .one_client_per_round = family.one_client_per_round};
+    const auto world = MakeWorld(kind.name, kind.time, values, draw);
+    ASSERT_TRUE(world.ok()) << world.status();
+    int tried = 0;
+    for (const Option& option : family.options) {
+      if (!option.applies(family.defaults, values) || option.words.size() > 1) continue;
+      const auto right =
+          option.check(std::int64_t{1}).ok() ? option.check(std::int64_t{1}) : option.check(0.5);
+      if (!right.ok()) continue;  // no number
+      for (const Value& value : wrong) {
+        if (value.index() != right->index() || option.check(value).ok()) continue;
+        SCOPED_TRACE(family.name + ": " + option.key + " = " + ToText(value));
+        ++tried;
+        std::any params = family.defaults;
+        option.set(params, value);
+        const auto federation = family.create(params, PrivacyFor(family.trust.back()), (*world)->facts());
+        EXPECT_FALSE(federation.ok());
+        if (federation.ok()) continue;
+        EXPECT_EQ(InputErrorOf(federation.status()).value_or(InputError{}).key, option.key)
+            << federation.status();
+      }
+    }
+    EXPECT_GT(tried, 0) << family.name;
+  }
 }
 
 TEST(RegistryTest, NamesAreTakenOnce) {

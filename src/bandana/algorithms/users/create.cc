@@ -38,6 +38,12 @@ absl::Status CheckInputs(const Privacy& privacy, const std::vector<TrustModel>& 
   return absl::OkStatus();
 }
 
+// Infinity, which drops no arm, is for learners that have no such option.
+absl::Status CheckGap(double elimination_gap, const Facts& facts) {
+  if (!facts.multi || Positive(elimination_gap)) return absl::OkStatus();
+  return InvalidField(Part::kParams, "elimination_gap", elimination_gap, "a finite number > 0");
+}
+
 UserModelShape ShapeOf(const Facts& facts, std::optional<Count> warm_up, double elimination_gap) {
   UserModelShape shape{
       .horizon = facts.horizon, .dimension = facts.dimension, .arms = facts.arms, .multi = facts.multi};
@@ -159,6 +165,7 @@ absl::StatusOr<Federation> Assemble(absl::StatusOr<Learner> made, const Facts& f
 absl::StatusOr<Federation> CreateLdpSgd(const LdpSgdParams& params, const Privacy& privacy,
                                         const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckInputs(privacy, NoneOrLocal(), facts));
+  BANDANA_RETURN_IF_ERROR(CheckGap(params.elimination_gap, facts));
   BANDANA_ASSIGN_OR_RETURN(const LocalGradient gradient, MakeGradient(params.randomizer, privacy, facts));
   return Assemble(LdpSgd::Create({.shape = ShapeOf(facts, params.warm_up, params.elimination_gap),
                                   .mean = facts.mean,
@@ -176,6 +183,7 @@ absl::StatusOr<Federation> CreateLdpSgd(const LdpSgdParams& params, const Privac
 absl::StatusOr<Federation> CreateLdpOls(const LdpOlsParams& params, const Privacy& privacy,
                                         const Facts& facts) {
   BANDANA_RETURN_IF_ERROR(CheckInputs(privacy, NoneOrLocal(), facts));
+  BANDANA_RETURN_IF_ERROR(CheckGap(params.elimination_gap, facts));
   BANDANA_ASSIGN_OR_RETURN(RegressionReporter reporter, MakeReporter(params, privacy, facts));
   UserRegressionRules rules = RulesOf(params, privacy, facts, params.elimination_gap);
   if (rules.shift.paper) {
