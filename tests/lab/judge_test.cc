@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "tests/lab/claims_support.h"
 
@@ -196,8 +197,7 @@ TEST(Judge, AnExcessThatIsLostInTheNoiseConfirmsNothing) {
 TEST(Judge, OneReplicateShowsNoClearDifference) {
   const Json run = TwoLines({{3}, {2}, {1}}, {{30}, {20}, {10}});
   const std::string of = "of = { at = { \"privacy.model\" = \"central\" }, along = \"privacy.epsilon\" }\n";
-  const std::string than =
-      "than = { at = { \"privacy.model\" = \"local\" }, along = \"privacy.epsilon\" }\n";
+  const std::string than = "than = { at = { \"privacy.model\" = \"local\" }, along = \"privacy.epsilon\" }\n";
   for (const std::string& claim :
        {"is = \"falls\"\n" + of, "is = \"below\"\n" + of + than,
         "is = \"grows\"\nlike = -1\ntolerance = 0.5\n" + of, "is = \"grows\"\nat_most = 0\n" + of}) {

@@ -443,12 +443,20 @@ class Reproduction(Result):
         self.verdict = json.loads(_read(folder / "verdict.json"))
         claims = self.verdict["verdicts"]
         self._judged = [claim.get("judged", True) for claim in claims]
+        self._left = [claim.get("left", False) for claim in claims]
         self.verdicts = [Verdict(*(claim[name] for name in Verdict._fields)) for claim in claims]
 
     @property
     def as_expected(self) -> bool:
-        """Whether every claim came out as we expect."""
-        return all(judged and verdict.holds == verdict.expected for judged, verdict in zip(self._judged, self.verdicts))
+        """Whether every claim came out as we expect. Claims that this scale leaves to scale paper do not count."""
+        return "UNEXPECTED" not in self._outcomes()
+
+    def _outcomes(self) -> list[str]:
+        outcomes = []
+        for verdict, judged, left in zip(self.verdicts, self._judged, self._left):
+            expected = judged and verdict.holds == verdict.expected
+            outcomes.append("left to scale paper" if left else "as expected" if expected else "UNEXPECTED")
+        return outcomes
 
     def _verdict_rows(self) -> list[list[str]]:
         rows = [["claim", "paper", "expected", "holds", "evidence"]]
@@ -458,8 +466,7 @@ class Reproduction(Result):
 
     def __repr__(self) -> str:
         lines = [
-            f"{'as expected' if v.holds == v.expected else 'UNEXPECTED'}: {v.claim}: {v.evidence}"
-            for v in self.verdicts
+            f"{outcome}: {v.claim}: {v.evidence}" for outcome, v in zip(self._outcomes(), self.verdicts)
         ]
         return "\n".join([super().__repr__(), *lines])
 

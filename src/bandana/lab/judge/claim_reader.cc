@@ -311,7 +311,8 @@ class ClaimReader : private SeriesReader {
     }
     if (claim.is == ClaimKind::kPrints && table.contains("factor") == claim.digit.has_value()) {
       return Missing("claim.factor", table,
-                     "a number > 1, by which factor ours may differ; or digit, a unit of the last printed digit, and not "
+                     "a number > 1, by which factor ours may differ; or digit, a unit of the last printed "
+                     "digit, and not "
                      "both");
     }
     if (growth && claim.at_most.has_value() == claim.like.has_value()) {

@@ -332,12 +332,10 @@ absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b
     beyond.push_back(last.a[i] - last.b[i] - allowed * (first.a[i] - first.b[i]));
   }
   const Order order = Compare(beyond, Sample(beyond.size(), 0));
-  std::string evidence = fmt::format("{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
-                                     AtPlaces(places,
-                                              [](const SharedPlace& place) {
-                                                return Figure(PairedDifference(place.a, place.b));
-                                              }),
-                                     rate, std::pow(last.x / first.x, rate));
+  std::string evidence = fmt::format(
+      "{} above {}: {}; T^{:.3g} would allow a factor of {:.3g}", a.name, b.name,
+      AtPlaces(places, [](const SharedPlace& place) { return Figure(PairedDifference(place.a, place.b)); }),
+      rate, std::pow(last.x / first.x, rate));
   if (order == Order::kUnclear) evidence += "; the run cannot tell";
   return Finding{order == Order::kBelow, evidence};
 }

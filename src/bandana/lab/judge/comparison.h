@@ -40,8 +40,8 @@ Finding Prints(const NamedLine& a, double printed, double factor);
 /// `digit`, as the paper rounds.
 Finding RoundsTo(const NamedLine& a, double printed, double digit);
 
-/// Holds if the exponent of growth plus kClear standard errors is at most `rate` plus `tolerance`, which is for
-/// logarithms and lower orders.
+/// Holds if the exponent of growth plus kClear standard errors is at most `rate` plus `tolerance`, which is
+/// for logarithms and lower orders.
 absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance);
 
 /// Holds if the exponent of growth and kClear standard errors on both sides of it are within `tolerance` of
@@ -49,8 +49,8 @@ absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tole
 absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance);
 
 /// Compares the excess a - b at the last place with the excess at the first place times the growth that the
-/// rate and the tolerance allow. Holds if the first is clearly smaller, so it does not hold for excesses that are
-/// lost in the noise. Excesses may be negative.
+/// rate and the tolerance allow. Holds if the first is clearly smaller, so it does not hold for excesses that
+/// are lost in the noise. Excesses may be negative.
 absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b, double rate,
                                           double tolerance);
 
