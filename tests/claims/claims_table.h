@@ -23,8 +23,10 @@ namespace bandana::cli {
 
 using Given = std::map<std::string, Value>;
 
+inline constexpr char kContextsFile[] = "contexts.csv";
+
 /// Settings of small worlds. They hold unless a case names another value. `log` is a file with the columns of
-/// the Open Bandit Pipeline.
+/// the Open Bandit Pipeline; a file kContextsFile beside it has contexts of four actions in three dimensions.
 inline Given SmallWorld(const std::string& log) {
   using Integer = std::int64_t;
   return {{"name", std::string("claims")},
@@ -63,6 +65,10 @@ inline Given GivenFor(const Setting& setting, Given given) {
   given["environment.kind"] = setting.world;
   given["privacy.model"] = NameOf(setting.model);
   if (setting.world == "glm") given["environment.reward"] = std::string("bernoulli");  // as its link wants
+  if (setting.world == "contextual-linear" && setting.family->time == TimeModel::kSlot) {
+    const std::filesystem::path log = std::get<std::string>(given.at("environment.file"));
+    given["environment.file"] = (log.parent_path() / kContextsFile).string();
+  }
   return given;
 }
 

@@ -86,6 +86,17 @@ absl::StatusOr<std::shared_ptr<const PolicySet>> MakePolicies(const ContextualWo
   return policies;
 }
 
+// The plans follow from the policies, and these from all contexts of the file, without noise
+// (docs/proofs/known-contexts.md, "What the claim rests on").
+std::vector<Note> NotesOf(const ContextualWorldParams& params) {
+  if (params.contexts != ContextSource::kFile) return {};
+  return {{Note::Weight::kNarrowsClaim,
+           "The claim is for clients of the world that the file of contexts stands for. It is not for the "
+           "people in the file: the policies are computed from their contexts as they are.",
+           "the person is a client of the world that the file of contexts stands for, and not somebody in "
+           "the file"}};
+}
+
 absl::StatusOr<std::unique_ptr<World>> MakeContextualWorld(const ContextualWorldParams& params,
                                                            const WorldDraw& draw) {
   BANDANA_ASSIGN_OR_RETURN(std::shared_ptr<const PolicySet> policies, MakePolicies(params, draw));
@@ -99,7 +110,8 @@ absl::StatusOr<std::unique_ptr<World>> MakeContextualWorld(const ContextualWorld
                                     .size = params.population.value_or(draw.horizon),
                                     .seed = draw.seed,
                                     .replicate = draw.replicate,
-                                    .horizon = draw.horizon}));
+                                    .horizon = draw.horizon,
+                                    .notes = NotesOf(params)}));
   return std::make_unique<ContextualPopulation>(std::move(population));
 }
 
@@ -108,7 +120,7 @@ WorldKind ContextualWorldKind() {
   OptionsFor<P> options("environment");
   options
       .Choice<ContextSource>(
-          "contexts", Claims::kKept, &P::contexts,
+          "contexts", Claims::kChanged, &P::contexts,
           {{"sphere", ContextSource::kSphere, "Every action is uniform on the unit sphere."},
            {"gaussian", ContextSource::kGaussian, "Every action is normal."},
            {"clusters", ContextSource::kClusters, "Actions lie around two centres."},

@@ -23,7 +23,8 @@ ContextualPopulation::ContextualPopulation(Params params)
             .reward = params_.reward,
             .misspecification = params_.problem->policies().misspecification(),
             .policies = true,
-            .public_seed = params_.seed};
+            .public_seed = params_.seed,
+            .notes = params_.notes};
 }
 
 absl::StatusOr<ContextualPopulation> ContextualPopulation::Create(Params params) {

@@ -21,7 +21,8 @@ class ContextualPopulation final : public SlotWorld {
     Count size = 0;
     std::uint64_t seed = 0;
     std::uint32_t replicate = 0;
-    Count horizon = 0;  ///< for facts()
+    Count horizon = 0;             ///< for facts()
+    std::vector<Note> notes = {};  ///< for facts()
   };
 
   /// Fails if some action of some context has a mean outside the reward model's range.
