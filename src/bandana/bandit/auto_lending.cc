@@ -176,6 +176,18 @@ double PenalisedLoss(const ActionMatrix& features, const std::vector<bool>& outc
   return loss;
 }
 
+// Returns sum_i w_i x_i x_i'. Eigen's product of matrices adds in an order that depends on the processor's caches, and
+// the same seed would give other last digits on another machine.
+Matrix WeightedGram(const ActionMatrix& features, const Vector& weights) {
+  Matrix gram = Matrix::Zero(features.cols(), features.cols());
+  for (Eigen::Index i = 0; i < features.rows(); ++i) {
+    for (Eigen::Index j = 0; j < features.cols(); ++j) {
+      gram.col(j) += (weights[i] * features(i, j)) * features.row(i).transpose();
+    }
+  }
+  return gram;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Loan>> ReadAutoLending(const std::string& path,
@@ -276,7 +288,7 @@ absl::StatusOr<LogisticFit> FitLogistic(const ActionMatrix& features, const std:
       weights[i] = mean * (1 - mean);
     }
     const Vector gradient = features.transpose() * residuals + penalty * fit.theta;
-    const Matrix information = features.transpose() * weights.asDiagonal() * features;
+    const Matrix information = WeightedGram(features, weights);
     const Eigen::LLT<Matrix> factor(information + penalty * Matrix::Identity(size, size));
     if (factor.info() != Eigen::Success)
       return absl::InternalError("the matrix of the logistic regression is singular");
