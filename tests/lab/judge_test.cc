@@ -161,7 +161,8 @@ TEST(Judge, GrowsLikeIsNotGrowsAtMost) {
   EXPECT_FALSE(holds(at_most, Growing(0.7)));
   EXPECT_FALSE(holds(like, Growing(0.5, 0.1))) << "the slope is too uncertain";
   EXPECT_FALSE(holds(at_most, Growing(0.5, 0.1))) << "the slope is too uncertain";
-  EXPECT_TRUE(holds(at_most, Growing(0.1, 0.1))) << "the whole interval is below";
+  EXPECT_FALSE(holds(at_most, Growing(0.5, 0.02))) << "the interval reaches above";
+  EXPECT_TRUE(holds(at_most, Growing(0.1, 0.02))) << "the whole interval is below";
 }
 
 TEST(Judge, AnExcessGrowsByItself) {

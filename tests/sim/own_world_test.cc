@@ -57,8 +57,9 @@ TEST(OwnWorldTest, AWorldThatKnowsNoGapIsPlayedAndItsRegretIsUnknown) {
   EXPECT_GT(outcome->phases.size(), 3u);
 }
 
-// Each client knows its own noise. So a phase of a few clients would need much more noise than a trusted server's
-// (1.41 times with two clients, one of whom is curious); the default asks enough of them in every phase.
+// Each client knows its own noise. So a phase of a few clients would need much more noise than a trusted
+// server's (1.41 times with two clients, one of whom is curious); the default asks enough of them in every
+// phase.
 TEST(OwnWorldTest, EarlyPhasesAskEnoughClientsToHideAmongThoseWhoDoNotCollude) {
   const auto fewest_of = [](const Privacy& privacy, std::optional<Count> least) {
     Shop shop;

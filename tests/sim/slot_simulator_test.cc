@@ -1,5 +1,3 @@
-#include "tests/sim/simulator.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +11,7 @@
 #include "bandana/privacy/mean_privatizers.h"
 #include "bandana/privacy/shuffle_means.h"
 #include "tests/algorithms/elimination_cases.h"
+#include "tests/sim/simulator.h"
 
 namespace bandana {
 namespace {

@@ -31,9 +31,9 @@ T ValueOrRaise(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
-/// Runs `work` on a thread of its own and waits for its end without the interpreter's lock. While it waits, it
-/// often looks for signals and calls `tick`, with the lock. What one of them raises turns `stop` true, and is
-/// raised here once `work` has ended. `work` may take the lock.
+/// Runs `work` on a thread of its own and waits for its end without the interpreter's lock. While it waits,
+/// it often looks for signals and calls `tick`, with the lock. What one of them raises turns `stop` true, and
+/// is raised here once `work` has ended. `work` may take the lock.
 void RunUntilDone(const std::function<void(const std::atomic<bool>& stop)>& work,
                   const std::function<void()>& tick);
 

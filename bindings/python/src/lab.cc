@@ -67,9 +67,11 @@ struct Arguments {
   py::object tick;  ///< called as tick(done, total) while the run goes on
 };
 
-// Runs in the lab and returns what `run` returns as JSON. Replicates run in other processes if there is more than one.
-std::string Run(const Spec& spec, const Arguments& arguments,
-                const std::function<absl::StatusOr<Json>(const lab::RunOptions&, const std::atomic<bool>&)>& run) {
+// Runs in the lab and returns what `run` returns as JSON. Replicates run in other processes if there is more
+// than one.
+std::string Run(
+    const Spec& spec, const Arguments& arguments,
+    const std::function<absl::StatusOr<Json>(const lab::RunOptions&, const std::atomic<bool>&)>& run) {
   RunProgress progress;
   std::unique_ptr<ReplicatePool> pool;
   if (arguments.processes > 1) pool = ValueOrRaise(ReplicatePool::Fork(spec, arguments.processes));
@@ -98,7 +100,9 @@ std::string Run(const Spec& spec, const Arguments& arguments,
 py::tuple Estimate(const Spec& spec, int threads) {
   absl::StatusOr<lab::RunEstimate> estimate;
   RunUntilDone(
-      [&](const std::atomic<bool>& stop) { estimate = lab::EstimateRun(spec, 0, threads, lab::ByTheClock(stop)); },
+      [&](const std::atomic<bool>& stop) {
+        estimate = lab::EstimateRun(spec, 0, threads, lab::ByTheClock(stop));
+      },
       {});
   Raise(ForPython(estimate.status()));
   return py::make_tuple(estimate->seconds, estimate->threads, lab::Warning(*estimate));
@@ -113,7 +117,9 @@ std::string Entries(const std::string& kind) {
 std::string ListExhibits() {
   Json json = Json::array();
   for (const lab::Exhibit& exhibit : lab::Exhibits()) {
-    json.push_back({{"name", exhibit.name}, {"title", exhibit.title}, {"claims", exhibit.claims.size()},
+    json.push_back({{"name", exhibit.name},
+                    {"title", exhibit.title},
+                    {"claims", exhibit.claims.size()},
                     {"stand_in", lab::TextOrNull(exhibit.stand_in)}});
   }
   return json.dump();
@@ -162,19 +168,20 @@ void BindLab(py::module_& m) {
       py::arg("command"), py::arg("tick"));
   m.def(
       "reproduce",
-      [](const std::string& name, const std::string& scale, const Spec& spec, const std::string& out, int threads,
-         int processes, bool resume, const std::string& command, const py::object& tick) {
+      [](const std::string& name, const std::string& scale, const Spec& spec, const std::string& out,
+         int threads, int processes, bool resume, const std::string& command, const py::object& tick) {
         const lab::Exhibit exhibit = ExhibitOf(name);
         const lab::Scale size = ValueOrRaise(lab::ScaleOf(scale));
-        return Run(spec, {out, threads, processes, resume, command, tick},
-                   [&](const lab::RunOptions& options, const std::atomic<bool>& stop) -> absl::StatusOr<Json> {
-                     BANDANA_ASSIGN_OR_RETURN(lab::Reproduction reproduction,
-                                              lab::RunExhibit(exhibit, size, spec, options, stop));
-                     return reproduction.summary;
-                   });
+        return Run(
+            spec, {out, threads, processes, resume, command, tick},
+            [&](const lab::RunOptions& options, const std::atomic<bool>& stop) -> absl::StatusOr<Json> {
+              BANDANA_ASSIGN_OR_RETURN(lab::Reproduction reproduction,
+                                       lab::RunExhibit(exhibit, size, spec, options, stop));
+              return reproduction.summary;
+            });
       },
-      py::arg("name"), py::arg("scale"), py::arg("spec"), py::arg("out"), py::arg("threads"), py::arg("processes"),
-      py::arg("resume"), py::arg("command"), py::arg("tick"));
+      py::arg("name"), py::arg("scale"), py::arg("spec"), py::arg("out"), py::arg("threads"),
+      py::arg("processes"), py::arg("resume"), py::arg("command"), py::arg("tick"));
   m.def("estimate", Estimate, py::arg("spec"), py::arg("threads"));
   m.def("entries", Entries, py::arg("kind"));
   m.def("exhibits", ListExhibits);
@@ -182,7 +189,8 @@ void BindLab(py::module_& m) {
       "result_rows", [](const std::string& summary) { return lab::ResultRows(Json::parse(summary)); },
       py::arg("summary"));
   m.def(
-      "remarks", [](const std::string& summary) { return lab::Remarks(Json::parse(summary)); }, py::arg("summary"));
+      "remarks", [](const std::string& summary) { return lab::Remarks(Json::parse(summary)); },
+      py::arg("summary"));
 }
 
 }  // namespace bandana::python

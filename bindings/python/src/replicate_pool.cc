@@ -72,8 +72,8 @@ absl::Status StatusFrom(const Json& json) {
 Json ToJson(const std::vector<Checkpoint>& checkpoints) {
   Json json = Json::array();
   for (const Checkpoint& each : checkpoints) {
-    json.push_back({each.t, each.regret, each.clients, each.reals, each.bits, each.rounds, each.best_action_rate,
-                    each.series});
+    json.push_back({each.t, each.regret, each.clients, each.reals, each.bits, each.rounds,
+                    each.best_action_rate, each.series});
   }
   return json;
 }

@@ -63,16 +63,19 @@ void RunUntilDone(const std::function<void(const std::atomic<bool>& stop)>& work
 }
 
 py::object ToPython(const Value& value) {
-  return std::visit([](const auto& v) -> py::object {
-    using T = std::decay_t<decltype(v)>;
-    if constexpr (std::is_same_v<T, std::vector<std::int64_t>> || std::is_same_v<T, std::vector<double>>) {
-      py::list list;
-      for (const auto& each : v) list.append(each);
-      return list;
-    } else {
-      return py::cast(v);
-    }
-  }, value);
+  return std::visit(
+      [](const auto& v) -> py::object {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::vector<std::int64_t>> ||
+                      std::is_same_v<T, std::vector<double>>) {
+          py::list list;
+          for (const auto& each : v) list.append(each);
+          return list;
+        } else {
+          return py::cast(v);
+        }
+      },
+      value);
 }
 
 }  // namespace bandana::python

@@ -176,8 +176,8 @@ double PenalisedLoss(const ActionMatrix& features, const std::vector<bool>& outc
   return loss;
 }
 
-// Returns sum_i w_i x_i x_i'. Eigen's product of matrices adds in an order that depends on the processor's caches, and
-// the same seed would give other last digits on another machine.
+// Returns sum_i w_i x_i x_i'. Eigen's product of matrices adds in an order that depends on the processor's
+// caches, and the same seed would give other last digits on another machine.
 Matrix WeightedGram(const ActionMatrix& features, const Vector& weights) {
   Matrix gram = Matrix::Zero(features.cols(), features.cols());
   for (Eigen::Index i = 0; i < features.rows(); ++i) {

@@ -100,7 +100,8 @@ const std::vector<Mechanism>& Mechanisms() {
          "limit).",
          false}}},
       {"shuffle-sum",
-       "Levels and noise bits for sums in the shuffle model, (epsilon, delta)-DP against the server and the clients "
+       "Levels and noise bits for sums in the shuffle model, (epsilon, delta)-DP against the server and the "
+       "clients "
        "that work with it.",
        {{"--n", "The number of clients, all of whom must report."},
         {"--dimension", "The number of coordinates of a client's vector."},
