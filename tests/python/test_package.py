@@ -25,13 +25,13 @@ def test_importing_loads_nothing_heavy(python):
         assert heavy not in loaded
 
 
-def test_importing_is_fast(python):
-    # 30 ms without numpy's own time; the best of several, since other programs run on the machine, and twice as much.
-    times = [
-        float(python("import numpy, time; t = time.perf_counter(); import bandana; print(time.perf_counter() - t)"))
-        for _ in range(7)
-    ]
-    assert min(times) < 0.060
+def test_importing_is_fast(python, tmp_path):
+    # 30 ms without numpy's own time, with compiled modules. Other programs run on the machine: the processor's time
+    # counts, the best of several, and twice as much is accepted.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
+    program = "import numpy, time; t = time.process_time(); import bandana; print(time.process_time() - t)"
+    assert min(float(python(program, env=environment)) for _ in range(7)) < 0.060
 
 
 def test_the_version_is_the_library_s():

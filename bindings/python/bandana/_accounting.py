@@ -137,7 +137,7 @@ class Accountant:
         event |= {"disjoint": disjoint} if disjoint else {}
         event |= {"cohort": cohort} if cohort else {}
         event |= {key: _plain(value) for key, value in parameters.items()}
-        _bandana.check_event(json.dumps(event), "")
+        _bandana.check_event(json.dumps(event))
         self._events.append(event)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -110,6 +109,8 @@ class Cards(Sequence[_T], Generic[_T]):
         for card in self._cards:
             if card.name == key:
                 return card
+        import difflib
+
         near = difflib.get_close_matches(key, self.names, 3, 0)
         raise SpecError._about("name", key, "unknown", f"nearest: {', '.join(near)}")
 
@@ -127,7 +128,7 @@ class Cards(Sequence[_T], Generic[_T]):
     def _rows(self) -> list[list[str]]:
         rows = [["name", "what it is"]]
         for card in self._cards:
-            rows.append([card.name, card.sentence if isinstance(card, Card) else card.title])
+            rows.append([card.name, card.title if isinstance(card, Exhibit) else card.sentence])
         return rows
 
     def __repr__(self) -> str:

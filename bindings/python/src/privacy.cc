@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -68,9 +69,19 @@ std::string Calibrate(const std::string& name, const std::map<std::string, std::
   return lab::ToJson(*answer).dump();
 }
 
-// Returns an event in full, or raises what is wrong with it. `prefix` stands before the names of fields in errors.
-void CheckEvent(const std::string& event, const std::string& prefix) {
-  Raise(lab::ReadEvent(Json::parse(event), prefix).status());
+// Raises what is wrong with an event. A list of events is checked again as a whole when it is added up.
+void CheckEvent(const std::string& event) {
+  const Event read = ValueOrRaise(lab::ReadEvent(Json::parse(event), ""));
+  for (const MechanismParameter& parameter : FindMechanismKind(read.mechanism)->parameters) {
+    const auto given = read.parameters.find(parameter.name);
+    if (given == read.parameters.end()) {
+      Raise(InvalidInput({.message = "missing", .key = parameter.name, .accepted = parameter.accepted()}));
+    }
+    const double value = given->second;
+    if (!(value >= parameter.least && value <= parameter.most) || (parameter.whole && value != std::floor(value))) {
+      Raise(InvalidOption(parameter.name, value, parameter.accepted()));
+    }
+  }
 }
 
 std::string Account(const std::string& request) {
@@ -231,7 +242,7 @@ std::string AuditOwn(const py::function& draw, std::size_t dimension, std::optio
 
 void BindPrivacy(py::module_& m) {
   m.def("calibrate", Calibrate, py::arg("name"), py::arg("arguments"));
-  m.def("check_event", CheckEvent, py::arg("event"), py::arg("prefix"));
+  m.def("check_event", CheckEvent, py::arg("event"));
   m.def("account", Account, py::arg("request"));
   m.def("read_account", ReadAccount, py::arg("file"));
   m.def("mechanisms", Mechanisms);
