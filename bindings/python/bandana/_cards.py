@@ -57,6 +57,10 @@ class Card:
     trust: list[str] = field(default_factory=list)
     played_by: list[str] = field(default_factory=list)
 
+    @property
+    def _line(self) -> str:
+        return self.sentence
+
     def _repr_html_(self) -> str:
         rows = [["option", "default", "accepted", "meaning"]]
         for option in self.options:
@@ -86,6 +90,10 @@ class Exhibit:
     title: str
     claims: int
     stand_in: str | None
+
+    @property
+    def _line(self) -> str:
+        return self.title
 
 
 _T = TypeVar("_T", Card, Exhibit)
@@ -128,7 +136,7 @@ class Cards(Sequence[_T], Generic[_T]):
     def _rows(self) -> list[list[str]]:
         rows = [["name", "what it is"]]
         for card in self._cards:
-            rows.append([card.name, card.title if isinstance(card, Exhibit) else card.sentence])
+            rows.append([card.name, card._line])
         return rows
 
     def __repr__(self) -> str:
