@@ -67,7 +67,8 @@ def main() -> None:
     row("import numpy", f"{import_ms('', 'numpy'):.1f} ms")
     import bandana
 
-    spec = bandana.Spec({"horizon": 10, "algorithm.name": "ucb1", "environment.kind": "mab", "privacy.model": "none"})
+    spec = bandana.Spec({"horizon": 10, "algorithm.name": "ucb1", "environment.kind": "mab", "federation.agents": 1,
+                         "privacy.model": "none"})
     core = spec._core
     seconds = min(timeit.repeat(lambda: core.replicates, number=200_000, repeat=5)) / 200_000
     row("an empty call of the extension", f"{1e-6 / seconds:.1f} million a second")

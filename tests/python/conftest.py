@@ -75,6 +75,7 @@ def long():
         "horizon": 20_000,
         "replicates": 20_000,
         "environment": {"kind": "mab", "actions": 20},
+        "federation": {"agents": 1},
         "algorithm": {"name": "ucb1"},
         "privacy": {"model": "none"},
     }

@@ -16,7 +16,7 @@ from bandana import _bandana
 from conftest import SOURCE
 
 PACKAGE = SOURCE / "bindings" / "python" / "bandana"
-REVIEWED = pathlib.Path(__file__).with_name("reviewed_names.txt")
+REVIEWED = pathlib.Path(__file__).with_name("reviewed_names")  # one file for each part of the extension
 
 
 def test_importing_loads_nothing_heavy(python):
@@ -25,13 +25,13 @@ def test_importing_loads_nothing_heavy(python):
         assert heavy not in loaded
 
 
-def test_importing_is_fast(python):
-    # 30 ms without numpy's own time; the best of several, since other programs run on the machine, and twice as much.
-    times = [
-        float(python("import numpy, time; t = time.perf_counter(); import bandana; print(time.perf_counter() - t)"))
-        for _ in range(7)
-    ]
-    assert min(times) < 0.060
+def test_importing_is_fast(python, tmp_path):
+    # 30 ms without numpy's own time, with compiled modules. Other programs run on the machine: the processor's time
+    # counts, the best of several, and twice as much is accepted.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
+    program = "import numpy, time; t = time.process_time(); import bandana; print(time.process_time() - t)"
+    assert min(float(python(program, env=environment)) for _ in range(7)) < 0.060
 
 
 def test_the_version_is_the_library_s():
@@ -54,7 +54,8 @@ def names_of_the_extension():
 
 def test_a_person_has_looked_at_every_name_of_the_extension():
     # No object may show raw data by accident. Whoever adds a name reviews it and adds it to the list.
-    assert names_of_the_extension() == REVIEWED.read_text().splitlines()
+    reviewed = [line for file in REVIEWED.glob("*.txt") for line in file.read_text().splitlines()]
+    assert sorted(names_of_the_extension()) == sorted(reviewed)
 
 
 def public_things():

@@ -111,7 +111,8 @@ def test_a_void_claim_is_in_the_legend(result):
 
 
 def test_one_replicate_and_no_regret():
-    spec = {"horizon": 50, "environment": {"kind": "mab", "means": [0.5, 0.5]}, "algorithm.name": "ucb1", "privacy.model": "none"}
+    spec = {"horizon": 50, "environment": {"kind": "mab", "means": [0.5, 0.5]}, "algorithm.name": "ucb1",
+            "federation.agents": 1, "privacy.model": "none"}  # fmt: skip
     ax = bandana.run(spec).plot()
     assert_tidy(ax)
     assert len(ax.collections) == 0 and ax.get_yscale() == "linear"

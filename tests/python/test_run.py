@@ -155,6 +155,7 @@ def test_numpy_numbers_and_paths(tmp_path):
             "algorithm.name": "ucb1",
             "environment": {"kind": "mab", "means": numpy.array([0.25, 0.5])},
             "privacy.model": "none",
+            "federation.agents": 1,
         }
     )
     assert "horizon = 100\n" in spec.toml and "means = [0.25, 0.5]" in spec.toml
@@ -211,7 +212,7 @@ def test_other_threads_go_on_and_an_event_stops_the_run(long, tmp_path):
 
 
 def test_resume_gives_what_was_not_interrupted(small, tmp_path):
-    begun = {**small, "replicates": 40}
+    begun = {**small, "replicates": 12}
     calls = []
 
     def interrupt(done, total):
@@ -220,12 +221,12 @@ def test_resume_gives_what_was_not_interrupted(small, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bandana.run({**begun, "horizon": 200_000}, out=tmp_path / "out", progress=interrupt, threads=1)
+        bandana.run({**begun, "horizon": 40_000}, out=tmp_path / "out", progress=interrupt, threads=1)
     rows = (tmp_path / "out" / "results.csv").read_text()
     assert rows.count("\n") > 1
-    bandana.run({**begun, "horizon": 200_000}, out=tmp_path / "out", resume=True)
+    bandana.run({**begun, "horizon": 40_000}, out=tmp_path / "out", resume=True)
     assert (tmp_path / "out" / "results.csv").read_text().startswith(rows.rsplit("\n", 1)[0][:1000])
-    assert len(bandana.load(tmp_path / "out").to_pandas()["replicate"].unique()) == 40
+    assert len(bandana.load(tmp_path / "out").to_pandas()["replicate"].unique()) == 12
 
 
 INTERRUPTED = """

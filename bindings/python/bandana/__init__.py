@@ -3,8 +3,8 @@
 The functions and classes here are the command line's, with the same words and the same numbers.
 
 >>> import bandana
->>> result = bandana.run({"horizon": 1000, "environment": {"kind": "mab", "actions": 5},
-...                       "algorithm": {"name": "ucb1"}, "privacy": {"model": "none"}})
+>>> result = bandana.run({"horizon": 1000, "environment": {"dimension": 3, "actions": 10},
+...                       "algorithm": {"name": "lin-ucb"}, "privacy": {"model": "none"}})
 """
 
 from bandana import _bandana, calibrate

@@ -97,7 +97,7 @@ class Accountant:
     >>> acc = Accountant(unit="client", neighbours="replace-one")
     >>> acc.add("gaussian", sigma=60, sensitivity=2.5, count=52, name="weekly sums")
     >>> round(acc.epsilon(delta=1e-6), 4)
-    1.3165
+    1.2939
     """
 
     def __init__(self, unit: str, neighbours: str) -> None:
@@ -137,7 +137,7 @@ class Accountant:
         event |= {"disjoint": disjoint} if disjoint else {}
         event |= {"cohort": cohort} if cohort else {}
         event |= {key: _plain(value) for key, value in parameters.items()}
-        _bandana.check_event(json.dumps(event), "")
+        _bandana.check_event(json.dumps(event))
         self._events.append(event)
 
     @property

@@ -140,11 +140,12 @@ def audit(
         ValueError: draw does not return n rows.
         KeyboardInterrupt: the audit was interrupted.
 
-    >>> def draw(neighbour, n, rng):                        # claims more than Laplace noise of scale 1 gives
+    >>> def draw(neighbour, n, rng):
     ...     return neighbour + rng.laplace(size=n)
-    >>> audit(draw, claim=(0.5, 0), draws=20_000).refuted
-    True
-    >>> audit(draw, claim=(1, 0), draws=20_000).refuted
+    >>> found = audit(draw, claim=(1, 0), draws=20_000)     # true of real numbers; the last bits of doubles tell more
+    >>> found.refuted, found.distinguisher
+    (True, 'lowest bit of coordinate 0')
+    >>> audit(lambda neighbour, n, rng: draw(neighbour, n, rng).round(2), claim=(1, 0), draws=20_000).refuted
     False
     """
     check_stop(stop)

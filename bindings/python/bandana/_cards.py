@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +57,10 @@ class Card:
     trust: list[str] = field(default_factory=list)
     played_by: list[str] = field(default_factory=list)
 
+    @property
+    def _line(self) -> str:
+        return self.sentence
+
     def _repr_html_(self) -> str:
         rows = [["option", "default", "accepted", "meaning"]]
         for option in self.options:
@@ -88,6 +91,10 @@ class Exhibit:
     claims: int
     stand_in: str | None
 
+    @property
+    def _line(self) -> str:
+        return self.title
+
 
 _T = TypeVar("_T", Card, Exhibit)
 
@@ -110,6 +117,8 @@ class Cards(Sequence[_T], Generic[_T]):
         for card in self._cards:
             if card.name == key:
                 return card
+        import difflib
+
         near = difflib.get_close_matches(key, self.names, 3, 0)
         raise SpecError._about("name", key, "unknown", f"nearest: {', '.join(near)}")
 
@@ -127,7 +136,7 @@ class Cards(Sequence[_T], Generic[_T]):
     def _rows(self) -> list[list[str]]:
         rows = [["name", "what it is"]]
         for card in self._cards:
-            rows.append([card.name, card.sentence if isinstance(card, Card) else card.title])
+            rows.append([card.name, card._line])
         return rows
 
     def __repr__(self) -> str:

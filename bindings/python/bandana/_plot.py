@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +126,40 @@ def _lines_over(result: Result, metric: str, x: str) -> list[tuple[str, list[tup
     return found
 
 
+def _shade(colour: str, depth: float) -> tuple[float, ...]:
+    """Returns the colour mixed with white; 1 is the colour itself."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(1 - depth * (1 - channel) for channel in to_rgb(colour))
+
+
+def _looks(points: list[Point]) -> list[tuple[Any, Any]]:
+    """Returns a colour and a line style for the curve of each point. Where points vary in a number and in something else,
+    a colour means the something else, and shade and style mean the number."""
+    numbers = {
+        key
+        for point in points
+        for key, value in point.point.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+    groups: dict[Any, list[int]] = {}
+    for i, point in enumerate(points):
+        others = tuple(sorted((key, str(value)) for key, value in point.point.items() if key not in numbers))
+        groups.setdefault(others, []).append(i)
+    deepest = max(len(members) for members in groups.values())
+    looks: list[tuple[Any, Any]] = [("", "")] * len(points)
+    if len(numbers) == 1 and 1 < len(groups) <= len(_COLOURS) and 1 < deepest <= len(_LINES):
+        for colour, members in zip(_COLOURS, groups.values()):
+            for rank, i in enumerate(members):
+                last = len(members) - 1
+                looks[i] = _shade(colour, 1 - 0.55 * (last - rank) / max(last, 1)), _LINES[last - rank]
+        return looks
+    for i in range(len(points)):
+        turn, colour_at = divmod(i, len(_COLOURS))
+        looks[i] = _COLOURS[colour_at], _LINES[(turn + colour_at) % len(_LINES)]
+    return looks
+
+
 def plot(
     result: Result, metric: str, x: str, band: str | None, ax: matplotlib.axes.Axes | None, log: bool
 ) -> matplotlib.axes.Axes:
@@ -167,14 +200,17 @@ def plot(
         log_x = log and _spread(all_x) >= 10
         log_y = log and len(positive) > 0 and not (np.nanmin(all_y) < 0) and positive.max() / positive.min() >= 10
         floor = float(positive.min()) if len(positive) else 0.0
-        styles = itertools.product(range(math.ceil(len(drawn) / len(_COLOURS))), range(len(_COLOURS)))
-        for (label, xs, middle, low, high, marked), (turn, colour) in zip(drawn, styles):
+        if x == "t":
+            looks = _looks(result.points)
+        else:
+            looks = [(_COLOURS[i % len(_COLOURS)], _LINES[(i // len(_COLOURS) + i) % len(_LINES)]) for i in range(len(drawn))]
+        for i, (label, xs, middle, low, high, marked) in enumerate(drawn):
             middle = np.asarray(middle, dtype=float)
             if log_y:
                 middle = np.where(middle > 0, middle, np.nan)  # a regret of 0 has no place on a logarithmic axis
             (curve_line,) = ax.plot(
-                xs, middle, label=label, color=_COLOURS[colour], linestyle=_LINES[(turn + colour) % len(_LINES)],
-                linewidth=1.4, marker=_MARKERS[colour] if marked else None, markersize=4,
+                xs, middle, label=label, color=looks[i][0], linestyle=looks[i][1], linewidth=1.4,
+                marker=_MARKERS[i % len(_MARKERS)] if marked else None, markersize=4,
             )  # fmt: skip
             if low is not None and np.isfinite(low).any():
                 bottom = np.maximum(low, floor / 2) if log_y else low

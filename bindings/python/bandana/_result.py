@@ -171,11 +171,11 @@ class Result:
         points: the points, in the order of the results.
 
     >>> import bandana
-    >>> result = bandana.run({"horizon": 1000, "replicates": 3, "environment": {"kind": "mab", "actions": 5},
-    ...                       "algorithm": {"name": "ucb1"}, "privacy": {"model": "none"}})
+    >>> result = bandana.run({"horizon": 1000, "replicates": 3, "environment": {"dimension": 3, "actions": 10},
+    ...                       "algorithm": {"name": "lin-ucb"}, "privacy": {"model": "none"}})
     >>> result.points[0].label
-    'ucb1'
-    >>> result["ucb1"].metrics["regret"].n
+    'lin-ucb'
+    >>> result["lin-ucb"].metrics["regret"].n
     3
     """
 
@@ -256,8 +256,8 @@ class Result:
             ImportError: pandas is not installed.
 
         >>> import bandana
-        >>> result = bandana.run({"horizon": 1000, "algorithm.name": "ucb1", "environment.kind": "mab",
-        ...                       "privacy.model": "none", "sweep": {"environment.actions": [2, 4]}})
+        >>> result = bandana.run({"horizon": 1000, "algorithm.name": "lin-ucb", "environment.dimension": 3,
+        ...                       "privacy.model": "none", "sweep": {"environment.actions": [5, 10]}})
         >>> list(result.to_pandas(["regret"]).columns)
         ['point', 'label', 'environment.actions', 'replicate', 't', 'regret']
         """

@@ -253,10 +253,10 @@ def run(
         OutsideError: a file cannot be written.
         KeyboardInterrupt: the run was interrupted.
 
-    >>> result = run({"horizon": 2000, "seed": 7, "replicates": 2, "environment": {"kind": "mab", "actions": 5},
-    ...               "algorithm": {"name": "ucb1"}, "privacy": {"model": "none"}})
+    >>> result = run({"horizon": 2000, "seed": 7, "replicates": 2, "environment": {"dimension": 3, "actions": 10},
+    ...               "algorithm": {"name": "lin-ucb"}, "privacy": {"model": "none"}})
     >>> [point.label for point in result.points]
-    ['ucb1']
+    ['lin-ucb']
     """
     with _python_parts(environments, algorithms, log) as wanted:
         checked = as_spec(spec, {**wanted, **(set or {})})

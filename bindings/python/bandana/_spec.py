@@ -145,10 +145,10 @@ class Spec:
         SpecError: a key or a value is not accepted. Its fields say which, and what is accepted.
         TypeError: a value is of a type that no spec holds.
 
-    >>> spec = Spec({"horizon": 1000, "algorithm": {"name": "ucb1"}, "environment": {"kind": "mab", "actions": 5},
+    >>> spec = Spec({"horizon": 1000, "algorithm": {"name": "lin-ucb"}, "environment": {"dimension": 3, "actions": 10},
     ...              "privacy.model": "none"})
     >>> [point.label for point in spec.points]
-    ['ucb1']
+    ['lin-ucb']
     """
 
     def __init__(self, spec: Mapping[str, Any], *, set: Mapping[str, Any] | None = None) -> None:
@@ -250,7 +250,8 @@ class Spec:
         Args:
             threads: the number of threads of the run; 0 means all cores.
 
-        >>> Spec({"horizon": 10, "algorithm.name": "ucb1", "environment.kind": "mab", "privacy.model": "none"}).estimate().text
+        >>> Spec({"horizon": 10, "algorithm.name": "lin-ucb", "environment": {"dimension": 3, "actions": 10},
+        ...       "privacy.model": "none"}).estimate().text
         ''
         """
         threads = threads if threads > 0 else len(os.sched_getaffinity(0))

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -32,8 +33,7 @@ using lab::Json;
 std::string AsKeywords(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool flag = text.compare(i, 2, "--") == 0 && i + 2 < text.size() &&
-                      absl::ascii_islower(text[i + 2]) &&
+    const bool flag = text.compare(i, 2, "--") == 0 && i + 2 < text.size() && absl::ascii_islower(text[i + 2]) &&
                       (i == 0 || text[i - 1] == ' ' || text[i - 1] == '(');
     if (!flag) {
       out += text[i];
@@ -69,10 +69,19 @@ std::string Calibrate(const std::string& name, const std::map<std::string, std::
   return lab::ToJson(*answer).dump();
 }
 
-// Returns an event in full, or raises what is wrong with it. `prefix` stands before the names of fields in
-// errors.
-void CheckEvent(const std::string& event, const std::string& prefix) {
-  Raise(lab::ReadEvent(Json::parse(event), prefix).status());
+// Raises what is wrong with an event. A list of events is checked again as a whole when it is added up.
+void CheckEvent(const std::string& event) {
+  const Event read = ValueOrRaise(lab::ReadEvent(Json::parse(event), ""));
+  for (const MechanismParameter& parameter : FindMechanismKind(read.mechanism)->parameters) {
+    const auto given = read.parameters.find(parameter.name);
+    if (given == read.parameters.end()) {
+      Raise(InvalidInput({.message = "missing", .key = parameter.name, .accepted = parameter.accepted()}));
+    }
+    const double value = given->second;
+    if (!(value >= parameter.least && value <= parameter.most) || (parameter.whole && value != std::floor(value))) {
+      Raise(InvalidOption(parameter.name, value, parameter.accepted()));
+    }
+  }
 }
 
 std::string Account(const std::string& request) {
@@ -158,13 +167,12 @@ std::string Audit(const audit::Target& target, const AuditArguments& arguments, 
   absl::StatusOr<audit::Finding> finding;
   RunUntilDone(
       [&](const std::atomic<bool>& stop) {
-        finding =
-            audit::Audit(target, {.draws = draws,
-                                  .false_alarm = 1 - arguments.confidence,
-                                  .bits = arguments.secure ? audit::Bits::kSecure : audit::Bits::kSeeded,
-                                  .seed = arguments.seed,
-                                  .threads = arguments.threads > 0 ? arguments.threads : cores,
-                                  .stop = &stop});
+        finding = audit::Audit(target, {.draws = draws,
+                                        .false_alarm = 1 - arguments.confidence,
+                                        .bits = arguments.secure ? audit::Bits::kSecure : audit::Bits::kSeeded,
+                                        .seed = arguments.seed,
+                                        .threads = arguments.threads > 0 ? arguments.threads : cores,
+                                        .stop = &stop});
       },
       [&] { arguments.tick(); });
   Raise(AsKeywords(lab::NamedAsFlag(finding.status())));
@@ -181,8 +189,8 @@ std::string AuditTarget(const std::string& name, std::optional<double> epsilon, 
 
 using Rows = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-// Attacks a mechanism that is a Python function: draw(neighbour, n, rng) returns n rows. Only one thread
-// draws. What the function raises ends the audit and is raised here.
+// Attacks a mechanism that is a Python function: draw(neighbour, n, rng) returns n rows. Only one thread draws. What the
+// function raises ends the audit and is raised here.
 std::string AuditOwn(const py::function& draw, std::size_t dimension, std::optional<DpGuarantee> claim,
                      const AuditArguments& arguments, std::int64_t draws) {
   const py::object make_rng = py::module_::import("bandana._audit").attr("_rng");
@@ -195,8 +203,7 @@ std::string AuditOwn(const py::function& draw, std::size_t dimension, std::optio
                          .neighbours = "0 and 1",
                          .proof = ""};
   }
-  target.draw_block = [&](audit::Neighbour neighbour, NoiseGen& noise,
-                          std::span<double> views) -> absl::Status {
+  target.draw_block = [&](audit::Neighbour neighbour, NoiseGen& noise, std::span<double> views) -> absl::Status {
     const std::uint64_t words[2] = {noise(), noise()};
     const py::gil_scoped_acquire acquire;
     try {
@@ -209,8 +216,8 @@ std::string AuditOwn(const py::function& draw, std::size_t dimension, std::optio
                         (flat || rows.ndim() == 2) && static_cast<std::size_t>(rows.shape(0)) == n;
       if (!fits) {
         PyErr_Clear();
-        throw py::value_error("draw(neighbour, " + std::to_string(n) + ", rng) must return " +
-                              std::to_string(n) + " rows of " + std::to_string(dimension) + " numbers");
+        throw py::value_error("draw(neighbour, " + std::to_string(n) + ", rng) must return " + std::to_string(n) +
+                              " rows of " + std::to_string(dimension) + " numbers");
       }
       std::copy_n(rows.data(), views.size(), views.begin());
       return absl::OkStatus();
@@ -235,7 +242,7 @@ std::string AuditOwn(const py::function& draw, std::size_t dimension, std::optio
 
 void BindPrivacy(py::module_& m) {
   m.def("calibrate", Calibrate, py::arg("name"), py::arg("arguments"));
-  m.def("check_event", CheckEvent, py::arg("event"), py::arg("prefix"));
+  m.def("check_event", CheckEvent, py::arg("event"));
   m.def("account", Account, py::arg("request"));
   m.def("read_account", ReadAccount, py::arg("file"));
   m.def("mechanisms", Mechanisms);
