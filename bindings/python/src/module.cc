@@ -7,4 +7,5 @@ PYBIND11_MODULE(_bandana, m) {
   m.attr("version") = bandana::Version();
   bandana::python::BindLab(m);
   bandana::python::BindPrivacy(m);
+  bandana::python::BindPolicies(m);
 }
