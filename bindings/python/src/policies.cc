@@ -1,9 +1,14 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <pybind11/stl.h>
 
 #include "arrays.h"
 #include "bandana/algorithms/registry.h"
@@ -317,7 +322,7 @@ PyObject* Statement(PyObject* self, PyObject*) {
   Policy* policy = PolicyOf(self);
   if (policy == nullptr) return nullptr;
   py::list claims;
-  for (const Claim& claim : policy->federation->claims) {
+  for (const Claim& claim : policy->assembled->claims) {
     py::dict fields;
     fields["adversary"] = claim.adversary;
     fields["epsilon"] = claim.guarantee.epsilon;
@@ -330,8 +335,8 @@ PyObject* Statement(PyObject* self, PyObject*) {
     claims.append(fields);
   }
   py::list notes;
-  for (const Note& note : policy->federation->notes) notes.append(note.text);
-  return py::make_tuple(claims, notes, policy->federation->void_reason()).release().ptr();
+  for (const Note& note : policy->assembled->notes) notes.append(note.text);
+  return py::make_tuple(claims, notes, policy->assembled->void_reason()).release().ptr();
 }
 
 PyObject* LearnedRounds(PyObject* self, void*) {
@@ -407,7 +412,9 @@ absl::StatusOr<Facts> FactsFrom(const Values& given, TimeModel time) {
   Facts facts;
   BANDANA_ASSIGN_OR_RETURN(facts.horizon, count("horizon", kMostRounds));
   BANDANA_ASSIGN_OR_RETURN(facts.arms, count("arms", 1'000'000));
-  if (time != TimeModel::kTick) BANDANA_ASSIGN_OR_RETURN(facts.dimension, count("dimension", 10'000));
+  if (time != TimeModel::kTick) {
+    BANDANA_ASSIGN_OR_RETURN(facts.dimension, count("dimension", 10'000));
+  }
   facts.people = time == TimeModel::kUser ? facts.horizon : 1;
   facts.rewards = {number("rewards.low", 0), number("rewards.high", 1)};
   if (!(facts.rewards.low < facts.rewards.high) || !std::isfinite(facts.rewards.low) ||
@@ -442,13 +449,22 @@ absl::StatusOr<Facts> FactsFrom(const Values& given, TimeModel time) {
   return facts;
 }
 
+std::vector<Option> PrivacyOptionsOf(const Family& family) {
+  std::vector<Option> options;
+  for (const Option& option : PrivacyOptions()) {
+    const auto& keys = family.privacy_keys;
+    if (option.key == "model" || std::find(keys.begin(), keys.end(), option.key) != keys.end()) options.push_back(option);
+  }
+  return options;
+}
+
 absl::StatusOr<std::unique_ptr<Policy>> Make(const std::string& algorithm, TimeModel time, const Values& options,
                                              const Values& privacy, const Values& given, const PolicyDraws& draws,
                                              const UserCharges& charges) {
   BANDANA_ASSIGN_OR_RETURN(const Facts facts, FactsFrom(given, time));
-  BANDANA_ASSIGN_OR_RETURN(
-      const Resolved asked,
-      Resolve(PrivacyOptions(), Privacy{.none_because = "the program asked for model = none"}, privacy));
+  BANDANA_ASSIGN_OR_RETURN(const Family* const family, Families().FindFamily(algorithm, time));
+  const Privacy nothing{.none_because = "the program asked for model = none"};
+  BANDANA_ASSIGN_OR_RETURN(const Resolved asked, Resolve(PrivacyOptionsOf(*family), nothing, privacy));
   BANDANA_ASSIGN_OR_RETURN(Federation federation,
                            Create(algorithm, time, options, std::any_cast<const Privacy&>(asked.params), facts));
   return MakePolicy(std::move(federation), facts, draws, charges);
@@ -472,6 +488,8 @@ py::object MakePolicyObject(const std::string& algorithm, int time, const py::di
 py::dict CardOf(const Option& option, const std::any& defaults) {
   py::dict card;
   card["key"] = option.key;
+  card["table"] = option.table;
+  card["choice"] = option.kind == Option::Kind::kChoice;
   card["required"] = option.required;
   card["default"] = option.required ? py::object(py::none()) : ToPython(option.get(defaults));
   card["accepted"] = option.accepted;
@@ -497,9 +515,8 @@ py::dict PolicyCard(const std::string& algorithm, int time) {
   for (const Option& option : family.options) options.append(CardOf(option, family.defaults));
   card["options"] = options;
   py::list privacy;
-  for (const Option& option : PrivacyOptions()) {
-    const auto& keys = family.privacy_keys;
-    if (std::find(keys.begin(), keys.end(), option.key) != keys.end()) privacy.append(CardOf(option, Privacy{}));
+  for (const Option& option : PrivacyOptionsOf(family)) {
+    if (option.key != "model") privacy.append(CardOf(option, Privacy{}));
   }
   card["privacy"] = privacy;
   return card;

@@ -72,9 +72,9 @@ absl::StatusOr<std::vector<std::string>> Policy::RestoreWith(std::string_view sa
   return std::move(state.roles);
 }
 
-absl::StatusOr<std::unique_ptr<Policy>> MakePolicy(Federation assembled, const Facts& facts, const PolicyDraws& draws,
+absl::StatusOr<std::unique_ptr<Policy>> MakePolicy(Federation made, const Facts& facts, const PolicyDraws& draws,
                                                    const UserCharges& charges) {
-  const auto shared = std::make_shared<const Federation>(std::move(assembled));
+  const auto shared = std::make_shared<const Federation>(std::move(made));
   const Federation& federation = *shared;
   const bool users = federation.time() == TimeModel::kUser;
   if (!users && (charges.budget.has_value() || !charges.ledger.empty())) {
@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<Policy>> MakePolicy(Federation assembled, const F
       : federation.time() == TimeModel::kRound ? MakeRoundPolicy(federation, facts, draws)
                                                : MakeArmPolicy(federation, facts, draws);
   if (!policy.ok()) return policy.status();
-  (*policy)->federation = shared;
+  (*policy)->assembled = shared;
   (*policy)->multi = facts.multi;
   (*policy)->arms = facts.arms;
   (*policy)->dimension = facts.dimension;

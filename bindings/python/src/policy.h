@@ -71,7 +71,7 @@ class Policy {
   Count learned() const { return learned_; }  ///< rounds that the policy has learned from
 
   /// Its roles hold references into it.
-  std::shared_ptr<const Federation> federation;
+  std::shared_ptr<const Federation> assembled;
   bool takes_contexts = true;
   bool multi = false;  ///< one context in a round, and a theta for each arm
   Count arms = 0;
