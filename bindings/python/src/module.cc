@@ -8,4 +8,6 @@ PYBIND11_MODULE(_bandana, m) {
   bandana::python::BindLab(m);
   bandana::python::BindPrivacy(m);
   bandana::python::BindPolicies(m);
+  bandana::python::BindPythonParts(m);
+  bandana::python::BindPythonAlgorithms(m);
 }
