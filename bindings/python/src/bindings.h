@@ -19,6 +19,7 @@ namespace py = pybind11;
 // One function per file of bindings. Each adds its part to the module.
 void BindLab(py::module_& m);
 void BindPrivacy(py::module_& m);
+void BindLogs(py::module_& m);
 void BindPolicies(py::module_& m);
 void BindPythonParts(py::module_& m);
 void BindPythonAlgorithms(py::module_& m);
