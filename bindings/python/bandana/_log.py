@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -262,7 +263,7 @@ class ObpPolicy:
         """"contextual" or "contextfree"; obp's own enum where obp is installed."""
         word = "contextfree" if isinstance(self._policy, ArmPolicy) else "contextual"
         try:
-            from obp.policy.policy_type import PolicyType  # type: ignore[import-not-found,unused-ignore]
+            PolicyType = importlib.import_module("obp.policy.policy_type").PolicyType
         except ImportError:
             return word
         return PolicyType.CONTEXT_FREE if word == "contextfree" else PolicyType.CONTEXTUAL

@@ -96,9 +96,11 @@ class OwnLog {
 
 void BindLogs(py::module_& m) {
   py::class_<OwnLog>(m, "Log")
-      .def(py::init<const py::object&, const py::object&, const py::object&, const py::object&, Count>())
-      .def("value", &OwnLog::Value)
-      .def("counts", &OwnLog::Counts);
+      .def(py::init<const py::object&, const py::object&, const py::object&, const py::object&, Count>(),
+           py::arg("context"), py::arg("action"), py::arg("reward"), py::arg("pscore"), py::arg("num_actions"))
+      .def("value", &OwnLog::Value, py::arg("estimator"), py::arg("probabilities"), py::arg("rewards"), py::arg("level"),
+           py::arg("weight_bound"), py::arg("penalty"))
+      .def("counts", &OwnLog::Counts, py::arg("choices"), py::arg("seed"));
 }
 
 }  // namespace bandana::python

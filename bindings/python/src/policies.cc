@@ -362,17 +362,17 @@ PyCFunction Fast(Function function) {
 }
 
 PyMethodDef kMethods[] = {
-    {"select", Fast(&Select), METH_FASTCALL, "select(contexts): the arm to play"},
-    {"update", Fast(&Update), METH_FASTCALL, "update(contexts, action, reward, user=None): whether it has learned"},
-    {"reward", Fast(&Reward), METH_FASTCALL, "reward(token, context, action, reward, user): serves a token"},
-    {"issue", Fast(&Issue), METH_NOARGS, "issue(): the number of a new token"},
-    {"predict", Fast(&Predict), METH_FASTCALL, "predict(X, exploit): arms"},
-    {"scores", Fast(&Scores), METH_FASTCALL, "scores(X): scores of all arms"},
-    {"partial_fit", Fast(&PartialFit), METH_FASTCALL, "partial_fit(X, actions, rewards)"},
-    {"thetas", Fast(&Thetas), METH_NOARGS, "thetas(): a copy of the public model, or None"},
-    {"save", Fast(&Save), METH_NOARGS, "save(): the state"},
-    {"restore", Fast(&Restore), METH_O, "restore(state): continues from a state"},
-    {"statement", Fast(&Statement), METH_NOARGS, "statement(): claims, notes, and why they are void"},
+    {"select", Fast(&Select), METH_FASTCALL, "(contexts): the arm to play"},
+    {"update", Fast(&Update), METH_FASTCALL, "(contexts, action, reward, user=None): whether it has learned"},
+    {"reward", Fast(&Reward), METH_FASTCALL, "(token, context, action, reward, user): serves a token"},
+    {"issue", Fast(&Issue), METH_NOARGS, "(): the number of a new token"},
+    {"predict", Fast(&Predict), METH_FASTCALL, "(X, exploit): arms"},
+    {"scores", Fast(&Scores), METH_FASTCALL, "(X): scores of all arms"},
+    {"partial_fit", Fast(&PartialFit), METH_FASTCALL, "(X, actions, rewards): learns"},
+    {"thetas", Fast(&Thetas), METH_NOARGS, "(): a copy of the public model, or None"},
+    {"save", Fast(&Save), METH_NOARGS, "(): the state"},
+    {"restore", Fast(&Restore), METH_O, "(state): continues from a state"},
+    {"statement", Fast(&Statement), METH_NOARGS, "(): claims, notes, and why they are void"},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef kProperties[] = {{"learned", &LearnedRounds, nullptr, "rounds that it has learned from", nullptr},
@@ -541,10 +541,11 @@ void BindPolicies(py::module_& m) {
   policy_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kSpec));
   if (policy_type == nullptr) throw py::error_already_set();
   m.add_object("Policy", reinterpret_cast<PyObject*>(policy_type));
-  m.def("make_policy", &MakePolicyObject);
-  m.def("policy_card", &PolicyCard);
-  m.def("save_policy", &SaveFile);
-  m.def("load_policy", &LoadFile);
+  m.def("make_policy", &MakePolicyObject, py::arg("algorithm"), py::arg("time"), py::arg("options"), py::arg("privacy"),
+        py::arg("facts"), py::arg("seed"), py::arg("budget"), py::arg("ledger"), py::arg("name"));
+  m.def("policy_card", &PolicyCard, py::arg("algorithm"), py::arg("time"));
+  m.def("save_policy", &SaveFile, py::arg("path"), py::arg("algorithm"), py::arg("parameters"), py::arg("state"));
+  m.def("load_policy", &LoadFile, py::arg("path"), py::arg("algorithm"), py::arg("parameters"));
 }
 
 }  // namespace bandana::python

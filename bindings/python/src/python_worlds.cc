@@ -244,10 +244,12 @@ void AddPythonWorld(const std::string& name, int number, const std::string& sent
 }
 
 void BindPythonParts(py::module_& m) {
-  m.def("add_world", &AddPythonWorld);
-  m.def("add_family", &AddPythonFamily);
+  m.def("add_world", &AddPythonWorld, py::arg("name"), py::arg("time"), py::arg("sentence"), py::arg("options"),
+        py::arg("make"));
+  m.def("add_family", &AddPythonFamily, py::arg("name"), py::arg("time"), py::arg("like"), py::arg("sentence"),
+        py::arg("options"), py::arg("make"));
   m.def("raise_failure", &RaiseFailure);
-  m.def("load_plugin", [](const std::string& path) { Raise(LoadPlugin(path)); });
+  m.def("load_plugin", [](const std::string& path) { Raise(LoadPlugin(path)); }, py::arg("path"));
 }
 
 }  // namespace bandana::python
