@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import os
@@ -81,9 +82,7 @@ class Policy:
 
     @classmethod
     def _parameters(cls) -> Mapping[str, inspect.Parameter]:
-        parameters = dict(inspect.signature(cls.__init__).parameters)
-        del parameters["self"]
-        return parameters
+        return _arguments_of(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Returns the arguments of the constructor by name, as scikit-learn does.
@@ -267,6 +266,13 @@ class Policy:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", InsecureSeedWarning)  # the first policy has warned
                 self._made(state["core"])
+
+
+@functools.cache
+def _arguments_of(cls: type[Any]) -> Mapping[str, inspect.Parameter]:
+    parameters = dict(inspect.signature(cls.__init__).parameters)
+    del parameters["self"]
+    return parameters
 
 
 def _plain(value: Any) -> Any:
