@@ -1,7 +1,7 @@
 """The C++ part of bandana. Import bandana instead."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 from numpy import bool_, float64, int64
 from numpy.typing import NDArray
@@ -77,6 +77,7 @@ def audit_own(
     tick: Callable[[], object],
 ) -> str: ...
 
+@final
 class Policy:
     @property
     def learned(self) -> int: ...

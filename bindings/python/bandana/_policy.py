@@ -269,7 +269,7 @@ class Policy:
 
 
 @functools.cache
-def _arguments_of(cls: type[Any]) -> Mapping[str, inspect.Parameter]:
+def _arguments_of(cls: Any) -> Mapping[str, inspect.Parameter]:
     parameters = dict(inspect.signature(cls.__init__).parameters)
     del parameters["self"]
     return parameters
