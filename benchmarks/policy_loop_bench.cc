@@ -1,6 +1,7 @@
 // Learning from a batch of users whose contexts, arms and rewards are given, in C++: what a batch from Python
-// (benchmarks/python/policies_bench.py, partial_fit) is compared with. Both have the same learner, the same sampler and
-// the same bits: the lab's by a seed with the fast sampler, or the system's entropy with the exact one.
+// (benchmarks/python/policies_bench.py, partial_fit) is compared with. Both have the same learner, the same
+// sampler and the same bits: the lab's by a seed with the fast sampler, or the system's entropy with the
+// exact one.
 #include <memory>
 #include <vector>
 
@@ -23,7 +24,8 @@ class EntropySeat final : public UserContext {
 
  private:
   friend class bandana::Release;
-  absl::Status ReleaseOnce(const DpGuarantee&, Count, LocalMessage&, absl::FunctionRef<void(NoiseGen&)> draw) override {
+  absl::Status ReleaseOnce(const DpGuarantee&, Count, LocalMessage&,
+                           absl::FunctionRef<void(NoiseGen&)> draw) override {
     draw(*noise_);
     return absl::OkStatus();
   }
@@ -52,7 +54,8 @@ void BatchLoop(benchmark::State& state) {
   std::vector<ArmId> played(kRows);
   std::vector<double> rewards(kRows);
   for (Count i = 0; i < kRows; ++i) {
-    played[static_cast<std::size_t>(i)] = static_cast<ArmId>(UniformBelow(static_cast<std::uint64_t>(arms), coin));
+    played[static_cast<std::size_t>(i)] =
+        static_cast<ArmId>(UniformBelow(static_cast<std::uint64_t>(arms), coin));
     rewards[static_cast<std::size_t>(i)] = UniformUnit(coin);
   }
 
@@ -64,7 +67,8 @@ void BatchLoop(benchmark::State& state) {
     for (Count i = 0; i < kRows; ++i, ++before) {
       const ArmId arm = played[static_cast<std::size_t>(i)];
       const double* x = contexts.data() + (i * arms + arm) * d;
-      const Raw record(LocalRecord{{x, static_cast<std::size_t>(d)}, rewards[static_cast<std::size_t>(i)], arm});
+      const Raw record(
+          LocalRecord{{x, static_cast<std::size_t>(d)}, rewards[static_cast<std::size_t>(i)], arm});
       const auto report = [&](auto&& user) { BANDANA_CHECK(learner.Report(user, arm, record, device).ok()); };
       if constexpr (kExact) {
         report(EntropySeat(noise));
@@ -79,7 +83,11 @@ void BatchLoop(benchmark::State& state) {
 }
 
 void Sizes(benchmark::internal::Benchmark* benchmark) {
-  benchmark->ArgNames({"d", "K"})->Args({2, 10})->Args({10, 20})->Args({20, 20})->Unit(benchmark::kMillisecond);
+  benchmark->ArgNames({"d", "K"})
+      ->Args({2, 10})
+      ->Args({10, 20})
+      ->Args({20, 20})
+      ->Unit(benchmark::kMillisecond);
 }
 
 BENCHMARK(BatchLoop<false>)->Name("PolicyBatchSeeded")->Apply(Sizes);

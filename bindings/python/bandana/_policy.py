@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, TypeVar, cast, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class Policy:
 
     @classmethod
     def _parameters(cls) -> Mapping[str, inspect.Parameter]:
-        return _arguments_of(cls)
+        return _arguments_of(cast(Any, cls))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Returns the arguments of the constructor by name, as scikit-learn does.

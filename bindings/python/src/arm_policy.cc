@@ -12,11 +12,12 @@ namespace {
 
 constexpr NodeId kAgent{1};
 
-/// One agent that pulls arms without contexts. It asks for several pulls at a time; the program makes them one by one,
-/// in any order, and the agent hears of them when all have their rewards.
+/// One agent that pulls arms without contexts. It asks for several pulls at a time; the program makes them
+/// one by one, in any order, and the agent hears of them when all have their rewards.
 class ArmPolicy final : public Policy {
  public:
-  ArmPolicy(const Federation& federation, const TickRoles& roles, const Facts& facts, const PolicyDraws& draws)
+  ArmPolicy(const Federation& federation, const TickRoles& roles, const Facts& facts,
+            const PolicyDraws& draws)
       : agent_(roles.agent(kAgent)),
         outside_(draws, federation.budget),
         door_(outside_, federation.topology.LinksOf(kAgent)),
@@ -58,9 +59,11 @@ class ArmPolicy final : public Policy {
     return absl::OkStatus();
   }
 
-  absl::Status UpdateMany(const double*, Count rounds, const std::int64_t* played, const double* rewards) override {
+  absl::Status UpdateMany(const double*, Count rounds, const std::int64_t* played,
+                          const double* rewards) override {
     for (Count i = 0; i < rounds; ++i) {
-      BANDANA_RETURN_IF_ERROR(Update(nullptr, static_cast<ArmId>(played[i]), rewards[i], std::nullopt).status());
+      BANDANA_RETURN_IF_ERROR(
+          Update(nullptr, static_cast<ArmId>(played[i]), rewards[i], std::nullopt).status());
     }
     return absl::OkStatus();
   }
@@ -82,7 +85,8 @@ class ArmPolicy final : public Policy {
     template <class Archive>
     void State(Archive& a) {
       a(pulls, handed, counts, sums);
-      bool fits = handed.size() == pulls.size() && counts.size() == pulls.size() && sums.size() == pulls.size();
+      bool fits =
+          handed.size() == pulls.size() && counts.size() == pulls.size() && sums.size() == pulls.size();
       for (std::size_t i = 0; fits && i < pulls.size(); ++i) {
         fits = counts[i] >= 0 && counts[i] <= pulls[i].count && handed[i] >= 0 && handed[i] <= pulls[i].count;
       }
@@ -97,14 +101,15 @@ class ArmPolicy final : public Policy {
                         "at least as many rounds as the policy is to play");
   }
 
-  // Rewards are clipped to their interval, and rounded to a grid on which their sums are exact, as the claims want it
-  // (docs/proofs/silo-arm-sums.md). A reward that is not finite was refused before.
+  // Rewards are clipped to their interval, and rounded to a grid on which their sums are exact, as the claims
+  // want it (docs/proofs/silo-arm-sums.md). A reward that is not finite was refused before.
   double Rounded(double reward) const {
     const double clipped = std::clamp(reward, rewards_.low, rewards_.high);
     return protects_ ? std::ldexp(std::nearbyint(std::ldexp(clipped, 30)), -30) : clipped;
   }
 
-  // Returns the arm of the next pull that nobody makes yet. If all are being made, it is one whose reward is missing.
+  // Returns the arm of the next pull that nobody makes yet. If all are being made, it is one whose reward is
+  // missing.
   ArmId Next(bool hand) {
     for (std::size_t i = 0; i < pulls_.size(); ++i) {
       if (handed_[i] >= pulls_[i].count || sums_[i].count == pulls_[i].count) continue;
@@ -184,7 +189,8 @@ absl::StatusOr<std::unique_ptr<Policy>> MakeArmPolicy(const Federation& federati
                                                       const PolicyDraws& draws) {
   const auto& roles = std::get<TickRoles>(federation.roles);
   if (roles.server || federation.topology.clients() != 1) {
-    return absl::UnimplementedError("only an agent that plays alone is a policy; use bandana.run for a federation");
+    return absl::UnimplementedError(
+        "only an agent that plays alone is a policy; use bandana.run for a federation");
   }
   auto policy = std::make_unique<ArmPolicy>(federation, roles, facts, draws);
   BANDANA_RETURN_IF_ERROR(policy->Start());

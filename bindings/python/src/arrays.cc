@@ -23,8 +23,8 @@ std::nullptr_t Refuse(PyObject* type, const std::string& text) {
   return nullptr;
 }
 
-const void* Read(PyObject* object, const char* what, std::initializer_list<Py_ssize_t> wanted, ArrayShape* shape,
-                 bool integers) {
+const void* Read(PyObject* object, const char* what, std::initializer_list<Py_ssize_t> wanted,
+                 ArrayShape* shape, bool integers) {
   static const py::detail::npy_api& api = py::detail::npy_api::get();
   const char* type = integers ? "numpy.int64" : "float";
   const std::string convert = fmt::format("numpy.ascontiguousarray({}, dtype={})", what, type);
@@ -35,12 +35,13 @@ const void* Read(PyObject* object, const char* what, std::initializer_list<Py_ss
   const auto* array = py::detail::array_proxy(object);
   const auto* descriptor = py::detail::array_descriptor_proxy(array->descr);
   const int number = descriptor->type_num;
-  const bool right = integers ? number == py::detail::npy_api::NPY_LONG_ || number == py::detail::npy_api::NPY_LONGLONG_
-                              : number == py::detail::npy_api::NPY_DOUBLE_;
+  const bool right =
+      integers ? number == py::detail::npy_api::NPY_LONG_ || number == py::detail::npy_api::NPY_LONGLONG_
+               : number == py::detail::npy_api::NPY_DOUBLE_;
   if (!right || descriptor->byteorder == '>') {
     const std::string name = py::str(py::handle(array->descr));
-    return Refuse(PyExc_TypeError, fmt::format("{}: an array of {}, not of {}; convert it once with {}", what, name,
-                                               integers ? "int64" : "float64", convert));
+    return Refuse(PyExc_TypeError, fmt::format("{}: an array of {}, not of {}; convert it once with {}", what,
+                                               name, integers ? "int64" : "float64", convert));
   }
   const auto dimensions = static_cast<std::size_t>(array->nd);
   bool fits = dimensions == wanted.size();
@@ -68,7 +69,8 @@ const double* ReadDoubles(PyObject* object, const char* what, std::initializer_l
   return static_cast<const double*>(Read(object, what, wanted, shape, false));
 }
 
-const std::int64_t* ReadIntegers(PyObject* object, const char* what, std::initializer_list<Py_ssize_t> wanted) {
+const std::int64_t* ReadIntegers(PyObject* object, const char* what,
+                                 std::initializer_list<Py_ssize_t> wanted) {
   return static_cast<const std::int64_t*>(Read(object, what, wanted, nullptr, true));
 }
 
@@ -82,8 +84,8 @@ bool CheckFinite(const double* numbers, std::size_t count, const char* what) {
     return true;
   std::size_t first = 0;
   while ((std::bit_cast<std::uint64_t>(numbers[first]) & kExponent) != kExponent) ++first;
-  Refuse(PyExc_ValueError, fmt::format("{}: number {} of it (from 0, in C order) is {}, which is not finite", what,
-                                       first, numbers[first]));
+  Refuse(PyExc_ValueError, fmt::format("{}: number {} of it (from 0, in C order) is {}, which is not finite",
+                                       what, first, numbers[first]));
   return false;
 }
 

@@ -29,8 +29,8 @@ const T* Data(const T* data) {
 
 class OwnLog {
  public:
-  OwnLog(const py::object& context, const py::object& action, const py::object& reward, const py::object& pscore,
-         Count num_actions) {
+  OwnLog(const py::object& context, const py::object& action, const py::object& reward,
+         const py::object& pscore, Count num_actions) {
     ArrayShape shape;
     const double* contexts = Data(ReadDoubles(context.ptr(), "context", {kAny, kAny}, &shape));
     const Py_ssize_t rounds = shape.sizes[0];
@@ -45,11 +45,13 @@ class OwnLog {
     log_ = std::make_shared<const LoggedData>(ValueOrRaise(LoggedData::Create(std::move(params))));
   }
 
-  py::dict Value(const std::string& estimator, const py::object& probabilities, std::pair<double, double> rewards,
-                 double level, std::optional<double> weight_bound, double penalty) const {
+  py::dict Value(const std::string& estimator, const py::object& probabilities,
+                 std::pair<double, double> rewards, double level, std::optional<double> weight_bound,
+                 double penalty) const {
     const Count arms = log_->num_actions();
     const double* chances = Data(ReadDoubles(probabilities.ptr(), "probabilities", {log_->rounds(), arms}));
-    // The estimators ask by context. All of them are views into the log, whose place says which round is meant.
+    // The estimators ask by context. All of them are views into the log, whose place says which round is
+    // meant.
     const double* first = log_->context(0).data();
     const StochasticPolicy policy = [&](const ContextView& context, Eigen::Ref<Vector> out) {
       const Count round = (context.data() - first) / log_->dimension();
@@ -84,7 +86,8 @@ class OwnLog {
     Replay replay = ValueOrRaise(Replay::Create(log_));
     PhiloxSource bits({.seed = seed, .stream = Stream::kContext});
     CoinGen coin(bits);
-    for (Count i = 0; i < log_->rounds(); ++i) out[i] = replay.Play(static_cast<ArmId>(chosen[i]), coin).has_value();
+    for (Count i = 0; i < log_->rounds(); ++i)
+      out[i] = replay.Play(static_cast<ArmId>(chosen[i]), coin).has_value();
     return counts;
   }
 
@@ -97,9 +100,10 @@ class OwnLog {
 void BindLogs(py::module_& m) {
   py::class_<OwnLog>(m, "Log")
       .def(py::init<const py::object&, const py::object&, const py::object&, const py::object&, Count>(),
-           py::arg("context"), py::arg("action"), py::arg("reward"), py::arg("pscore"), py::arg("num_actions"))
-      .def("value", &OwnLog::Value, py::arg("estimator"), py::arg("probabilities"), py::arg("rewards"), py::arg("level"),
-           py::arg("weight_bound"), py::arg("penalty"))
+           py::arg("context"), py::arg("action"), py::arg("reward"), py::arg("pscore"),
+           py::arg("num_actions"))
+      .def("value", &OwnLog::Value, py::arg("estimator"), py::arg("probabilities"), py::arg("rewards"),
+           py::arg("level"), py::arg("weight_bound"), py::arg("penalty"))
       .def("counts", &OwnLog::Counts, py::arg("choices"), py::arg("seed"));
 }
 

@@ -1,3 +1,5 @@
+#include <pybind11/stl.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,8 +9,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <pybind11/stl.h>
 
 #include "arrays.h"
 #include "bandana/algorithms/registry.h"
@@ -22,14 +22,13 @@
 #include "policy.h"
 #include "values.h"
 
-/// Binds Policy. Its methods are called once for each decision, so they are plain functions of CPython: an argument is
-/// looked at where it is, and no signature is searched for.
+/// Binds Policy. Its methods are called once for each decision, so they are plain functions of CPython: an
+/// argument is looked at where it is, and no signature is searched for.
 namespace bandana::python {
 namespace {
 
 struct PolicyObject {
-  PyObject_HEAD
-  Policy* policy;
+  PyObject_HEAD Policy* policy;
 };
 
 /// While a batch runs without the interpreter's lock, no other thread may use the policy.
@@ -71,7 +70,8 @@ bool HasArguments(Py_ssize_t count, Py_ssize_t least, Py_ssize_t most, const cha
 const double* ReadContexts(const Policy& policy, PyObject* object) {
   const double* contexts = policy.multi ? ReadDoubles(object, "contexts", {policy.dimension})
                                         : ReadDoubles(object, "contexts", {policy.arms, policy.dimension});
-  if (contexts == nullptr || !CheckFinite(contexts, static_cast<std::size_t>(policy.context_size()), "contexts")) {
+  if (contexts == nullptr ||
+      !CheckFinite(contexts, static_cast<std::size_t>(policy.context_size()), "contexts")) {
     return nullptr;
   }
   return contexts;
@@ -81,7 +81,8 @@ bool ReadAction(const Policy& policy, PyObject* object, ArmId& arm) {
   const Py_ssize_t number = PyNumber_AsSsize_t(object, PyExc_OverflowError);
   if (number == -1 && PyErr_Occurred() != nullptr) return false;
   if (number < 0 || number >= policy.arms) {
-    PyErr_Format(PyExc_ValueError, "action: %zd, not an arm from 0 to %zd", number, static_cast<Py_ssize_t>(policy.arms - 1));
+    PyErr_Format(PyExc_ValueError, "action: %zd, not an arm from 0 to %zd", number,
+                 static_cast<Py_ssize_t>(policy.arms - 1));
     return false;
   }
   arm = static_cast<ArmId>(number);
@@ -127,7 +128,8 @@ PyObject* Learned(const absl::StatusOr<bool>& learned) {
   return learned.ok() ? PyBool_FromLong(*learned ? 1 : 0) : Raised(learned.status());
 }
 
-// update(contexts, action, reward[, user]), or without contexts. The learner sees the contexts of this action alone.
+// update(contexts, action, reward[, user]), or without contexts. The learner sees the contexts of this action
+// alone.
 PyObject* Update(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   Policy* policy = PolicyOf(self);
   if (policy == nullptr) return nullptr;
@@ -139,7 +141,8 @@ PyObject* Update(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   ArmId arm;
   double reward;
   std::optional<NodeId> user;
-  if (!ReadAction(*policy, arguments[first], arm) || !ReadReward(arguments[first + 1], reward)) return nullptr;
+  if (!ReadAction(*policy, arguments[first], arm) || !ReadReward(arguments[first + 1], reward))
+    return nullptr;
   if (count > first + 2 && !ReadUser(arguments[first + 2], user)) return nullptr;
   const double* context = nullptr;
   if (first > 0) {
@@ -153,19 +156,22 @@ PyObject* Update(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
 // reward(token, context or None, action, reward, user): serves a token.
 PyObject* Reward(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   Policy* policy = PolicyOf(self);
-  if (policy == nullptr || !HasArguments(count, 5, 5, "token, context, action, reward and user")) return nullptr;
+  if (policy == nullptr || !HasArguments(count, 5, 5, "token, context, action, reward and user"))
+    return nullptr;
   const Py_ssize_t token = PyNumber_AsSsize_t(arguments[0], PyExc_OverflowError);
   if (token == -1 && PyErr_Occurred() != nullptr) return nullptr;
   ArmId arm;
   double reward;
   std::optional<NodeId> user;
-  if (!ReadAction(*policy, arguments[2], arm) || !ReadReward(arguments[3], reward) || !ReadUser(arguments[4], user)) {
+  if (!ReadAction(*policy, arguments[2], arm) || !ReadReward(arguments[3], reward) ||
+      !ReadUser(arguments[4], user)) {
     return nullptr;
   }
   const double* context = nullptr;
   if (policy->takes_contexts) {
     context = ReadDoubles(arguments[1], "context", {policy->dimension});
-    if (context == nullptr || !CheckFinite(context, static_cast<std::size_t>(policy->dimension), "context")) return nullptr;
+    if (context == nullptr || !CheckFinite(context, static_cast<std::size_t>(policy->dimension), "context"))
+      return nullptr;
   }
   if (const absl::Status status = policy->Redeem(token); !status.ok()) return Raised(status);
   const absl::StatusOr<bool> learned = policy->Update(context, arm, reward, user);
@@ -180,10 +186,12 @@ PyObject* Issue(PyObject* self, PyObject*) {
 
 const double* ReadBatch(const Policy& policy, PyObject* object, Count& rounds) {
   ArrayShape shape;
-  const double* contexts = policy.multi ? ReadDoubles(object, "X", {kAny, policy.dimension}, &shape)
-                                        : ReadDoubles(object, "X", {kAny, policy.arms, policy.dimension}, &shape);
+  const double* contexts = policy.multi
+                               ? ReadDoubles(object, "X", {kAny, policy.dimension}, &shape)
+                               : ReadDoubles(object, "X", {kAny, policy.arms, policy.dimension}, &shape);
   rounds = shape.sizes[0];
-  if (contexts == nullptr || !CheckFinite(contexts, static_cast<std::size_t>(rounds * policy.context_size()), "X")) {
+  if (contexts == nullptr ||
+      !CheckFinite(contexts, static_cast<std::size_t>(rounds * policy.context_size()), "X")) {
     return nullptr;
   }
   return contexts;
@@ -256,7 +264,8 @@ PyObject* PartialFit(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
   Policy* policy = PolicyOf(self);
   if (policy == nullptr) return nullptr;
   const Py_ssize_t first = policy->takes_contexts ? 1 : 0;
-  if (!HasArguments(count, first + 2, first + 2, first > 0 ? "X, actions and rewards" : "actions and rewards")) {
+  if (!HasArguments(count, first + 2, first + 2,
+                    first > 0 ? "X, actions and rewards" : "actions and rewards")) {
     return nullptr;
   }
   const double* contexts = nullptr;
@@ -269,7 +278,8 @@ PyObject* PartialFit(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
     contexts = ReadBatch(*policy, arguments[0], rounds);
     if (contexts == nullptr) return nullptr;
     if (rounds != shape.sizes[0]) {
-      PyErr_Format(PyExc_ValueError, "rewards: %zd of them for the %zd rounds of X", shape.sizes[0], static_cast<Py_ssize_t>(rounds));
+      PyErr_Format(PyExc_ValueError, "rewards: %zd of them for the %zd rounds of X", shape.sizes[0],
+                   static_cast<Py_ssize_t>(rounds));
       return nullptr;
     }
   }
@@ -278,7 +288,8 @@ PyObject* PartialFit(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
   for (Count i = 0; i < rounds; ++i) {
     if (actions[i] >= 0 && actions[i] < policy->arms) continue;
     PyErr_Format(PyExc_ValueError, "actions: %lld in round %zd, not an arm from 0 to %zd",
-                 static_cast<long long>(actions[i]), static_cast<Py_ssize_t>(i), static_cast<Py_ssize_t>(policy->arms - 1));
+                 static_cast<long long>(actions[i]), static_cast<Py_ssize_t>(i),
+                 static_cast<Py_ssize_t>(policy->arms - 1));
     return nullptr;
   }
   const absl::Status status =
@@ -294,7 +305,9 @@ PyObject* Thetas(PyObject* self, PyObject*) {
     const std::span<const double> thetas = policy->thetas();
     if (thetas.empty()) Py_RETURN_NONE;
     const Count slots = policy->multi ? policy->arms : 1;
-    return py::array_t<double>({slots, static_cast<Count>(thetas.size()) / slots}, thetas.data()).release().ptr();
+    return py::array_t<double>({slots, static_cast<Count>(thetas.size()) / slots}, thetas.data())
+        .release()
+        .ptr();
   } catch (py::error_already_set& error) {
     error.restore();
     return nullptr;
@@ -375,16 +388,18 @@ PyMethodDef kMethods[] = {
     {"statement", Fast(&Statement), METH_NOARGS, "(): claims, notes, and why they are void"},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef kProperties[] = {{"learned", &LearnedRounds, nullptr, "rounds that it has learned from", nullptr},
-                             {"secret", &Secret, nullptr, "why the state must not leave the process", nullptr},
-                             {"name", &Name, nullptr, "the name that its tokens carry", nullptr},
-                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef kProperties[] = {
+    {"learned", &LearnedRounds, nullptr, "rounds that it has learned from", nullptr},
+    {"secret", &Secret, nullptr, "why the state must not leave the process", nullptr},
+    {"name", &Name, nullptr, "the name that its tokens carry", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyType_Slot kSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&Free)},
-                        {Py_tp_methods, kMethods},
-                        {Py_tp_getset, kProperties},
-                        {Py_tp_doc, const_cast<char*>("The C++ part of a policy. Use bandana.policies instead.")},
-                        {0, nullptr}};
+PyType_Slot kSlots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(&Free)},
+    {Py_tp_methods, kMethods},
+    {Py_tp_getset, kProperties},
+    {Py_tp_doc, const_cast<char*>("The C++ part of a policy. Use bandana.policies instead.")},
+    {0, nullptr}};
 
 PyType_Spec kSpec = {"bandana._bandana.Policy", sizeof(PolicyObject), 0,
                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, kSlots};
@@ -419,7 +434,8 @@ absl::StatusOr<Facts> FactsFrom(const Values& given, TimeModel time) {
   facts.rewards = {number("rewards.low", 0), number("rewards.high", 1)};
   if (!(facts.rewards.low < facts.rewards.high) || !std::isfinite(facts.rewards.low) ||
       !std::isfinite(facts.rewards.high)) {
-    return InvalidField(Part::kFacts, "rewards", fmt::format("({}, {})", facts.rewards.low, facts.rewards.high),
+    return InvalidField(Part::kFacts, "rewards",
+                        fmt::format("({}, {})", facts.rewards.low, facts.rewards.high),
                         "two finite numbers, of which the first is smaller");
   }
   facts.theta_norm = number("theta_norm", 1);
@@ -453,31 +469,34 @@ std::vector<Option> PrivacyOptionsOf(const Family& family) {
   std::vector<Option> options;
   for (const Option& option : PrivacyOptions()) {
     const auto& keys = family.privacy_keys;
-    if (option.key == "model" || std::find(keys.begin(), keys.end(), option.key) != keys.end()) options.push_back(option);
+    if (option.key == "model" || std::find(keys.begin(), keys.end(), option.key) != keys.end())
+      options.push_back(option);
   }
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<Policy>> Make(const std::string& algorithm, TimeModel time, const Values& options,
-                                             const Values& privacy, const Values& given, const PolicyDraws& draws,
+absl::StatusOr<std::unique_ptr<Policy>> Make(const std::string& algorithm, TimeModel time,
+                                             const Values& options, const Values& privacy,
+                                             const Values& given, const PolicyDraws& draws,
                                              const UserCharges& charges) {
   BANDANA_ASSIGN_OR_RETURN(const Facts facts, FactsFrom(given, time));
   BANDANA_ASSIGN_OR_RETURN(const Family* const family, Families().FindFamily(algorithm, time));
   const Privacy nothing{.none_because = "the program asked for model = none"};
   BANDANA_ASSIGN_OR_RETURN(const Resolved asked, Resolve(PrivacyOptionsOf(*family), nothing, privacy));
-  BANDANA_ASSIGN_OR_RETURN(Federation federation,
-                           Create(algorithm, time, options, std::any_cast<const Privacy&>(asked.params), facts));
+  BANDANA_ASSIGN_OR_RETURN(Federation federation, Create(algorithm, time, options,
+                                                         std::any_cast<const Privacy&>(asked.params), facts));
   return MakePolicy(std::move(federation), facts, draws, charges);
 }
 
-py::object MakePolicyObject(const std::string& algorithm, int time, const py::dict& options, const py::dict& privacy,
-                            const py::dict& facts, std::optional<std::uint64_t> seed,
+py::object MakePolicyObject(const std::string& algorithm, int time, const py::dict& options,
+                            const py::dict& privacy, const py::dict& facts, std::optional<std::uint64_t> seed,
                             std::optional<std::pair<double, double>> budget, const std::string& ledger,
                             const std::string& name) {
   UserCharges charges{.budget = {}, .ledger = ledger};
   if (budget.has_value()) charges.budget = DpGuarantee{budget->first, budget->second};
-  std::unique_ptr<Policy> policy = ValueOrRaise(Make(algorithm, static_cast<TimeModel>(time), ValuesFrom(options),
-                                                     ValuesFrom(privacy), ValuesFrom(facts), {seed}, charges));
+  std::unique_ptr<Policy> policy =
+      ValueOrRaise(Make(algorithm, static_cast<TimeModel>(time), ValuesFrom(options), ValuesFrom(privacy),
+                        ValuesFrom(facts), {seed}, charges));
   policy->name = name;
   PyObject* object = policy_type->tp_alloc(policy_type, 0);
   if (object == nullptr) throw py::error_already_set();
@@ -523,8 +542,8 @@ py::dict PolicyCard(const std::string& algorithm, int time) {
 }
 
 // The files of docs/saving.md.
-void SaveFile(const std::string& path, const std::string& algorithm, const std::map<std::string, std::string>& parameters,
-              const py::bytes& state) {
+void SaveFile(const std::string& path, const std::string& algorithm,
+              const std::map<std::string, std::string>& parameters, const py::bytes& state) {
   const auto bytes = static_cast<std::string>(state);
   Raise(WritePolicy(path, {.algorithm = algorithm, .role = "policy", .parameters = parameters}, bytes));
 }
@@ -541,10 +560,12 @@ void BindPolicies(py::module_& m) {
   policy_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kSpec));
   if (policy_type == nullptr) throw py::error_already_set();
   m.add_object("Policy", reinterpret_cast<PyObject*>(policy_type));
-  m.def("make_policy", &MakePolicyObject, py::arg("algorithm"), py::arg("time"), py::arg("options"), py::arg("privacy"),
-        py::arg("facts"), py::arg("seed"), py::arg("budget"), py::arg("ledger"), py::arg("name"));
+  m.def("make_policy", &MakePolicyObject, py::arg("algorithm"), py::arg("time"), py::arg("options"),
+        py::arg("privacy"), py::arg("facts"), py::arg("seed"), py::arg("budget"), py::arg("ledger"),
+        py::arg("name"));
   m.def("policy_card", &PolicyCard, py::arg("algorithm"), py::arg("time"));
-  m.def("save_policy", &SaveFile, py::arg("path"), py::arg("algorithm"), py::arg("parameters"), py::arg("state"));
+  m.def("save_policy", &SaveFile, py::arg("path"), py::arg("algorithm"), py::arg("parameters"),
+        py::arg("state"));
   m.def("load_policy", &LoadFile, py::arg("path"), py::arg("algorithm"), py::arg("parameters"));
 }
 

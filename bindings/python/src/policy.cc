@@ -33,10 +33,10 @@ Count Policy::Issue() {
 
 absl::Status Policy::Redeem(Count token) {
   if (open_.erase(token) > 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      token >= 0 && token < issued_
-          ? "this token has had its reward: a token serves once"
-          : "this policy has not issued this token; give it to the policy that has, or to one loaded from its file");
+  return absl::FailedPreconditionError(token >= 0 && token < issued_
+                                           ? "this token has had its reward: a token serves once"
+                                           : "this policy has not issued this token; give it to the policy "
+                                             "that has, or to one loaded from its file");
 }
 
 struct Policy::DriverState {
@@ -72,19 +72,20 @@ absl::StatusOr<std::vector<std::string>> Policy::RestoreWith(std::string_view sa
   return std::move(state.roles);
 }
 
-absl::StatusOr<std::unique_ptr<Policy>> MakePolicy(Federation made, const Facts& facts, const PolicyDraws& draws,
-                                                   const UserCharges& charges) {
+absl::StatusOr<std::unique_ptr<Policy>> MakePolicy(Federation made, const Facts& facts,
+                                                   const PolicyDraws& draws, const UserCharges& charges) {
   const auto shared = std::make_shared<const Federation>(std::move(made));
   const Federation& federation = *shared;
   const bool users = federation.time() == TimeModel::kUser;
   if (!users && (charges.budget.has_value() || !charges.ledger.empty())) {
-    return InvalidOption("ledger", charges.ledger, "none with this policy: its unit is a record, and its budget is for "
-                                                   "the whole horizon");
+    return InvalidOption("ledger", charges.ledger,
+                         "none with this policy: its unit is a record, and its budget is for "
+                         "the whole horizon");
   }
-  absl::StatusOr<std::unique_ptr<Policy>> policy =
-      users                                          ? MakeUserPolicy(federation, facts, draws, charges)
-      : federation.time() == TimeModel::kRound ? MakeRoundPolicy(federation, facts, draws)
-                                               : MakeArmPolicy(federation, facts, draws);
+  absl::StatusOr<std::unique_ptr<Policy>> policy = users ? MakeUserPolicy(federation, facts, draws, charges)
+                                                   : federation.time() == TimeModel::kRound
+                                                       ? MakeRoundPolicy(federation, facts, draws)
+                                                       : MakeArmPolicy(federation, facts, draws);
   if (!policy.ok()) return policy.status();
   (*policy)->assembled = shared;
   (*policy)->multi = facts.multi;

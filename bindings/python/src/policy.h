@@ -18,13 +18,13 @@
 #include "bandana/privacy/ledger/ledger.h"
 #include "bandana/privacy/odometer.h"
 
-/// Policies for a program of one's own: the roles of one agent, or of a user and the server, with the program in the
-/// place of the simulator. This is a driver (as src/bandana/sim and src/bandana/service are): it makes the noise, and
-/// it hands people's data to the roles.
+/// Policies for a program of one's own: the roles of one agent, or of a user and the server, with the program
+/// in the place of the simulator. This is a driver (as src/bandana/sim and src/bandana/service are): it makes
+/// the noise, and it hands people's data to the roles.
 namespace bandana::python {
 
-/// How a policy draws. Without a seed it uses the operating system's entropy. With one it draws what the lab's
-/// simulator draws with this seed in replicate 0.
+/// How a policy draws. Without a seed it uses the operating system's entropy. With one it draws what the
+/// lab's simulator draws with this seed in replicate 0.
 struct PolicyDraws {
   std::optional<std::uint64_t> seed;
 };
@@ -41,19 +41,21 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
-  /// Returns the arm to play. `contexts` are K x d numbers, or d numbers with one theta for each arm; they are null for
-  /// policies without contexts.
+  /// Returns the arm to play. `contexts` are K x d numbers, or d numbers with one theta for each arm; they
+  /// are null for policies without contexts.
   virtual absl::StatusOr<ArmId> Select(const double* contexts) = 0;
 
-  /// Learns what came of an arm. `context` is that of the arm. Returns whether the policy has learned: in a warm-up,
-  /// whose arms are played in a public order, it learns nothing from another arm.
+  /// Learns what came of an arm. `context` is that of the arm. Returns whether the policy has learned: in a
+  /// warm-up, whose arms are played in a public order, it learns nothing from another arm.
   virtual absl::StatusOr<bool> Update(const double* context, ArmId arm, double reward,
                                       std::optional<NodeId> user) = 0;
 
-  /// Does Select for each of `rounds` rounds; with `exploit` it chooses the best arms by the model of this moment.
+  /// Does Select for each of `rounds` rounds; with `exploit` it chooses the best arms by the model of this
+  /// moment.
   virtual absl::Status SelectMany(const double* contexts, Count rounds, bool exploit, std::int64_t* arms) = 0;
 
-  /// Does Update for each of `rounds` rounds, in their order. `contexts` are those of all arms in every round.
+  /// Does Update for each of `rounds` rounds, in their order. `contexts` are those of all arms in every
+  /// round.
   virtual absl::Status UpdateMany(const double* contexts, Count rounds, const std::int64_t* arms,
                                   const double* rewards) = 0;
 
@@ -79,11 +81,12 @@ class Policy {
   /// How many numbers a round's contexts are.
   Count context_size() const { return (multi ? 1 : arms) * dimension; }
 
-  /// Tokens: a reward that comes late is for the token that Issue returned. Redeem fails if the token has been served.
+  /// Tokens: a reward that comes late is for the token that Issue returned. Redeem fails if the token has
+  /// been served.
   Count Issue();
   absl::Status Redeem(Count token);
   void Reopen(Count token) { open_.insert(token); }
-  std::string name;  ///< a random name that tokens carry, so that another policy refuses them
+  std::string name;   ///< a random name that tokens carry, so that another policy refuses them
   bool busy = false;  ///< while a batch runs without the interpreter's lock
 
  protected:
@@ -98,7 +101,7 @@ class Policy {
 };
 
 /// Makes the policy of a federation: of users, of one agent that plays rounds, or of one that pulls arms.
-absl::StatusOr<std::unique_ptr<Policy>> MakePolicy(Federation federation, const Facts& facts, const PolicyDraws& draws,
-                                                   const UserCharges& charges);
+absl::StatusOr<std::unique_ptr<Policy>> MakePolicy(Federation federation, const Facts& facts,
+                                                   const PolicyDraws& draws, const UserCharges& charges);
 
 }  // namespace bandana::python

@@ -11,8 +11,8 @@
 
 namespace bandana::python {
 
-/// Returns a number that is another one in each process of a family: after a fork, parent and child would otherwise
-/// draw the same noise.
+/// Returns a number that is another one in each process of a family: after a fork, parent and child would
+/// otherwise draw the same noise.
 std::uint64_t ProcessNumber();
 
 /// The generators of one policy: the operating system's entropy, or the lab's streams by their keys.

@@ -153,9 +153,9 @@ class PythonServer final : public Node {
 };
 
 Note RemarkOf(const std::string& name) {
-  return {Note::Weight::kRemark,
-          fmt::format("The algorithm {} is a class in Python. It sees released values alone; its mechanisms are Bandana's.",
-                      name)};
+  return {Note::Weight::kRemark, fmt::format("The algorithm {} is a class in Python. It sees released values "
+                                             "alone; its mechanisms are Bandana's.",
+                                             name)};
 }
 
 using MakeAdapter = std::function<absl::StatusOr<Shared>(const Facts&)>;
@@ -175,7 +175,8 @@ struct PythonCoin {
   CoinGen* coin = nullptr;
 };
 
-/// A UserAlgorithm: the library chooses by thetas(), makes the question and draws; Python learns from messages.
+/// A UserAlgorithm: the library chooses by thetas(), makes the question and draws; Python learns from
+/// messages.
 class PythonLearner final : public UserLearner {
  public:
   struct Mechanism {
@@ -231,7 +232,9 @@ class PythonLearner final : public UserLearner {
     auto& device = static_cast<Device&>(any);
     if (mechanism_->gradient.has_value()) {
       const double* theta = thetas_.data() + (facts_.multi ? arm * facts_.dimension : 0);
-      const auto predict = [&](std::span<const double> x) { return facts_.mean(Dot(x.data(), theta, facts_.dimension)); };
+      const auto predict = [&](std::span<const double> x) {
+        return facts_.mean(Dot(x.data(), theta, facts_.dimension));
+      };
       const GradientQuestion question{record, predict};
       BANDANA_RETURN_IF_ERROR(Release::FromUser(user, *mechanism_->gradient, question, device.sent));
       return 1;
@@ -264,8 +267,9 @@ class PythonLearner final : public UserLearner {
   bool looks_at_contexts() const override { return chooses_; }
   Count RealsSent(Count users) const override {
     const Count slots = facts_.multi ? facts_.arms : 1;
-    const Count each = mechanism_->gradient.has_value() ? facts_.dimension
-                                                        : static_cast<Count>(mechanism_->regression->slot_size());
+    const Count each = mechanism_->gradient.has_value()
+                           ? facts_.dimension
+                           : static_cast<Count>(mechanism_->regression->slot_size());
     return users * slots * each;
   }
   std::span<const double> thetas() const override { return thetas_; }
@@ -298,7 +302,8 @@ class PythonLearner final : public UserLearner {
   mutable absl::Status failed_;  // Choose cannot return it
 };
 
-absl::StatusOr<PythonLearner::Mechanism> MakeMechanism(bool gradient, const Privacy& privacy, const Facts& facts) {
+absl::StatusOr<PythonLearner::Mechanism> MakeMechanism(bool gradient, const Privacy& privacy,
+                                                       const Facts& facts) {
   PythonLearner::Mechanism mechanism;
   mechanism.centre = facts.mean(0);
   const Count slots = facts.multi ? facts.arms : 1;
@@ -315,9 +320,9 @@ absl::StatusOr<PythonLearner::Mechanism> MakeMechanism(bool gradient, const Priv
                                      .means = facts.mean.Range(facts.theta_norm * facts.context_norm),
                                      .out_of_range = privacy.out_of_range,
                                      .lift = true};
-    BANDANA_ASSIGN_OR_RETURN(mechanism.gradient, privacy.is_private()
-                                                     ? LocalGradient::Create(params)
-                                                     : LocalGradient::CreateBare(params.space(), NoPrivacy()));
+    BANDANA_ASSIGN_OR_RETURN(mechanism.gradient,
+                             privacy.is_private() ? LocalGradient::Create(params)
+                                                  : LocalGradient::CreateBare(params.space(), NoPrivacy()));
     return mechanism;
   }
   const double bound = std::max(facts.rewards.high - mechanism.centre, mechanism.centre - facts.rewards.low);
@@ -333,9 +338,9 @@ absl::StatusOr<PythonLearner::Mechanism> MakeMechanism(bool gradient, const Priv
                                      .side_bounds = {bound},
                                      .side_weights = {paper ? 1 : facts.context_norm / bound},
                                      .out_of_range = privacy.out_of_range};
-  BANDANA_ASSIGN_OR_RETURN(mechanism.regression, privacy.is_private()
-                                                     ? LocalRegression::Create(params)
-                                                     : LocalRegression::CreateBare(params.space(), NoPrivacy()));
+  BANDANA_ASSIGN_OR_RETURN(mechanism.regression,
+                           privacy.is_private() ? LocalRegression::Create(params)
+                                                : LocalRegression::CreateBare(params.space(), NoPrivacy()));
   return mechanism;
 }
 
@@ -363,9 +368,10 @@ absl::StatusOr<Federation> CreateUsers(const MakeAdapter& make, const Privacy& p
   }
   federation.notes = facts.notes;
   if (chooses) {
-    federation.notes.push_back({Note::Weight::kNarrowsClaim,
-                                "Its `choose` sees every user's contexts, and nothing keeps it from storing them.",
-                                "the author's `choose` keeps nothing of what it sees"});
+    federation.notes.push_back(
+        {Note::Weight::kNarrowsClaim,
+         "Its `choose` sees every user's contexts, and nothing keeps it from storing them.",
+         "the author's `choose` keeps nothing of what it sees"});
   }
   federation.claims = Narrowed(std::move(federation.claims), federation.notes);
   federation.roles = UserRoles{[make, facts, mechanism, chooses]() -> std::unique_ptr<UserLearner> {
@@ -392,8 +398,8 @@ Family LikeOneThatShips(const std::string& model, TimeModel time) {
 
 }  // namespace
 
-void AddPythonFamily(const std::string& name, int number, const std::string& like, const std::string& sentence,
-                     const py::list& cards, py::object make) {
+void AddPythonFamily(const std::string& name, int number, const std::string& like,
+                     const std::string& sentence, const py::list& cards, py::object make) {
   const auto time = static_cast<TimeModel>(number);
   Family family = LikeOneThatShips(like, time);
   family.name = name;
@@ -404,9 +410,10 @@ void AddPythonFamily(const std::string& name, int number, const std::string& lik
   family.options = OptionsFrom("algorithm", cards, defaults);
   family.defaults = defaults;
   family.create = [name, time, shared = Share(std::move(make))](
-                      const std::any& params, const Privacy& privacy, const Facts& facts) -> absl::StatusOr<Federation> {
-    const MakeAdapter adapter = [shared, values = std::any_cast<const Values&>(params)](
-                                    const Facts& of) -> absl::StatusOr<Shared> {
+                      const std::any& params, const Privacy& privacy,
+                      const Facts& facts) -> absl::StatusOr<Federation> {
+    const MakeAdapter adapter =
+        [shared, values = std::any_cast<const Values&>(params)](const Facts& of) -> absl::StatusOr<Shared> {
       const py::gil_scoped_acquire lock;
       try {
         py::dict given;
@@ -416,8 +423,9 @@ void AddPythonFamily(const std::string& name, int number, const std::string& lik
         return KeepFailure(error);
       }
     };
-    BANDANA_ASSIGN_OR_RETURN(Federation federation, time == TimeModel::kSlot ? CreateSlots(adapter, privacy, facts)
-                                                                             : CreateUsers(adapter, privacy, facts));
+    BANDANA_ASSIGN_OR_RETURN(Federation federation, time == TimeModel::kSlot
+                                                        ? CreateSlots(adapter, privacy, facts)
+                                                        : CreateUsers(adapter, privacy, facts));
     federation.notes.push_back(RemarkOf(name));
     return federation;
   };

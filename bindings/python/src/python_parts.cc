@@ -49,14 +49,17 @@ Option OptionFrom(const std::string& table, const py::dict& card) {
     };
   } else if (kind == "float") {
     option.check = [=, accepted = option.accepted](const Value& value) {
-      const auto inside = [=](double number) { return number >= low && number <= high && std::isfinite(number); };
+      const auto inside = [=](double number) {
+        return number >= low && number <= high && std::isfinite(number);
+      };
       return internal::CheckNumber(key, value, inside, {}, accepted);
     };
   } else {
     for (const py::handle word : card["words"]) option.words.push_back({word.cast<std::string>(), ""});
     option.kind = option.words.empty() ? Option::Kind::kText : Option::Kind::kChoice;
     option.check = [key, words = option.words, accepted = option.accepted](const Value& value) {
-      return words.empty() ? internal::CheckText(key, value, accepted) : internal::CheckWord(key, value, words, accepted);
+      return words.empty() ? internal::CheckText(key, value, accepted)
+                           : internal::CheckWord(key, value, words, accepted);
     };
   }
   option.set = [key](std::any& params, const Value& value) { std::any_cast<Values&>(params)[key] = value; };
@@ -108,7 +111,10 @@ std::vector<Option> OptionsFrom(const std::string& table, const py::list& cards,
 Facts FactsFrom(const py::dict& given) {
   const auto number = [&](const char* key) { return given[key].cast<double>(); };
   const auto count = [&](const char* key) { return given[key].cast<Count>(); };
-  Facts facts{.horizon = count("horizon"), .people = count("people"), .arms = count("arms"), .dimension = count("dimension")};
+  Facts facts{.horizon = count("horizon"),
+              .people = count("people"),
+              .arms = count("arms"),
+              .dimension = count("dimension")};
   facts.rewards = {number("low"), number("high")};
   facts.reward_proxy = number("reward_proxy");
   facts.context_norm = number("context_norm");
@@ -122,15 +128,16 @@ Facts FactsFrom(const py::dict& given) {
                      : link == "probit"  ? Link::kProbit
                      : link == "poisson" ? Link::kPoisson
                                          : Link::kIdentity;
-  facts.mean = ValueOrRaise(
-      MeanFunction::Create(which, which == Link::kPoisson ? static_cast<Count>(facts.rewards.high) : Count{0}));
+  facts.mean = ValueOrRaise(MeanFunction::Create(
+      which, which == Link::kPoisson ? static_cast<Count>(facts.rewards.high) : Count{0}));
   const auto law = given["reward"].cast<std::string>();
   facts.reward = {.kind = law == "bernoulli"    ? RewardKind::kBernoulli
                           : law == "rademacher" ? RewardKind::kRademacher
                           : law == "uniform"    ? RewardKind::kUniform
                                                 : RewardKind::kGaussian,
                   .sd = facts.reward_proxy};
-  if (law == "bounded") facts.reward_bound = std::max(std::abs(facts.rewards.low), std::abs(facts.rewards.high));
+  if (law == "bounded")
+    facts.reward_bound = std::max(std::abs(facts.rewards.low), std::abs(facts.rewards.high));
   if (!given["actions"].is_none()) {
     const auto rows = given["actions"].cast<std::vector<std::vector<double>>>();
     auto actions = std::make_shared<ActionMatrix>(rows.size(), rows.at(0).size());

@@ -10,8 +10,9 @@
 #include "bandana/bandit/world.h"
 #include "bandana/core/options.h"
 
-/// Worlds and algorithms that are Python classes, as entries of the registry. C++ calls them with the interpreter's lock.
-/// bandana/_python_parts.py has the other side: it makes the objects, and checks what they return.
+/// Worlds and algorithms that are Python classes, as entries of the registry. C++ calls them with the
+/// interpreter's lock. bandana/_python_parts.py has the other side: it makes the objects, and checks what
+/// they return.
 namespace bandana::python {
 
 namespace py = pybind11;
@@ -20,7 +21,8 @@ namespace py = pybind11;
 using Shared = std::shared_ptr<py::object>;
 Shared Share(py::object object);
 
-/// Keeps the exception that Python has just raised, and returns a status with its text. The lock must be held.
+/// Keeps the exception that Python has just raised, and returns a status with its text. The lock must be
+/// held.
 absl::Status KeepFailure(py::error_already_set& error);
 
 /// Returns the status of the exception that was kept, if there is one.
@@ -29,7 +31,8 @@ absl::Status PythonFailure();
 /// Raises the exception that was kept, if there is one, and forgets it. The lock must be held.
 void RaiseFailure();
 
-/// Returns options of table `table` from the cards of a class's fields. Their parameters are a Values in the std::any.
+/// Returns options of table `table` from the cards of a class's fields. Their parameters are a Values in the
+/// std::any.
 std::vector<Option> OptionsFrom(const std::string& table, const py::list& cards, Values& defaults);
 
 /// Returns the facts of a dict.

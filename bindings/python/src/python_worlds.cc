@@ -17,7 +17,8 @@ namespace {
 
 constexpr char kOrigin[] = "Python";
 
-/// A block of rounds that a class has drawn, checked by bandana/_python_parts.py. The arrays are C-ordered float64.
+/// A block of rounds that a class has drawn, checked by bandana/_python_parts.py. The arrays are C-ordered
+/// float64.
 class DrawnBlock {
  public:
   // Asks `adapter.block(agent, first, rounds)`.
@@ -112,13 +113,15 @@ class PythonRounds final : public RoundWorld {
       // After an exception rounds are empty; the run's caller asks for the exception.
       if (agent.ok && !agent.drawn.Has(round)) {
         const Count first = (round - 1) / block_ * block_ + 1;
-        agent.ok = agent.drawn.Draw(adapter_, node.value, first, std::min(block_, facts_.horizon - first + 1)).ok();
+        agent.ok =
+            agent.drawn.Draw(adapter_, node.value, first, std::min(block_, facts_.horizon - first + 1)).ok();
       }
       if (!agent.ok) return;
       const double* contexts = agent.drawn.contexts(round, facts_.arms * facts_.dimension);
       double* entries = block.entries(at);
       for (Count a = 0; a < facts_.arms; ++a) {
-        for (Count j = 0; j < facts_.dimension; ++j) entries[j * block.stride() + a] = contexts[a * facts_.dimension + j];
+        for (Count j = 0; j < facts_.dimension; ++j)
+          entries[j * block.stride() + a] = contexts[a * facts_.dimension + j];
       }
       if (const double* means = agent.drawn.means(round, facts_.arms); means != nullptr) {
         std::copy_n(means, facts_.arms, block.means_of(at));
@@ -151,7 +154,8 @@ class PythonSlots final : public SlotWorld {
 
   const Facts& facts() const override { return facts_; }
 
-  absl::Status Answer(NodeId who, Epoch epoch, std::span<const Pull> pulls, std::span<RewardSum> rewards) override {
+  absl::Status Answer(NodeId who, Epoch epoch, std::span<const Pull> pulls,
+                      std::span<RewardSum> rewards) override {
     const py::gil_scoped_acquire lock;
     try {
       std::vector<std::int64_t> arms;
@@ -160,7 +164,8 @@ class PythonSlots final : public SlotWorld {
         arms.push_back(pull.arm);
         counts.push_back(pull.count);
       }
-      const auto sums = adapter_->attr("answer")(who.value, epoch, asked_[who.value]++, arms, counts).cast<std::vector<double>>();
+      const auto sums = adapter_->attr("answer")(who.value, epoch, asked_[who.value]++, arms, counts)
+                            .cast<std::vector<double>>();
       for (std::size_t i = 0; i < pulls.size(); ++i) rewards[i] = {pulls[i].count, sums.at(i)};
       return absl::OkStatus();
     } catch (py::error_already_set& error) {
@@ -190,11 +195,14 @@ absl::StatusOr<std::unique_ptr<World>> MakeWorldOf(const Shared& make, TimeModel
                                                    const WorldDraw& draw) {
   const py::gil_scoped_acquire lock;
   try {
-    py::object adapter = (*make)(ToDict(values), draw.horizon, draw.seed, draw.replicate, static_cast<int>(time));
+    py::object adapter =
+        (*make)(ToDict(values), draw.horizon, draw.seed, draw.replicate, static_cast<int>(time));
     Facts facts = FactsFrom(adapter.attr("facts").cast<py::dict>());
     const auto block = adapter.attr("block_size").cast<Count>();
-    if (time == TimeModel::kUser) return std::make_unique<PythonUsers>(Share(adapter), std::move(facts), block);
-    if (time == TimeModel::kRound) return std::make_unique<PythonRounds>(Share(adapter), std::move(facts), block);
+    if (time == TimeModel::kUser)
+      return std::make_unique<PythonUsers>(Share(adapter), std::move(facts), block);
+    if (time == TimeModel::kRound)
+      return std::make_unique<PythonRounds>(Share(adapter), std::move(facts), block);
     auto gaps = adapter.attr("gaps").cast<std::vector<double>>();
     if (!gaps.empty()) {
       double least = 0;
@@ -244,12 +252,13 @@ void AddPythonWorld(const std::string& name, int number, const std::string& sent
 }
 
 void BindPythonParts(py::module_& m) {
-  m.def("add_world", &AddPythonWorld, py::arg("name"), py::arg("time"), py::arg("sentence"), py::arg("options"),
-        py::arg("make"));
-  m.def("add_family", &AddPythonFamily, py::arg("name"), py::arg("time"), py::arg("like"), py::arg("sentence"),
+  m.def("add_world", &AddPythonWorld, py::arg("name"), py::arg("time"), py::arg("sentence"),
         py::arg("options"), py::arg("make"));
+  m.def("add_family", &AddPythonFamily, py::arg("name"), py::arg("time"), py::arg("like"),
+        py::arg("sentence"), py::arg("options"), py::arg("make"));
   m.def("raise_failure", &RaiseFailure);
-  m.def("load_plugin", [](const std::string& path) { Raise(LoadPlugin(path)); }, py::arg("path"));
+  m.def(
+      "load_plugin", [](const std::string& path) { Raise(LoadPlugin(path)); }, py::arg("path"));
 }
 
 }  // namespace bandana::python

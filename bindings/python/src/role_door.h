@@ -55,7 +55,8 @@ class RoleDoor final : public Context {
 
 /// Why the state of a silo's policy is not public.
 inline constexpr char kSilosState[] =
-    "the policy holds raw sums of people's data, which nobody but the silo may have; save(path) writes them into a file "
+    "the policy holds raw sums of people's data, which nobody but the silo may have; save(path) writes them "
+    "into a file "
     "that only its owner can read";
 
 }  // namespace bandana::python

@@ -17,7 +17,8 @@ constexpr NodeId kAgent{1};
 /// One agent that meets a decision set in every round, with its controller.
 class RoundPolicy final : public Policy {
  public:
-  RoundPolicy(const Federation& federation, const RoundRoles& roles, const Facts& facts, const PolicyDraws& draws)
+  RoundPolicy(const Federation& federation, const RoundRoles& roles, const Facts& facts,
+              const PolicyDraws& draws)
       : agent_(roles.agent(kAgent)),
         controller_(roles.controller(kAgent)),
         outside_(draws, roles.budget ? roles.budget(kAgent) : federation.budget),
@@ -44,7 +45,8 @@ class RoundPolicy final : public Policy {
       return InvalidField(Part::kFacts, "horizon", static_cast<double>(horizon_),
                           "at least as many rounds as the policy is to learn from");
     }
-    // The agent is offered this arm alone, so that it records the arm that was played, whenever the reward comes.
+    // The agent is offered this arm alone, so that it records the arm that was played, whenever the reward
+    // comes.
     Fill(context, one_);
     agent_->Act(agent_door_, round, Raw(one_.set(0)));
     BANDANA_RETURN_IF_ERROR(agent_->Observe(agent_door_, round, Raw<double>(reward)));
@@ -66,14 +68,16 @@ class RoundPolicy final : public Policy {
                           const double* rewards) override {
     for (Count i = 0; i < rounds; ++i) {
       const double* context = contexts + i * context_size() + played[i] * dimension;
-      BANDANA_RETURN_IF_ERROR(Update(context, static_cast<ArmId>(played[i]), rewards[i], std::nullopt).status());
+      BANDANA_RETURN_IF_ERROR(
+          Update(context, static_cast<ArmId>(played[i]), rewards[i], std::nullopt).status());
     }
     return absl::OkStatus();
   }
 
   absl::Status Scores(const double*, Count, double*) override {
     return absl::UnimplementedError(
-        "this policy has no scores of its own to show: it chooses by upper confidence bounds; use select() or predict()");
+        "this policy has no scores of its own to show: it chooses by upper confidence bounds; use select() "
+        "or predict()");
   }
 
   std::string Save() override { return SaveWith({agent_->Save(), controller_->Save()}); }
@@ -125,7 +129,8 @@ absl::StatusOr<std::unique_ptr<Policy>> MakeRoundPolicy(const Federation& federa
                                                         const PolicyDraws& draws) {
   const auto& roles = std::get<RoundRoles>(federation.roles);
   if (!roles.controller || roles.shuffler || federation.topology.clients() != 1) {
-    return absl::UnimplementedError("only an agent that plays alone is a policy; use bandana.run for a federation");
+    return absl::UnimplementedError(
+        "only an agent that plays alone is a policy; use bandana.run for a federation");
   }
   auto policy = std::make_unique<RoundPolicy>(federation, roles, facts, draws);
   BANDANA_RETURN_IF_ERROR(policy->Start());

@@ -24,7 +24,10 @@ namespace {
 class ArrayView final : public UserView {
  public:
   ArrayView(const Facts& facts)
-      : arms_(facts.arms), dimension_(facts.dimension), multi_(facts.multi), contexts_(multi_ ? 1 : arms_, dimension_) {}
+      : arms_(facts.arms),
+        dimension_(facts.dimension),
+        multi_(facts.multi),
+        contexts_(multi_ ? 1 : arms_, dimension_) {}
 
   void Point(const double* data) {
     data_ = data;
@@ -76,7 +79,8 @@ class UserDoor final : public UserContext {
  private:
   friend class bandana::Release;
 
-  absl::Status ReleaseOnce(const DpGuarantee&, Count, LocalMessage&, absl::FunctionRef<void(NoiseGen&)> draw) override {
+  absl::Status ReleaseOnce(const DpGuarantee&, Count, LocalMessage&,
+                           absl::FunctionRef<void(NoiseGen&)> draw) override {
     // The simulator's key of this user.
     bits_->WithNoise(kServerNode, static_cast<Epoch>(before_ + 1), [&](NoiseGen& noise) { draw(noise); });
     return absl::OkStatus();
@@ -96,15 +100,15 @@ class Accounts {
       return InvalidOption("ledger", charges.ledger, "none for a policy that protects nobody");
     }
     const DpGuarantee& budget = accounts.budget_;
-    BANDANA_ASSIGN_OR_RETURN(
-        accounts.ledger_,
-        Ledger::Open(charges.ledger,
-                     {.deployment = "bandana.policies",
-                      .configuration = Sha256(fmt::format("{} {}", federation.budget.epsilon, federation.budget.delta)),
-                      .claims = federation.claims,
-                      .void_reason = federation.void_reason(),
-                      .limits = {.per_unit = {budget.epsilon, budget.delta}}},
-                     Ledger::Durability::kGrouped));
+    BANDANA_ASSIGN_OR_RETURN(accounts.ledger_,
+                             Ledger::Open(charges.ledger,
+                                          {.deployment = "bandana.policies",
+                                           .configuration = Sha256(fmt::format(
+                                               "{} {}", federation.budget.epsilon, federation.budget.delta)),
+                                           .claims = federation.claims,
+                                           .void_reason = federation.void_reason(),
+                                           .limits = {.per_unit = {budget.epsilon, budget.delta}}},
+                                          Ledger::Durability::kGrouped));
     accounts.next_ = static_cast<Epoch>(accounts.ledger_->head().seq);
     return accounts;
   }
@@ -117,7 +121,8 @@ class Accounts {
     // Every message is a release of its own. Nobody asks for it again, so it is not kept.
     const ReleaseKey key{user, ++next_, "message"};
     const Ledger::Cost cost{cost_, {cost_.epsilon, cost_.delta}};
-    BANDANA_RETURN_IF_ERROR(ledger_->Once(key, cost, {user}, []() -> absl::StatusOr<Report> { return Report(); }).status());
+    BANDANA_RETURN_IF_ERROR(
+        ledger_->Once(key, cost, {user}, []() -> absl::StatusOr<Report> { return Report(); }).status());
     return ledger_->Commit();
   }
 
@@ -135,8 +140,8 @@ class Accounts {
 template <class L>
 class UserPolicyOf final : public Policy {
  public:
-  UserPolicyOf(std::unique_ptr<UserLearner> owned, L& learner, const Federation& federation, const Facts& facts,
-               const PolicyDraws& draws, Accounts accounts)
+  UserPolicyOf(std::unique_ptr<UserLearner> owned, L& learner, const Federation& federation,
+               const Facts& facts, const PolicyDraws& draws, Accounts accounts)
       : owned_(std::move(owned)),
         learner_(learner),
         device_(learner.MakeDevice()),
@@ -151,7 +156,8 @@ class UserPolicyOf final : public Policy {
     return Choose();
   }
 
-  absl::StatusOr<bool> Update(const double* context, ArmId arm, double reward, std::optional<NodeId> user) override {
+  absl::StatusOr<bool> Update(const double* context, ArmId arm, double reward,
+                              std::optional<NodeId> user) override {
     return Learn({context, static_cast<std::size_t>(dimension)}, arm, reward, user);
   }
 
@@ -213,8 +219,8 @@ class UserPolicyOf final : public Policy {
                           [&](CoinGen& coin) { return learner_.Choose(view_, coin, device()); });
   }
 
-  // In the warm-up the arm is public, because the round alone determines it; a message about another arm would tell
-  // more than the claim allows.
+  // In the warm-up the arm is public, because the round alone determines it; a message about another arm
+  // would tell more than the claim allows.
   bool OutOfTurn(ArmId arm) const {
     if constexpr (requires { learner_.policy().public_arm(); }) {
       const std::optional<ArmId> due = learner_.policy().public_arm();
@@ -224,14 +230,16 @@ class UserPolicyOf final : public Policy {
     }
   }
 
-  absl::StatusOr<bool> Learn(std::span<const double> context, ArmId arm, double reward, std::optional<NodeId> user) {
+  absl::StatusOr<bool> Learn(std::span<const double> context, ArmId arm, double reward,
+                             std::optional<NodeId> user) {
     if (learned_ >= horizon_) [[unlikely]]
       return InvalidField(Part::kFacts, "horizon", static_cast<double>(horizon_),
                           "at least as many rounds as the policy is to learn from");
     if (OutOfTurn(arm)) return false;
     if (user.has_value() && protects_) BANDANA_RETURN_IF_ERROR(accounts_.Charge(*user));
     if (!user.has_value() && accounts_.has_ledger()) [[unlikely]]
-      return InvalidInput({.message = "missing: the policy has a ledger", .key = "user", .accepted = "the user's number"});
+      return InvalidInput(
+          {.message = "missing: the policy has a ledger", .key = "user", .accepted = "the user's number"});
     UserDoor door(bits_, learned_);
     const Raw record(LocalRecord{context, reward, arm});
     BANDANA_ASSIGN_OR_RETURN(const Count users, learner_.Report(door, arm, record, device()));

@@ -23,8 +23,9 @@ double Number(py::handle object) {
 }
 
 bool IsNumber(py::handle object) {
-  return PyFloat_Check(object.ptr()) || (PyNumber_Check(object.ptr()) != 0 && !PyUnicode_Check(object.ptr()) &&
-                                         py::hasattr(object, "__float__") && !py::hasattr(object, "__len__"));
+  return PyFloat_Check(object.ptr()) ||
+         (PyNumber_Check(object.ptr()) != 0 && !PyUnicode_Check(object.ptr()) &&
+          py::hasattr(object, "__float__") && !py::hasattr(object, "__len__"));
 }
 
 }  // namespace
@@ -42,7 +43,8 @@ Value ValueFrom(const std::string& key, py::handle object) {
     bool all_whole = true;
     for (const py::handle each : object) {
       if (!IsWhole(each) && !IsNumber(each)) {
-        throw py::type_error(fmt::format("{}: a list that has a {}, not only numbers", key, Py_TYPE(each.ptr())->tp_name));
+        throw py::type_error(
+            fmt::format("{}: a list that has a {}, not only numbers", key, Py_TYPE(each.ptr())->tp_name));
       }
       all_whole = all_whole && IsWhole(each);
       if (all_whole) wholes.push_back(Whole(each));
@@ -51,8 +53,8 @@ Value ValueFrom(const std::string& key, py::handle object) {
     if (all_whole && !wholes.empty()) return wholes;
     return numbers;
   }
-  throw py::type_error(
-      fmt::format("{}: a {}, not a bool, a number, a text or a list of numbers", key, Py_TYPE(object.ptr())->tp_name));
+  throw py::type_error(fmt::format("{}: a {}, not a bool, a number, a text or a list of numbers", key,
+                                   Py_TYPE(object.ptr())->tp_name));
 }
 
 Values ValuesFrom(const py::dict& entries) {

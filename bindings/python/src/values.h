@@ -10,8 +10,8 @@ namespace bandana::python {
 
 namespace py = pybind11;
 
-/// Returns the value of an option as Python has it: bool, int, float, str, or a list of numbers. Numpy's numbers count as
-/// Python's. Raises TypeError, which names the key, for anything else.
+/// Returns the value of an option as Python has it: bool, int, float, str, or a list of numbers. Numpy's
+/// numbers count as Python's. Raises TypeError, which names the key, for anything else.
 Value ValueFrom(const std::string& key, py::handle object);
 
 /// Does so for all entries of a dict.
