@@ -33,7 +33,7 @@ def _python_parts(
     if environments is None and algorithms is None and log is None:
         yield {}
         return
-    from bandana import _python_parts as parts  # type: ignore[attr-defined]
+    from bandana import _python_parts as parts
 
     with parts.registered(environments or {}, algorithms or {}, log) as overrides:
         yield overrides

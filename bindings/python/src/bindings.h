@@ -19,6 +19,10 @@ namespace py = pybind11;
 // One function per file of bindings. Each adds its part to the module.
 void BindLab(py::module_& m);
 void BindPrivacy(py::module_& m);
+void BindLogs(py::module_& m);
+void BindPolicies(py::module_& m);
+void BindPythonParts(py::module_& m);
+void BindPythonAlgorithms(py::module_& m);
 
 /// Raises the Python exception that belongs to the status; does nothing if it is OK. The interpreter's lock
 /// must be held.

@@ -14,6 +14,7 @@
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary_text.h"
 #include "bindings.h"
+#include "python_parts.h"
 #include "replicate_pool.h"
 
 namespace bandana::python {
@@ -92,6 +93,7 @@ std::string Run(
         json = run(options, stop);
       },
       [&] { arguments.tick(progress.done.load(), progress.total.load()); });
+  RaiseFailure();
   Raise(ForPython(json.status()));
   arguments.tick(progress.done.load(), progress.total.load());
   return lab::Dump(*json);

@@ -7,4 +7,8 @@ PYBIND11_MODULE(_bandana, m) {
   m.attr("version") = bandana::Version();
   bandana::python::BindLab(m);
   bandana::python::BindPrivacy(m);
+  bandana::python::BindLogs(m);
+  bandana::python::BindPolicies(m);
+  bandana::python::BindPythonParts(m);
+  bandana::python::BindPythonAlgorithms(m);
 }

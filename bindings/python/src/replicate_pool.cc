@@ -15,6 +15,7 @@
 #include "bandana/core/status.h"
 #include "bandana/lab/experiment.h"
 #include "bandana/lab/summary.h"
+#include "python_parts.h"
 
 namespace bandana::python {
 namespace {
@@ -101,8 +102,11 @@ void Serve(const lab::Spec& spec, int socket) {
     const lab::Point& point = spec.points[task.point];
     const absl::StatusOr<Outcome> outcome =
         lab::RunReplicate(point.settings, static_cast<std::uint32_t>(task.replicate), never);
-    const Json answer = outcome.ok() ? Json{{"checkpoints", ToJson(outcome->checkpoints)}}
-                                     : Json{{"error", ToJson(outcome.status())}};
+    // A world in Python may have no other way to say that its class has failed.
+    const absl::Status failure = PythonFailure();
+    const Json answer = !failure.ok()  ? Json{{"error", ToJson(failure)}}
+                        : outcome.ok() ? Json{{"checkpoints", ToJson(outcome->checkpoints)}}
+                                       : Json{{"error", ToJson(outcome.status())}};
     const std::vector<std::uint8_t> bytes = Json::to_cbor(answer);
     const std::uint64_t size = bytes.size();
     if (!WriteAll(socket, &size, sizeof size) || !WriteAll(socket, bytes.data(), bytes.size())) return;
