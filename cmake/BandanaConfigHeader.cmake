@@ -18,7 +18,10 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/abi.cc @ONLY CONTENT
 namespace bandana::internal {
 
 extern const char @BANDANA_ABI_NAME@ = 0;
+extern const char kProcessorIsChecked;
+[[gnu::used]] const char* const kAlsoLinked = &kProcessorIsChecked;
 
 }  // namespace bandana::internal
 ")
 target_sources(libbandana PRIVATE ${PROJECT_BINARY_DIR}/abi.cc)
+include(BandanaProcessor)

@@ -100,7 +100,7 @@ function(bandana_folder folder)
   target_link_libraries(${headers} INTERFACE bandana_flags ${deps})
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/bandana/${folder}/*.cc)
-  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "/(main|processor)\\.cc$")  # these are targets of their own
   if(ARG_STATIC)
     set(compiled bandana_${folder})
     add_library(${compiled} STATIC ${sources})

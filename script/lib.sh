@@ -65,3 +65,20 @@ stage() {
   note "==> $name: $([[ $status == 0 ]] && echo passed || echo "FAILED ($status)"), $((SECONDS - start)) s"
   return "$status"
 }
+
+# Lets the release build have all that the Debian packages contain, where Debian wants it.
+configure_package() {
+  configure release
+  cmake -DBANDANA_PYTHON=ON -DCMAKE_INSTALL_LIBDIR="lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" "$ROOT/build" >/dev/null
+}
+
+# make_package BUILD OUT: packs the build into OUT/*.deb. The date of the changelog is that of the commit.
+make_package() {
+  local epoch
+  epoch=${SOURCE_DATE_EPOCH:-$(git_ log -1 --format=%ct 2>/dev/null || date +%s)}
+  SOURCE_DATE_EPOCH=$epoch cpack --config "$1/CPackConfig.cmake" -B "$2" >"$1/cpack.txt" 2>&1 || {
+    cat "$1/cpack.txt" >&2
+    return 1
+  }
+  rm -rf "$2/_CPack_Packages"
+}

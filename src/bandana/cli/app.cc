@@ -15,6 +15,8 @@
 #include "CLI/CLI.hpp"
 #include "bandana/algorithms/plugin.h"
 #include "bandana/cli/commands.h"
+#include "bandana/cli/completions.h"
+#include "bandana/cli/manual.h"
 #include "bandana/config.h"
 #include "bandana/core/nearest.h"
 #include "bandana/core/status.h"
@@ -25,6 +27,7 @@ namespace {
 
 void AddSet(CLI::App& command, std::vector<std::string>& set) {
   command.add_option("--set", set, "An assignment key=value that overrides the file. It may be repeated.")
+      ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
 }
@@ -56,28 +59,38 @@ CLI::App* AddAudit(CLI::App& app, AuditArguments& audit) {
       "audit",
       "Attacks the privacy claim of a mechanism or of a whole algorithm. Prints lower bounds on epsilon and "
       "delta, with their confidence.");
-  command->add_option("target", audit.target, "The target of the attack. --list prints all targets.");
+  command->add_option("target", audit.target, "The target of the attack. --list prints all targets.")
+      ->type_name("TARGET");
   command->add_flag("--all", audit.all, "Attacks every target, except those that are known to fail.");
   command->add_flag("--list", audit.list, "Prints the targets.");
-  command->add_option("--model", audit.model,
-                      "The trust model, if the target is an algorithm (default: central).");
+  command
+      ->add_option("--model", audit.model,
+                   "The trust model, if the target is an algorithm (default: central).")
+      ->type_name("MODEL");
   AddOptional(*command, "--epsilon", audit.epsilon,
-              "The epsilon for which the target is set up (default: the target's own).");
+              "The epsilon for which the target is set up (default: the target's own).")
+      ->type_name("E");
   AddOptional(*command, "--delta", audit.delta,
-              "The delta for which the target is set up (default: the target's own).");
+              "The delta for which the target is set up (default: the target's own).")
+      ->type_name("D");
   AddOptional(*command, "--draws", audit.draws,
-              "How many times the target is run under each neighbour (default: the target's own number).");
-  command->add_option("--confidence", audit.confidence,
-                      "The confidence of all verdicts together (default: 0.999999).");
+              "How many times the target is run under each neighbour (default: the target's own number).")
+      ->type_name("N");
+  command
+      ->add_option("--confidence", audit.confidence,
+                   "The confidence of all verdicts together (default: 0.999999).")
+      ->type_name("P");
   command
       ->add_option("--seed", audit.seed,
                    "The seed of the noise. The same seed gives the same findings (default: 1).")
+      ->type_name("SEED")
       ->check(IsSeed());
   command->add_flag("--secure", audit.secure,
                     "Draws noise from the operating system's entropy, as the service does.");
   command
       ->add_option("--threads", audit.threads,
                    "The number of threads. Findings do not depend on it (default: one per core).")
+      ->type_name("N")
       ->check(CLI::Range(1, 4096));
   return command;
 }
@@ -85,6 +98,7 @@ CLI::App* AddAudit(CLI::App& app, AuditArguments& audit) {
 CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& help, RoleArguments& arguments) {
   CLI::App* command = app.add_subcommand(name, help);
   command->add_option("config", arguments.config, "A TOML file with the experiment and a [service] table.")
+      ->type_name("FILE")
       ->required();
   AddSet(*command, arguments.set);
   command->add_flag(
@@ -97,21 +111,27 @@ CLI::App* AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
   CLI::App* command = app.add_subcommand(
       "reproduce",
       "Runs a figure or table of a paper again, and compares each claim of the paper with the result.");
-  command->add_option(
-      "exhibits", reproduce.exhibits,
-      "The names of the figures and tables, or TOML files with claims. --list prints all names.");
+  command
+      ->add_option("exhibits", reproduce.exhibits,
+                   "The names of the figures and tables, or TOML files with claims. --list prints all names.")
+      ->type_name("EXHIBIT");
   command->add_flag("--all", reproduce.all, "Runs every exhibit.");
   command->add_flag("--list", reproduce.list, "Prints the exhibits.");
-  command->add_option("--scale", reproduce.scale,
-                      "The size of the runs (default: quick). smoke: takes seconds and only shows that the "
-                      "exhibit runs. quick: takes less than a minute. paper: has the paper's own horizon, "
-                      "actions, dimension and number of runs.");
-  command->add_option("--out", reproduce.out,
-                      "The folder of the results (default: results/EXHIBIT). With several exhibits, each one "
-                      "gets a folder in it.");
+  command
+      ->add_option("--scale", reproduce.scale,
+                   "The size of the runs (default: quick). smoke: takes seconds and only shows that the "
+                   "exhibit runs. quick: takes less than a minute. paper: has the paper's own horizon, "
+                   "actions, dimension and number of runs.")
+      ->type_name("SCALE:{smoke,quick,paper}");
+  command
+      ->add_option("--out", reproduce.out,
+                   "The folder of the results (default: results/EXHIBIT). With several exhibits, each one "
+                   "gets a folder in it.")
+      ->type_name("DIR");
   command
       ->add_option("--threads", reproduce.threads,
                    "The number of threads. Results do not depend on it (default: one per core).")
+      ->type_name("N")
       ->check(CLI::Range(1, 4096));
   AddSet(*command, reproduce.set);
   command->add_flag("--resume", reproduce.resume,
@@ -178,7 +198,8 @@ int Main(int argc, char** argv) {
       "Bandana learns the best action from the feedback of many people. Its noise bounds how much one "
       "client's feedback can change what others see.",
       "bandana");
-  app.set_version_flag("--version", std::string("bandana ") + Version());
+  app.set_help_flag("-h,--help", "Prints this help.");
+  app.set_version_flag("--version", std::string("bandana ") + Version(), "Prints the version.");
   app.require_subcommand(1);
   app.fallthrough();
   Global global;
@@ -188,19 +209,22 @@ int Main(int argc, char** argv) {
          "--plugin", global.plugins,
          "A shared library with algorithms or worlds of your own. It may be repeated. Its code runs in "
          "this process.")
+      ->type_name("FILE")
       ->expected(1)
       ->take_all();
 
   DemoArguments demo;
   CLI::App* demo_command =
       app.add_subcommand("demo", "Runs a whole private federation on this machine and shows it live.");
-  demo_command->add_option("--out", demo.out, "The folder of the report (default: results/demo).");
+  demo_command->add_option("--out", demo.out, "The folder of the report (default: results/demo).")
+      ->type_name("DIR");
   demo_command
       ->add_option(
           "--model", demo.model,
           "The trust model (default: central). none: there is no privacy. central: clients trust the "
           "server. local: clients trust nobody. shuffle: clients trust a shuffler process between "
           "them and the server.")
+      ->type_name("MODEL")
       ->check(CLI::IsMember({"none", "central", "local", "shuffle"}));
   demo_command
       ->add_option(
@@ -208,31 +232,39 @@ int Main(int argc, char** argv) {
           "How reports travel with --model shuffle (default: counts). counts: the shuffler adds up each "
           "client's noisy counts and is trusted with them; this takes seconds. bits: every bit is encrypted "
           "by itself; this takes minutes.")
+      ->type_name("TRANSPORT")
       ->check(CLI::IsMember({"counts", "bits"}));
-  demo_command->add_option("--epsilon", demo.epsilon, "The epsilon of one client's budget (default: 1).");
+  demo_command->add_option("--epsilon", demo.epsilon, "The epsilon of one client's budget (default: 1).")
+      ->type_name("E");
   demo_command->add_option("--agents", demo.agents, "The number of agent processes (default: 3).")
+      ->type_name("N")
       ->check(CLI::Range(1, 64));
   demo_command
       ->add_option(
           "--insecure-seed", demo.insecure_seed,
           "Draws all noise from this seed, then compares the run with the simulator, bit for bit. The "
           "privacy claim is void.")
+      ->type_name("SEED")
       ->check(IsSeed());
 
   RunArguments run;
   CLI::App* run_command =
       app.add_subcommand("run", "Runs an experiment and writes its results and a report.");
-  run_command->add_option("spec", run.spec, "The experiment, in TOML.")->required();
-  run_command->add_option("--out", run.out, "The folder of the results (default: results/NAME).");
+  run_command->add_option("spec", run.spec, "The experiment, in TOML.")->type_name("FILE")->required();
+  run_command->add_option("--out", run.out, "The folder of the results (default: results/NAME).")
+      ->type_name("DIR");
   run_command
       ->add_option("--threads", run.threads,
                    "The number of threads. Results do not depend on it (default: one per core).")
+      ->type_name("N")
       ->check(CLI::Range(1, 4096));
   AddSet(*run_command, run.set);
   run_command->add_flag("--resume", run.resume, "Continues an interrupted run.");
-  run_command->add_option("--trace", run.trace,
-                          "A file to which every phase, or every agent's decisions, are written as lines of "
-                          "JSON.");
+  run_command
+      ->add_option("--trace", run.trace,
+                   "A file to which every phase, or every agent's decisions, are written as lines of "
+                   "JSON.")
+      ->type_name("FILE");
 
   ReproduceArguments reproduce;
   CLI::App* reproduce_command = AddReproduce(app, reproduce);
@@ -241,6 +273,7 @@ int Main(int argc, char** argv) {
   CLI::App* account_command =
       app.add_subcommand("account", "Computes the guarantee of a list of releases, and names its proof.");
   account_command->add_option("file", account.file, "The releases, in JSON. See docs/accounting.md.")
+      ->type_name("FILE")
       ->required();
   account_command->add_option("--delta", account.delta, "Finds the epsilon at this delta.")->type_name("D");
   account_command->add_option("--epsilon", account.epsilon, "Finds the delta at this epsilon.")
@@ -251,19 +284,27 @@ int Main(int argc, char** argv) {
   CLI::App* list_command = app.add_subcommand(
       "list", "Lists algorithms, environments, privatizers or exhibits, and their options.");
   list_command->add_option("what", listed, "One of algorithms, environments, privatizers, exhibits.")
+      ->type_name("KIND")
       ->required();
-  list_command->add_option("name", listed_name, "The name of one entry, whose options are printed.");
+  list_command->add_option("name", listed_name, "The name of one entry, whose options are printed.")
+      ->type_name("NAME");
 
   LedgerArguments ledger;
   CLI::App* ledger_command =
       app.add_subcommand("ledger", "Shows, verifies or exports the record of what each client has spent.");
-  ledger_command->add_option("action", ledger.action, "One of show, verify, export.")->required();
-  ledger_command->add_option("file", ledger.file, "The ledger.")->required();
+  ledger_command->add_option("action", ledger.action, "One of show, verify, export.")
+      ->type_name("ACTION")
+      ->required();
+  ledger_command->add_option("file", ledger.file, "The ledger.")->type_name("FILE")->required();
   AddOptional(*ledger_command, "--client", ledger.client,
-              "For show: the client whose account and charges are printed.");
-  AddOptional(*ledger_command, "--head", ledger.head, "For verify: a head that was noted earlier.");
-  ledger_command->add_option("--format", ledger.format, "For export: csv (default) or json.");
-  ledger_command->add_option("--out", ledger.out, "For export: the file to write (default: stdout).");
+              "For show: the client whose account and charges are printed.")
+      ->type_name("CLIENT");
+  AddOptional(*ledger_command, "--head", ledger.head, "For verify: a head that was noted earlier.")
+      ->type_name("HEAD");
+  ledger_command->add_option("--format", ledger.format, "For export: csv (default) or json.")
+      ->type_name("FORMAT:{csv,json}");
+  ledger_command->add_option("--out", ledger.out, "For export: the file to write (default: stdout).")
+      ->type_name("FILE");
 
   AuditArguments audit;
   CLI::App* audit_command = AddAudit(app, audit);
@@ -275,34 +316,57 @@ int Main(int argc, char** argv) {
   CLI::App* server_command =
       AddRole(app, "server",
               "Runs the server of a deployment. Agents and a shuffler join it at service.listen.", server);
-  server_command->add_option("--events", server.events,
-                             "A file, or - for stdout, to which events are written as lines of JSON.");
+  server_command
+      ->add_option("--events", server.events,
+                   "A file, or - for stdout, to which events are written as lines of JSON.")
+      ->type_name("FILE");
   RoleArguments shuffler;
   CLI::App* shuffler_command = AddRole(app, "shuffler",
                                        "Runs the shuffler between agents and server, if privacy.model is "
                                        "shuffle. It joins service.server, and agents join it at "
                                        "service.listen.",
                                        shuffler);
-  shuffler_command->add_option("--events", shuffler.events,
-                               "A file, or - for stdout, to which events are written as lines of JSON.");
+  shuffler_command
+      ->add_option("--events", shuffler.events,
+                   "A file, or - for stdout, to which events are written as lines of JSON.")
+      ->type_name("FILE");
   RoleArguments agent;
   CLI::App* agent_command = AddRole(app, "agent",
                                     "Runs an agent, which holds some of the clients. It joins service.server "
                                     "and, if there is a shuffler, service.shuffler.",
                                     agent);
-  agent_command->add_option("--events", agent.events,
-                            "A file, or - for stdout, to which the agent's decisions are written as lines of "
-                            "JSON.");
+  agent_command
+      ->add_option("--events", agent.events,
+                   "A file, or - for stdout, to which the agent's decisions are written as lines of "
+                   "JSON.")
+      ->type_name("FILE");
   RoleArguments peer;
   CLI::App* peer_command = AddRole(app, "peer",
                                    "Runs a peer of a deployment without a server (fed-ucb-p2p, ddp-mab). It "
                                    "is node service.node of those at service.peers.",
                                    peer);
-  peer_command->add_option("--events", peer.events,
-                           "A file, or - for stdout, to which events are written as lines of JSON.");
+  peer_command
+      ->add_option("--events", peer.events,
+                   "A file, or - for stdout, to which events are written as lines of JSON.")
+      ->type_name("FILE");
+
+  std::string manual_page;
+  std::string manual_folder;
+  CLI::App* manual_command =
+      app.add_subcommand("manual", "Writes the manual pages of the commands, for man.")->group("");
+  manual_command->add_option("page", manual_page, "The page to print: bandana or bandana-COMMAND.")
+      ->type_name("PAGE");
+  manual_command->add_option("--out", manual_folder, "The folder to which all pages are written.")
+      ->type_name("DIR");
+  CLI::App* completions_command =
+      app.add_subcommand("completions", "Prints the completions of commands and flags for bash.")->group("");
+  std::string completions_file;
+  completions_command->add_option("--out", completions_file, "The file to write (default: stdout).")
+      ->type_name("FILE");
 
   for (CLI::App* command : app.get_subcommands(nullptr)) {
-    command->footer("--json, --quiet and --plugin work with every command. See bandana --help.");
+    command->footer(ExamplesInHelp(command->get_name()) +
+                    "--json, --quiet and --plugin work with every command. See bandana --help.");
   }
 
   std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -323,6 +387,8 @@ int Main(int argc, char** argv) {
   if (demo_command->parsed()) {
     return DemoCommand(demo, std::filesystem::read_symlink("/proc/self/exe").string(), global);
   }
+  if (manual_command->parsed()) return ManualCommand(app, manual_page, manual_folder, global);
+  if (completions_command->parsed()) return CompletionsCommand(app, completions_file, global);
   if (run_command->parsed()) return RunCommand(run, global);
   if (reproduce_command->parsed()) return ReproduceCommand(reproduce, global);
   if (ledger_command->parsed()) return LedgerCommand(ledger, global);
