@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""stage.py OUT --bandana PROGRAM [--python] [--cpp]
+
+Writes the sources of the site into the folder OUT, for Sphinx:
+- the pages of docs/, with links to files of the tree turned into links to pages that show these files;
+- one page for each algorithm, environment and trust model, from `bandana list --json`;
+- one page for each exhibit, with its file and its last verdicts;
+- a table of contents from every index page (README.md).
+
+--python adds the reference of the Python package, --cpp that of the C++ headers.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import sys
+
+import exhibits
+import markdown
+import notebook
+import registry
+from markdown import ROOT
+
+LANGUAGES = {".h": "cpp", ".cc": "cpp", ".py": "python", ".toml": "toml", ".sh": "bash", ".txt": "text", ".json": "json"}
+NOTEBOOKS = ("docs/tutorial.md",)  # pages that are offered as notebooks
+
+
+class Stage:
+    def __init__(self, out):
+        self.out = out
+        self.sources = []  # files of the tree that a page shows
+        self.images = set()
+
+    def place(self, path):
+        """Returns where a file of the tree is staged, relative to OUT. Pages of docs/ are at the top."""
+        inside = path.relative_to(ROOT)
+        if path.is_relative_to(ROOT / "docs"):
+            inside = path.relative_to(ROOT / "docs")
+            return inside.with_name("index.md") if inside.name == "README.md" else inside
+        inside = pathlib.Path("tree") / inside
+        return inside if path.suffix in (".md", ".png", ".svg") else inside.with_name(inside.name + ".md")
+
+    def write(self, place, text):
+        (self.out / place).parent.mkdir(parents=True, exist_ok=True)
+        (self.out / place).write_text(text, encoding="utf-8")
+
+    def link(self, page, target, line):
+        """Returns what a link of a page of the tree is on the site."""
+        if target.startswith(("http:", "https:", "mailto:", "#")):
+            return target
+        name, _, anchor = target.partition("#")
+        path = pathlib.Path(os.path.normpath(page.parent / name))
+        where = f"{page.relative_to(ROOT)}:{line}"
+        if not path.exists() or not path.is_relative_to(ROOT):
+            sys.exit(f"{where}: {target}: there is no such file")
+        if path.is_dir() and (path / "README.md").exists():
+            path = path / "README.md"
+        if path.suffix in (".png", ".svg"):
+            self.images.add(path)
+        elif path not in markdown.pages() and path not in self.sources:
+            self.sources.append(path)
+        place = os.path.relpath(self.place(path), self.place(page).parent)
+        return place + ("#" + anchor if anchor else "")
+
+    def page(self, path):
+        text = path.read_text(encoding="utf-8")
+        staged = markdown.replace_links(text, lambda target, line: self.link(path, target, line))
+        if str(path.relative_to(ROOT)) in NOTEBOOKS:
+            title, _, rest = staged.partition("\n")
+            staged = f"{title}\n\n{{download}}`This page as a notebook <{path.stem}.ipynb>`.\n{rest}"
+            self.write(self.place(path).with_suffix(".ipynb"), notebook.from_page(path))
+        if path.name == "README.md" and path.is_relative_to(ROOT / "docs"):
+            staged += self.contents(path, text)
+        self.write(self.place(path), staged)
+
+    def contents(self, path, text):
+        """Returns the tables of contents of an index page: one for each of its headings that lists pages."""
+        tables = {}
+        for heading, target in markdown.index_links(text):
+            linked = self.link(path, target, 0)
+            own = tables.setdefault(heading, [])
+            if linked.endswith(".md") and linked not in sum(tables.values(), []):
+                own.append(linked)
+        top = path.parent == ROOT / "docs"
+        return "".join(toctree(own, heading if top else "") for heading, own in tables.items() if own)
+
+    def source(self, path):
+        """Shows a file, or lists a folder, of the tree."""
+        inside = path.relative_to(ROOT)
+        if path.is_dir():
+            files = sorted(one for one in path.iterdir() if one.is_file())
+            for one in files:
+                if one not in self.sources and one not in markdown.pages():
+                    self.sources.append(one)
+            rows = [f"- [{one.name}]({os.path.relpath(self.place(one), self.place(path).parent)})" for one in files]
+            self.write(self.place(path), f"# {inside}/\n\nThe files of this folder:\n\n" + "\n".join(rows) + "\n")
+            return
+        language = LANGUAGES.get(path.suffix, "text")
+        text = path.read_text(encoding="utf-8")
+        self.write(self.place(path), f"# {inside}\n\n`````{language}\n{text.rstrip()}\n`````\n")
+
+
+def toctree(places, caption=""):
+    lines = ["", "```{toctree}", ":hidden:"] + ([f":caption: {caption}"] if caption else []) + ["", *places, "```", ""]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--bandana", required=True)
+    parser.add_argument("--python", action="store_true")
+    parser.add_argument("--cpp", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.out.exists():
+        shutil.rmtree(arguments.out)
+    stage = Stage(arguments.out)
+    for path in markdown.pages():
+        stage.page(path)
+
+    reference = registry.write(stage, arguments.bandana)
+    reference.append(exhibits.write(stage, arguments.bandana))
+    for name, wanted in (("python", arguments.python), ("cpp", arguments.cpp)):
+        source = ROOT / "docs/site" / f"{name}_reference.md"
+        if wanted:
+            stage.write(f"reference/{name}.md", source.read_text(encoding="utf-8"))
+            reference.append((f"{name}.md", {"python": "the Python package", "cpp": "the C++ headers"}[name]))
+    reference.append(("../tree/index.md", "files of the source that these pages mention"))
+    listed = "\n".join(f"- [{sentence}]({place})" for place, sentence in reference)
+    with (arguments.out / "reference/index.md").open("a", encoding="utf-8") as index:
+        index.write(f"\n## The pages\n{listed}\n" + toctree([place for place, _ in reference]))
+
+    for path in stage.sources:  # grows while folders are listed
+        stage.source(path)
+    for path in sorted(stage.images):
+        place = arguments.out / stage.place(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)
+    shown = [str(stage.place(path)) for path in stage.sources]
+    tree = [str(stage.place(path)) for path in markdown.pages() if not path.is_relative_to(ROOT / "docs")]
+    listed = "\n".join(f"- [{place.removeprefix('tree/').removesuffix('.md')}]({os.path.relpath(place, 'tree')})" for place in shown)
+    index = markdown.ROOT / "docs/README.md"
+    own = {target for _, target in markdown.index_links(index.read_text(encoding="utf-8"))}
+    rest = [os.path.relpath(place, "tree") for place in shown + tree
+            if os.path.relpath(ROOT / place.removeprefix("tree/"), ROOT / "docs") not in own]
+    stage.write("tree/index.md", "# Files of the source\n\nThe pages of this site link to these files.\n\n" + listed + "\n" + toctree(rest))
+
+
+if __name__ == "__main__":
+    main()
