@@ -13,7 +13,6 @@ Writes the sources of the site into the folder OUT, for Sphinx:
 import argparse
 import os
 import pathlib
-import shutil
 import sys
 
 import exhibits
@@ -31,6 +30,8 @@ class Stage:
         self.out = out
         self.sources = []  # files of the tree that a page shows
         self.images = set()
+        self.written = set()
+        self.append = {}  # what the site adds to the end of a page
 
     def place(self, path):
         """Returns where a file of the tree is staged, relative to OUT. Pages of docs/ are at the top."""
@@ -42,8 +43,19 @@ class Stage:
         return inside if path.suffix in (".md", ".png", ".svg") else inside.with_name(inside.name + ".md")
 
     def write(self, place, text):
-        (self.out / place).parent.mkdir(parents=True, exist_ok=True)
-        (self.out / place).write_text(text, encoding="utf-8")
+        """Writes a staged file. One that has not changed keeps its time, so that Sphinx does not read it again."""
+        content = text if isinstance(text, bytes) else text.encode()
+        path = self.out / place
+        self.written.add(path)
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    def finish(self):
+        """Removes what earlier runs have staged and this one has not."""
+        for path in self.out.rglob("*"):
+            if path.is_file() and path not in self.written:
+                path.unlink()
 
     def link(self, page, target, line):
         """Returns what a link of a page of the tree is on the site."""
@@ -72,7 +84,7 @@ class Stage:
             self.write(self.place(path).with_suffix(".ipynb"), notebook.from_page(path))
         if path.name == "README.md" and path.is_relative_to(ROOT / "docs"):
             staged += self.contents(path, text)
-        self.write(self.place(path), staged)
+        self.write(self.place(path), staged + self.append.get(str(self.place(path)), ""))
 
     def contents(self, path, text):
         """Returns the tables of contents of an index page: one for each of its headings that lists pages."""
@@ -113,12 +125,7 @@ def main():
     parser.add_argument("--python", action="store_true")
     parser.add_argument("--cpp", action="store_true")
     arguments = parser.parse_args()
-    if arguments.out.exists():
-        shutil.rmtree(arguments.out)
     stage = Stage(arguments.out)
-    for path in markdown.pages():
-        stage.page(path)
-
     reference = registry.write(stage, arguments.bandana)
     reference.append(exhibits.write(stage, arguments.bandana))
     for name, wanted in (("python", arguments.python), ("cpp", arguments.cpp)):
@@ -128,15 +135,14 @@ def main():
             reference.append((f"{name}.md", {"python": "the Python package", "cpp": "the C++ headers"}[name]))
     reference.append(("../tree/index.md", "files of the source that these pages mention"))
     listed = "\n".join(f"- [{sentence}]({place})" for place, sentence in reference)
-    with (arguments.out / "reference/index.md").open("a", encoding="utf-8") as index:
-        index.write(f"\n## The pages\n{listed}\n" + toctree([place for place, _ in reference]))
+    stage.append["reference/index.md"] = f"\n## The pages\n{listed}\n" + toctree([place for place, _ in reference])
+    for path in markdown.pages():
+        stage.page(path)
 
     for path in stage.sources:  # grows while folders are listed
         stage.source(path)
     for path in sorted(stage.images):
-        place = arguments.out / stage.place(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, place)
+        stage.write(stage.place(path), path.read_bytes())
     shown = [str(stage.place(path)) for path in stage.sources]
     tree = [str(stage.place(path)) for path in markdown.pages() if not path.is_relative_to(ROOT / "docs")]
     listed = "\n".join(f"- [{place.removeprefix('tree/').removesuffix('.md')}]({os.path.relpath(place, 'tree')})" for place in shown)
@@ -145,6 +151,7 @@ def main():
     rest = [os.path.relpath(place, "tree") for place in shown + tree
             if os.path.relpath(ROOT / place.removeprefix("tree/"), ROOT / "docs") not in own]
     stage.write("tree/index.md", "# Files of the source\n\nThe pages of this site link to these files.\n\n" + listed + "\n" + toctree(rest))
+    stage.finish()
 
 
 if __name__ == "__main__":
