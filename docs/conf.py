@@ -9,11 +9,11 @@ html_title = "Bandana"
 language = "en"
 root_doc = "index"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "breathe"]
 myst_heading_anchors = 4
 myst_disable_syntax = ["html_inline", "html_block"]  # <x, z> is an inner product here, and no page has HTML
 highlight_language = "none"
-nitpicky = False
+smartquotes = False  # x' is a transpose
 
 site = pathlib.Path(__file__).parent / "site"
 html_theme = "furo"
@@ -30,7 +30,5 @@ html_theme_options = {
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
-if os.environ.get("BANDANA_DOXYGEN"):  # the folder of doxygen's XML
-    extensions.append("breathe")
-    breathe_projects = {"bandana": os.environ["BANDANA_DOXYGEN"]}
-    breathe_default_project = "bandana"
+breathe_projects = {"bandana": os.environ["BANDANA_DOXYGEN"]}
+breathe_default_project = "bandana"

@@ -10,6 +10,8 @@ import pathlib
 
 import markdown
 
+PAGES = ("docs/tutorial.md",)  # the pages that are offered as notebooks
+
 
 def cells(page):
     """Yields ("code" or "markdown", text)."""

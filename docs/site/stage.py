@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""stage.py OUT --bandana PROGRAM [--python] [--cpp]
+"""stage.py OUT --bandana PROGRAM --doxygen FOLDER [--python]
 
 Writes the sources of the site into the folder OUT, for Sphinx:
 - the pages of docs/, with links to files of the tree turned into links to pages that show these files;
 - one page for each algorithm, environment and trust model, from `bandana list --json`;
 - one page for each exhibit, with its file and its last verdicts;
-- a table of contents from every index page (README.md).
-
---python adds the reference of the Python package, --cpp that of the C++ headers.
+- a table of contents from every index page (README.md);
+- the reference of the public C++ headers, from doxygen, which writes into FOLDER;
+- with --python, that of the Python package, which must be importable.
 """
 
 import argparse
@@ -15,14 +15,15 @@ import os
 import pathlib
 import sys
 
+import cpp
 import exhibits
 import markdown
 import notebook
+import python_package
 import registry
 from markdown import ROOT
 
 LANGUAGES = {".h": "cpp", ".cc": "cpp", ".py": "python", ".toml": "toml", ".sh": "bash", ".txt": "text", ".json": "json"}
-NOTEBOOKS = ("docs/tutorial.md",)  # pages that are offered as notebooks
 
 
 class Stage:
@@ -78,7 +79,7 @@ class Stage:
     def page(self, path):
         text = path.read_text(encoding="utf-8")
         staged = markdown.replace_links(text, lambda target, line: self.link(path, target, line))
-        if str(path.relative_to(ROOT)) in NOTEBOOKS:
+        if str(path.relative_to(ROOT)) in notebook.PAGES:
             title, _, rest = staged.partition("\n")
             staged = f"{title}\n\n{{download}}`This page as a notebook <{path.stem}.ipynb>`.\n{rest}"
             self.write(self.place(path).with_suffix(".ipynb"), notebook.from_page(path))
@@ -122,17 +123,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--bandana", required=True)
+    parser.add_argument("--doxygen", required=True, type=pathlib.Path)
     parser.add_argument("--python", action="store_true")
-    parser.add_argument("--cpp", action="store_true")
     arguments = parser.parse_args()
     stage = Stage(arguments.out)
     reference = registry.write(stage, arguments.bandana)
     reference.append(exhibits.write(stage, arguments.bandana))
-    for name, wanted in (("python", arguments.python), ("cpp", arguments.cpp)):
-        source = ROOT / "docs/site" / f"{name}_reference.md"
-        if wanted:
-            stage.write(f"reference/{name}.md", source.read_text(encoding="utf-8"))
-            reference.append((f"{name}.md", {"python": "the Python package", "cpp": "the C++ headers"}[name]))
+    reference.append(cpp.write(stage, arguments.doxygen))
+    if arguments.python:
+        reference.append(python_package.write(stage))
     reference.append(("../tree/index.md", "files of the source that these pages mention"))
     listed = "\n".join(f"- [{sentence}]({place})" for place, sentence in reference)
     stage.append["reference/index.md"] = f"\n## The pages\n{listed}\n" + toctree([place for place, _ in reference])

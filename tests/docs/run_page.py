@@ -12,6 +12,7 @@ say what it is:
   json      must be valid
   text      what a python block prints; otherwise it is for reading only
   cpp       has a title, and CMakeLists.txt compiles it, or cannot run
+  sh, cmake cannot run
   title=F   the block is written to the file F, which later blocks may read
   norun     the block cannot run. norun.txt has their number on each page
 
@@ -39,7 +40,7 @@ sys.path.insert(0, str(ROOT / "docs/site"))
 
 import markdown  # noqa: E402
 
-LANGUAGES = ("python", "console", "toml", "json", "text", "cpp", "sh")
+LANGUAGES = ("python", "console", "toml", "json", "text", "cpp", "cmake", "sh")
 
 
 class Wrong(Exception):
@@ -76,7 +77,7 @@ class Page:
             try:
                 self.block(block, following)
             except Wrong as wrong:
-                sys.exit(f"{self.path.relative_to(ROOT)}:{block.line}: {wrong}")
+                sys.exit(f"{os.path.relpath(self.path, ROOT)}:{block.line}: {wrong}")
         self.pictures()
         if self.update:
             self.write()
@@ -89,8 +90,8 @@ class Page:
                 file.write(block.text)
         if block.norun:
             return
-        if block.language == "sh":
-            raise Wrong("a block of shell commands cannot run; write console, or sh norun")
+        if block.language in ("sh", "cmake"):
+            raise Wrong(f"a block of {block.language} cannot run; write console, or {block.language} norun")
         if block.language == "cpp" and not block.title:
             raise Wrong("a C++ block has neither a title nor norun")
         if block.language == "json":
@@ -130,7 +131,7 @@ class Page:
                 raise Wrong(f"{line}: exit code {run.returncode}\n{run.stderr}")
             output = run.stdout + (run.stderr if wanted[0] else "")
             if self.update and not matches(expected.rstrip() + "\n", output):
-                expected = output
+                expected = re.sub(r"\b\d+(\.\d+)? s\b", "... s", output)  # times differ
             shown += f"$ {line}\n{expected.rstrip()}\n" + ("\n" if len(commands) > 2 and command != commands[-1] else "")
             if not self.update:
                 compare(expected, output, line)
@@ -164,7 +165,7 @@ class Page:
             if self.update:
                 kept.write_bytes(made.read_bytes())
             elif not kept.is_file() or kept.read_bytes() != made.read_bytes():
-                sys.exit(f"{self.path.relative_to(ROOT)}: docs/images/{made.name} is not the picture that the page makes; "
+                sys.exit(f"{os.path.relpath(self.path, ROOT)}: docs/images/{made.name} is not the picture that the page makes; "
                          "run_page.py --update writes it anew")
 
     def write(self):
