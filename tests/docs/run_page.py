@@ -8,7 +8,7 @@ say what it is:
             as in a notebook, must be the `text` block that comes next, if there is one
   console   lines that begin with `$ ` are commands: bandana ..., or python3 FILE. The lines below a command are its
             output. A line of dots stands for any lines, and dots in a line for any text. `exit=N`: the command ends with N
-  toml      an experiment, which must be a valid spec
+  toml      an experiment, which must be a valid spec, together with earlier blocks of its title
   json      must be valid
   text      what a python block prints; otherwise it is for reading only
   cpp       has a title, and CMakeLists.txt compiles it, or cannot run
@@ -110,7 +110,7 @@ class Page:
         import bandana
 
         try:
-            bandana.Spec.parse(block.text)
+            bandana.Spec.parse((self.folder / block.title).read_text(encoding="utf-8") if block.title else block.text)
         except bandana.Error as error:
             raise Wrong(f"not a valid spec: {error}") from error
 
