@@ -7,6 +7,7 @@ has an address outside.
 
 import html.parser
 import pathlib
+import re
 import sys
 import urllib.parse
 
@@ -23,8 +24,6 @@ class Page(html.parser.HTMLParser):
                 self.ids.add(value)
             elif name in ("href", "src", "data", "poster", "action") and value is not None:
                 self.links.append((tag, value))
-            elif name == "srcset":
-                self.links.append((tag, value.split()[0]))
 
 
 def check(folder):
@@ -48,10 +47,14 @@ def check(folder):
                 if anchor not in pages[other].ids and anchor != "top":
                     yield f"{where}: {target}: the page has no such anchor"
     for path in sorted(folder.rglob("*.css")):
-        text = path.read_text(encoding="utf-8")
-        for mark in ("url(http", "url(//", "@import"):
-            if mark in text:
-                yield f"{path.relative_to(folder)}: {mark}: an address outside"
+        for target in re.findall(r"url\(\s*[\"']?([^)\"']+)", path.read_text(encoding="utf-8")):
+            if target.startswith(("data:", "#")):
+                continue
+            other = (path.parent / urllib.parse.unquote(urllib.parse.urlsplit(target).path)).resolve()
+            if target.startswith("/") or "//" in target:
+                yield f"{path.relative_to(folder)}: {target}: an address outside"
+            elif not other.is_file():
+                yield f"{path.relative_to(folder)}: {target}: there is no such file"
 
 
 def main():

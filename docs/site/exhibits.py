@@ -25,7 +25,7 @@ def verdicts():
 
 
 def page(name, summary, rows):
-    text = [f"# {name}\n", registry.plain(summary) + ".\n"]
+    text = ["---\norphan: true\n---\n", f"# {name}\n", registry.plain(summary) + ".\n"]
     text.append(f"Run it again with `bandana reproduce {name}`. `--scale smoke` takes seconds, `--scale paper` has the paper's numbers; "
                 "the default is `quick`, if the file has it.\n")
     text.append("## Verdicts\n")
@@ -45,15 +45,13 @@ def page(name, summary, rows):
 def write(stage, bandana):
     """Writes a page for each exhibit and their index; returns (place, sentence) of the index."""
     last = verdicts()
-    rows, names = [], []
+    rows = []
     for one in registry.ask(bandana, "exhibits"):
         name, summary = one["name"], one["summary"]
         stage.write(f"reference/exhibits/{name}.md", page(name, summary, last.pop(name, [])))
         rows.append(f"- [{name}]({name}.md): {registry.plain(summary)}")
-        names.append(f"{name}.md")
     if last:
         raise SystemExit(f"docs/papers/README.md has verdicts of exhibits that do not exist: {', '.join(sorted(last))}")
-    listed = "\n".join(["", "```{toctree}", ":hidden:", "", *names, "```", ""])
     stage.write("reference/exhibits/index.md", "# The exhibits\n\nAn exhibit runs a figure or table of a paper again and judges each claim of the paper.\n\n"
-                + "\n".join(rows) + "\n" + listed)
+                + "\n".join(rows) + "\n")
     return "exhibits/index.md", "every exhibit, with its last verdicts"

@@ -25,6 +25,8 @@ from markdown import ROOT
 
 LANGUAGES = {".h": "cpp", ".cc": "cpp", ".py": "python", ".toml": "toml", ".sh": "bash", ".txt": "text", ".json": "json"}
 
+ORPHAN = "---\norphan: true\n---\n\n"  # a page that is in no table of contents, which would be long
+
 
 class Stage:
     def __init__(self, out):
@@ -107,11 +109,11 @@ class Stage:
                 if one not in self.sources and one not in markdown.pages():
                     self.sources.append(one)
             rows = [f"- [{one.name}]({os.path.relpath(self.place(one), self.place(path).parent)})" for one in files]
-            self.write(self.place(path), f"# {inside}/\n\nThe files of this folder:\n\n" + "\n".join(rows) + "\n")
+            self.write(self.place(path), f"{ORPHAN}# {inside}/\n\nThe files of this folder:\n\n" + "\n".join(rows) + "\n")
             return
         language = LANGUAGES.get(path.suffix, "text")
         text = path.read_text(encoding="utf-8")
-        self.write(self.place(path), f"# {inside}\n\n`````{language}\n{text.rstrip()}\n`````\n")
+        self.write(self.place(path), f"{ORPHAN}# {inside}\n\n`````{language}\n{text.rstrip()}\n`````\n")
 
 
 def toctree(places, caption=""):
@@ -143,13 +145,8 @@ def main():
     for path in sorted(stage.images):
         stage.write(stage.place(path), path.read_bytes())
     shown = [str(stage.place(path)) for path in stage.sources]
-    tree = [str(stage.place(path)) for path in markdown.pages() if not path.is_relative_to(ROOT / "docs")]
     listed = "\n".join(f"- [{place.removeprefix('tree/').removesuffix('.md')}]({os.path.relpath(place, 'tree')})" for place in shown)
-    index = markdown.ROOT / "docs/README.md"
-    own = {target for _, target in markdown.index_links(index.read_text(encoding="utf-8"))}
-    rest = [os.path.relpath(place, "tree") for place in shown + tree
-            if os.path.relpath(ROOT / place.removeprefix("tree/"), ROOT / "docs") not in own]
-    stage.write("tree/index.md", "# Files of the source\n\nThe pages of this site link to these files.\n\n" + listed + "\n" + toctree(rest))
+    stage.write("tree/index.md", "# Files of the source\n\nThe pages of this site link to these files.\n\n" + listed + "\n")
     stage.finish()
 
 

@@ -123,6 +123,14 @@ class Site(unittest.TestCase):
         self.assertIn("outside", self.check(a='<script src="//example.org/x.js">')[0])
         self.assertNotEqual(self.check(), [])
 
+    def test_style_sheets(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder).resolve()
+            (path / "a.html").write_text("<p>")
+            for text, wrong in [("@import url(a.html);", 0), ("@import url(/x/y.css);", 1), ("a { b: url('https://e.org/x') }", 1), ("a { b: url(x.png) }", 1)]:
+                (path / "a.css").write_text(text)
+                self.assertEqual(len(list(check_site.check(path))), wrong, text)
+
 
 if __name__ == "__main__":
     os.environ.pop("PYTHONPATH", None)
