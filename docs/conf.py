@@ -3,6 +3,8 @@
 import os
 import pathlib
 
+from markdown_it import parser_inline
+
 project = "Bandana"
 author = copyright = "the authors of Bandana"
 html_title = "Bandana"
@@ -13,6 +15,14 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "breat
 myst_heading_anchors = 4
 myst_disable_syntax = ["html_inline", "html_block"]  # <x, z> is an inner product here, and no page has HTML
 highlight_language = "none"
+
+
+def stars_only(tokenize):
+    """Emphasis is written with stars on our pages. An underscore is an index, as in |M|_F."""
+    return lambda state, silent: state.src[state.pos] != "_" and tokenize(state, silent)
+
+
+parser_inline._rules = [(name, stars_only(rule) if name == "emphasis" else rule) for name, rule in parser_inline._rules]
 smartquotes = False  # x' is a transpose
 
 site = pathlib.Path(__file__).parent / "site"
