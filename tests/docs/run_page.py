@@ -6,6 +6,7 @@ say what it is:
 
   python    a program; all such blocks of a page are one program. What a block prints, and the value of its last line,
             as in a notebook, must be the `text` block that comes next, if there is one
+            A block with a title is a file, which a console block runs
   console   lines that begin with `$ ` are commands: bandana ..., or python3 FILE. The lines below a command are its
             output. A line of dots stands for any lines, and dots in a line for any text. `exit=N`: the command ends with N
   toml      an experiment, which must be a valid spec, together with earlier blocks of its title
@@ -78,6 +79,9 @@ class Page:
                 self.block(block, following)
             except Wrong as wrong:
                 sys.exit(f"{os.path.relpath(self.path, ROOT)}:{block.line}: {wrong}")
+            if block.language == "python" and block.title and not any(
+                    other.language == "console" and block.title in other.text for other in blocks):
+                sys.exit(f"{os.path.relpath(self.path, ROOT)}:{block.line}: no console block runs {block.title}")
         self.pictures()
         if self.update:
             self.write()
@@ -103,7 +107,7 @@ class Page:
             self.toml(block)
         if block.language == "console":
             self.console(block)
-        if block.language == "python":
+        if block.language == "python" and not block.title:
             self.python(block, following)
 
     def toml(self, block):
