@@ -33,7 +33,8 @@ using lab::Json;
 std::string AsKeywords(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool flag = text.compare(i, 2, "--") == 0 && i + 2 < text.size() && absl::ascii_islower(text[i + 2]) &&
+    const bool flag = text.compare(i, 2, "--") == 0 && i + 2 < text.size() &&
+                      absl::ascii_islower(text[i + 2]) &&
                       (i == 0 || text[i - 1] == ' ' || text[i - 1] == '(');
     if (!flag) {
       out += text[i];
@@ -78,7 +79,8 @@ void CheckEvent(const std::string& event) {
       Raise(InvalidInput({.message = "missing", .key = parameter.name, .accepted = parameter.accepted()}));
     }
     const double value = given->second;
-    if (!(value >= parameter.least && value <= parameter.most) || (parameter.whole && value != std::floor(value))) {
+    if (!(value >= parameter.least && value <= parameter.most) ||
+        (parameter.whole && value != std::floor(value))) {
       Raise(InvalidOption(parameter.name, value, parameter.accepted()));
     }
   }
@@ -167,12 +169,13 @@ std::string Audit(const audit::Target& target, const AuditArguments& arguments, 
   absl::StatusOr<audit::Finding> finding;
   RunUntilDone(
       [&](const std::atomic<bool>& stop) {
-        finding = audit::Audit(target, {.draws = draws,
-                                        .false_alarm = 1 - arguments.confidence,
-                                        .bits = arguments.secure ? audit::Bits::kSecure : audit::Bits::kSeeded,
-                                        .seed = arguments.seed,
-                                        .threads = arguments.threads > 0 ? arguments.threads : cores,
-                                        .stop = &stop});
+        finding =
+            audit::Audit(target, {.draws = draws,
+                                  .false_alarm = 1 - arguments.confidence,
+                                  .bits = arguments.secure ? audit::Bits::kSecure : audit::Bits::kSeeded,
+                                  .seed = arguments.seed,
+                                  .threads = arguments.threads > 0 ? arguments.threads : cores,
+                                  .stop = &stop});
       },
       [&] { arguments.tick(); });
   Raise(AsKeywords(lab::NamedAsFlag(finding.status())));
@@ -189,8 +192,8 @@ std::string AuditTarget(const std::string& name, std::optional<double> epsilon, 
 
 using Rows = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-// Attacks a mechanism that is a Python function: draw(neighbour, n, rng) returns n rows. Only one thread draws. What the
-// function raises ends the audit and is raised here.
+// Attacks a mechanism that is a Python function: draw(neighbour, n, rng) returns n rows. Only one thread
+// draws. What the function raises ends the audit and is raised here.
 std::string AuditOwn(const py::function& draw, std::size_t dimension, std::optional<DpGuarantee> claim,
                      const AuditArguments& arguments, std::int64_t draws) {
   const py::object make_rng = py::module_::import("bandana._audit").attr("_rng");
@@ -203,7 +206,8 @@ std::string AuditOwn(const py::function& draw, std::size_t dimension, std::optio
                          .neighbours = "0 and 1",
                          .proof = ""};
   }
-  target.draw_block = [&](audit::Neighbour neighbour, NoiseGen& noise, std::span<double> views) -> absl::Status {
+  target.draw_block = [&](audit::Neighbour neighbour, NoiseGen& noise,
+                          std::span<double> views) -> absl::Status {
     const std::uint64_t words[2] = {noise(), noise()};
     const py::gil_scoped_acquire acquire;
     try {
@@ -216,8 +220,8 @@ std::string AuditOwn(const py::function& draw, std::size_t dimension, std::optio
                         (flat || rows.ndim() == 2) && static_cast<std::size_t>(rows.shape(0)) == n;
       if (!fits) {
         PyErr_Clear();
-        throw py::value_error("draw(neighbour, " + std::to_string(n) + ", rng) must return " + std::to_string(n) +
-                              " rows of " + std::to_string(dimension) + " numbers");
+        throw py::value_error("draw(neighbour, " + std::to_string(n) + ", rng) must return " +
+                              std::to_string(n) + " rows of " + std::to_string(dimension) + " numbers");
       }
       std::copy_n(rows.data(), views.size(), views.begin());
       return absl::OkStatus();

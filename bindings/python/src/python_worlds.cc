@@ -257,8 +257,7 @@ void BindPythonParts(py::module_& m) {
   m.def("add_family", &AddPythonFamily, py::arg("name"), py::arg("time"), py::arg("like"),
         py::arg("sentence"), py::arg("options"), py::arg("make"));
   m.def("raise_failure", &RaiseFailure);
-  m.def(
-      "load_plugin", [](const std::string& path) { Raise(LoadPlugin(path)); }, py::arg("path"));
+  m.def("load_plugin", [](const std::string& path) { Raise(LoadPlugin(path)); }, py::arg("path"));
 }
 
 }  // namespace bandana::python
