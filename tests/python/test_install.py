@@ -28,7 +28,7 @@ import bandana, pathlib
 print(bandana.__version__)
 print(pathlib.Path(bandana.__file__).parent)
 print(*{line.split()[-1] for line in open("/proc/self/maps") if "libbandana" in line})
-bandana.run({"horizon": 10, "algorithm.name": "ucb1", "environment.kind": "mab", "federation.agents": 1, "privacy.model": "none"})
+bandana.run({"horizon": 10, "algorithm.name": "ucb1", "environment": {"kind": "mab", "actions": 5}, "federation.agents": 1, "privacy.model": "none"})
 """
     done = subprocess.run(
         [environment / "bin" / "python", "-c", program], capture_output=True, text=True, check=False, env=clean(), cwd=tmp_path
