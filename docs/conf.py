@@ -32,6 +32,7 @@ templates_path = [str(site / "templates")]
 html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
+html_show_search_summary = False  # summaries are fetched, which browsers refuse for pages that are opened as files
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b5c7a", "color-brand-content": "#0b5c7a"},
     "dark_css_variables": {"color-brand-primary": "#6cc5e5", "color-brand-content": "#6cc5e5"},

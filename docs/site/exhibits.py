@@ -26,8 +26,8 @@ def verdicts():
 
 def page(name, summary, rows):
     text = ["---\norphan: true\n---\n", f"# {name}\n", registry.plain(summary) + ".\n"]
-    text.append(f"Run it again with `bandana reproduce {name}`. `--scale smoke` takes seconds, `--scale paper` has the paper's numbers; "
-                "the default is `quick`, if the file has it.\n")
+    text.append(f"Run it again with `bandana reproduce {name}`. The default is `--scale quick`; `--scale smoke` is faster, "
+                "and `--scale paper` has the paper's numbers.\n")
     text.append("## Verdicts\n")
     if rows:
         text.append("These are the verdicts of the last run of all exhibits. The [summary of the papers](../../papers/index.md) says how to read them.\n")

@@ -1,7 +1,7 @@
 // Opens pages of the documentation site, which script/docs has built into $BANDANA_SITE, at two widths. No page is wider than
 // its window, nothing is asked of the network, and pictures can be read. Screenshots go to the folder $BANDANA_SCREENSHOT.
 import assert from 'node:assert/strict';
-import { mkdir, readdir } from 'node:fs/promises';
+import { access, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -23,18 +23,22 @@ const widths = { wide: 1280, narrow: 400 };
 let browser;
 let pictures;
 
+// These are made if the Python package is built.
+const pythonPages = ['reference/python/index', 'reference/python/bandana', 'reference/python/bandana.calibrate', 'reference/python/bandana.policies'];
+
 before(async () => {
   pictures = process.env.BANDANA_SCREENSHOT || await temporary();
   await mkdir(pictures, { recursive: true });
+  if (await access(join(site, `${pythonPages[0]}.html`)).then(() => true, () => false)) pages.push(...pythonPages);
   browser = await launch();
 });
 after(async () => { if (browser) await browser.close(); });
 
-/// Returns what sticks out of the window to the right: the page itself, or elements of it that no box around them scrolls.
+/// Returns what sticks out of the window to the right: the page itself, or elements of it that no box inside the article scrolls.
 const tooWide = (page) => page.evaluate(() => {
   const wide = document.documentElement.clientWidth;
   const scrolls = (element) => {
-    for (let e = element.parentElement; e && e !== document.body; e = e.parentElement) {
+    for (let e = element.parentElement; e && e.tagName !== 'ARTICLE'; e = e.parentElement) {
       if (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX)) return true;
     }
     return false;
@@ -73,6 +77,15 @@ test('the search finds a word, without a server', async () => {
   await page.goto(`${pathToFileURL(join(site, 'search.html')).href}?q=PrivUnit`);
   await page.waitForSelector('#search-results li a', { timeout: 20_000 });
   assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test('the theme can be switched', async () => {
+  const { context, page } = await open(browser, join(site, 'index.html'), { colorScheme: 'light' });
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const before = await background();
+  for (let i = 0; i < 3 && (await background()) === before; i++) await page.click('.theme-toggle-content button');
+  assert.notEqual(await background(), before);
   await context.close();
 });
 
