@@ -55,12 +55,6 @@ for part in survey shuffle-sum 'privacy loss distribution' used 'basic compositi
 done
 
 # The documentation's example prints what the page says.
-page=$(dirname "$test_script")/../../docs/accounting.md
-awk '/^```json$/ {inside = 1; next} /^```$/ {inside = 0} inside' "$page" >releases.json
-awk '/^```$/ {fences++; next} /^```/ {fences++} fences == 3' "$page" >expected
-"$BANDANA" account releases.json >table
-diff expected table >difference || fail "docs/accounting.md is not what is printed: $(<difference)"
-
 # refused NAME FILE PART...: expects exit 2 and one line that names the file and every PART; with --json the same in an
 # object.
 refused() {
