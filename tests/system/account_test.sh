@@ -54,8 +54,6 @@ for part in survey shuffle-sum 'privacy loss distribution' used 'basic compositi
   grep -qF -- "$part" table || fail "no '$part' in the table: $(<table)"
 done
 
-# The documentation's example prints what the page says.
-# refused NAME FILE PART...: expects exit 2 and one line that names the file and every PART; with --json the same in an
 # object.
 refused() {
   local name=$1 file=$2 status=0
