@@ -54,6 +54,7 @@ for part in survey shuffle-sum 'privacy loss distribution' used 'basic compositi
   grep -qF -- "$part" table || fail "no '$part' in the table: $(<table)"
 done
 
+# refused NAME FILE PART...: expects exit 2 and one line that names the file and every PART; with --json the same in an
 # object.
 refused() {
   local name=$1 file=$2 status=0
