@@ -64,7 +64,7 @@ says ledger.out 'this ledger has no charge to client 4294967295'
 ! grep -q 'left to this client' ledger.out || fail "a client that was never charged has an account: $(<ledger.out)"
 
 # The recipe in the documentation finds the same head.
-sed -n '/^```python$/,/^```$/p' "$BANDANA_SOURCE/docs/ledger.md" | grep -v '^```' >recipe.py
+sed -n '/^```python title=check_ledger.py$/,/^```$/p' "$BANDANA_SOURCE/docs/ledger.md" | grep -v '^```' >recipe.py
 [[ $(python3 recipe.py server.ledger) == "$head" ]] || fail 'the recipe in docs/ledger.md finds another head'
 
 # An export has every charge and no draw.
