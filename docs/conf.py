@@ -38,8 +38,18 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#6cc5e5", "color-brand-content": "#6cc5e5"},
 }
 
+napoleon_use_ivar = True
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
 breathe_projects = {"bandana": os.environ["BANDANA_DOXYGEN"]}
 breathe_default_project = "bandana"
+
+
+def escape_bars(app, what, name, thing, options, lines):
+    """In a docstring |x| is a norm. In reStructuredText it would be a substitution."""
+    lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", "\\|") for line in lines]
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", escape_bars)
