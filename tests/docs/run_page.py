@@ -133,7 +133,7 @@ class Page:
             run = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=100)
             if run.returncode != wanted[0]:
                 raise Wrong(f"{line}: exit code {run.returncode}\n{run.stderr}")
-            output = run.stdout + (run.stderr if wanted[0] else "")
+            output = run.stdout or run.stderr  # a failure may print its message alone
             if self.update and not matches(expected.rstrip() + "\n", output):
                 expected = re.sub(r"\b\d+(\.\d+)? s\b", "... s", output)  # times differ
             shown += f"$ {line}\n{expected.rstrip()}\n" + ("\n" if len(commands) > 2 and command != commands[-1] else "")
