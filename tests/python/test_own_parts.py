@@ -294,3 +294,59 @@ def test_names_and_classes_are_checked():
         bandana.register("number", int)
     with pytest.raises(TypeError, match="default"):
         bandana.option(None, "no type")
+
+
+PLUGIN = """
+import os
+import bandana
+bandana.load_plugin(os.environ["BANDANA_PLUGIN"])
+result = bandana.run({
+    "horizon": 3000, "replicates": 2,
+    "environment": {"dimension": 3, "actions": 20, "population": 10_000},
+    "algorithm": {"name": "own-elimination", "growth": 4},
+    "privacy": {"model": "central", "epsilon": 5, "delta": 1e-6},
+}, progress=False)
+print(result.summary["points"][0]["notes"][0])
+"""
+
+
+def test_a_plugin_is_known_by_its_name_and_says_whose_code_it_is(python):
+    assert "This algorithm is code of the plugin libplugin_for_python.so" in python(PLUGIN)
+
+
+def test_what_is_no_plugin_is_refused(tmp_path):
+    (tmp_path / "text.so").write_text("no library")
+    with pytest.raises(bandana.SpecError, match="text.so"):
+        bandana.load_plugin(tmp_path / "text.so")
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy
+import bandana
+
+class Slow(bandana.UserEnvironment):
+    "A world that takes long."
+    facts = bandana.Facts(arms=2, dimension=2, rewards=(-1, 1))
+    block_size = 64
+    def block(self, n, rng):
+        time.sleep(0.01)
+        return rng.normal(size=(n, 2, 2)) / 10, numpy.zeros((n, 2)), None
+
+def interrupt():
+    time.sleep(1)
+    interrupt.at = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    bandana.run({"horizon": 10_000_000, "environment": {"kind": "slow"}, "algorithm": {"name": "ldp-ols"},
+                 "privacy": {"model": "local", "epsilon": 1, "delta": 0.1}},
+                environments={"slow": Slow}, progress=False)
+except KeyboardInterrupt:
+    print(time.monotonic() - interrupt.at)
+"""
+
+
+def test_ctrl_c_ends_a_run_in_a_python_world(python):
+    assert float(python(INTERRUPTED)) < 5  # it takes 0.1 s; a loaded machine may take longer
