@@ -28,6 +28,7 @@ P = TypeVar("P", bound="Policy")
 _FILE = "bandana.policies"  # what stands for the algorithm in a file of docs/saving.md
 _PROCESS = (
     "The claims are against those who see the model and what it chooses for others. "
+    "They hold if neither whether nor when a reward is handed in depends on the reward. "
     "The process that runs the policy sees every context and every reward."
 )
 _NEW_USERS = (
