@@ -14,6 +14,7 @@
 #include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/point.h"
+#include "bandana/lab/used_entries.h"
 #include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -28,30 +29,6 @@ struct Given {
   std::string source = {};  // the file, or --set
 };
 using Givens = std::map<std::string, Given>;
-
-// The algorithms and worlds of some points, the plugins that brought them, and the keys of their options.
-struct Known {
-  std::set<std::string> keys;
-  std::set<std::string> origins;
-  std::set<std::string> algorithms;
-  std::set<std::string> worlds;
-
-  void Add(const Experiment& experiment) {
-    for (std::string& key : KeysOf(experiment)) keys.insert(std::move(key));
-    algorithms.insert(experiment.family->name);
-    worlds.insert(experiment.kind->name);
-    for (const std::string& origin : {experiment.family->origin, experiment.kind->origin}) {
-      if (!origin.empty()) origins.insert(origin);
-    }
-  }
-
-  void Merge(const Known& other) {
-    keys.insert(other.keys.begin(), other.keys.end());
-    algorithms.insert(other.algorithms.begin(), other.algorithms.end());
-    worlds.insert(other.worlds.begin(), other.worlds.end());
-    origins.insert(other.origins.begin(), other.origins.end());
-  }
-};
 
 struct Variant {
   std::string label;
@@ -213,10 +190,10 @@ class Reader {
                            .accepted = "a text of one line"});
     }
     for (const Sweep& sweep : sweeps_) spec.swept.push_back(sweep.key);
-    Known known;
+    UsedEntries known;
     BANDANA_RETURN_IF_ERROR(Expand(Variant{}, spec, known));
     for (const Variant& variant : variants_) {
-      Known known_here;
+      UsedEntries known_here;
       BANDANA_RETURN_IF_ERROR(Expand(variant, spec, known_here));
       BANDANA_RETURN_IF_ERROR(RefuseIgnored(variant.givens, known_here));
       known.Merge(known_here);
@@ -399,7 +376,7 @@ class Reader {
 
   // Refuses options that no algorithm or world of the run has. An option that one of them has and that does
   // not apply with the values given is no mistake: a sweep or --set may well make it so.
-  absl::Status RefuseIgnored(const Givens& givens, const Known& known) const {
+  absl::Status RefuseIgnored(const Givens& givens, const UsedEntries& known) const {
     for (const auto& [key, given] : givens) {
       const bool of_algorithm = key.starts_with("algorithm.");
       if ((!of_algorithm && !key.starts_with("environment.")) || known.keys.contains(key)) continue;
@@ -422,7 +399,7 @@ class Reader {
 
   // Adds a point for every combination of swept values, under a variant. A key that the variant sets itself
   // is not swept. Adds the algorithms and worlds of these points to `known`.
-  absl::Status Expand(const Variant& variant, Spec& spec, Known& known) const {
+  absl::Status Expand(const Variant& variant, Spec& spec, UsedEntries& known) const {
     std::vector<const Sweep*> sweeps;
     for (const Sweep& sweep : sweeps_) {
       if (!variant.givens.contains(sweep.key)) sweeps.push_back(&sweep);
@@ -439,7 +416,7 @@ class Reader {
     }
   }
 
-  absl::Status AddPoint(const Variant& variant, const Givens& givens, Spec& spec, Known& known) const {
+  absl::Status AddPoint(const Variant& variant, const Givens& givens, Spec& spec, UsedEntries& known) const {
     absl::StatusOr<ResolvedPoint> resolved = ResolvePoint([&](const std::string& key) -> const Value* {
       const auto given = givens.find(key);
       return given == givens.end() ? nullptr : &given->second.value;
