@@ -6,7 +6,7 @@
 #include "bandana/core/check.h"
 #include "bandana/core/generators.h"
 #include "bandana/privacy/claim.h"
-#include "bandana/privacy/ledger/ledger.h"
+#include "bandana/privacy/ledger/release_book.h"
 #include "bandana/privacy/odometer.h"
 #include "bandana/privacy/report.h"
 
@@ -26,7 +26,7 @@ class Releases {
 
   /// With a ledger (it may be null), charges and draws outlive the process. A release that costs nobody
   /// anything is not written there, because it may be raw. The ledger must outlive this object.
-  Releases(DpGuarantee budget_per_unit, Ledger* ledger) : Releases(budget_per_unit) {
+  Releases(DpGuarantee budget_per_unit, ReleaseBook* ledger) : Releases(budget_per_unit) {
     BANDANA_CHECK(ledger == nullptr ||
                   ledger->accounts().limits().measure == Measure::kApproximateDp);  // the measure of charges
     ledger_ = ledger;
@@ -49,7 +49,7 @@ class Releases {
  private:
   Odometer odometer_;
   bool keeps_journal_;
-  Ledger* ledger_ = nullptr;
+  ReleaseBook* ledger_ = nullptr;
   absl::flat_hash_map<ReleaseKey, Report> journal_;
 };
 

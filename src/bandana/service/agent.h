@@ -12,7 +12,7 @@
 #include "bandana/bandit/world.h"
 #include "bandana/federation/node.h"
 #include "bandana/privacy/guarantee.h"
-#include "bandana/privacy/ledger/ledger.h"
+#include "bandana/privacy/ledger/release_book.h"
 #include "bandana/service/randomness.h"
 #include "bandana/service/route.h"
 
@@ -30,7 +30,7 @@ struct AgentParams {
   std::string spec_digest;
   DpGuarantee budget_per_client;
   /// Keeps the charges, which are durable before shares leave. Null: charges are kept in memory.
-  Ledger* ledger = nullptr;
+  ReleaseBook* ledger = nullptr;
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration connect_timeout;
   std::stop_token stop;  ///< ends the run with kCancelled, at the latest after the current client

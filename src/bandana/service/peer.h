@@ -13,7 +13,7 @@
 #include "bandana/bandit/world.h"
 #include "bandana/federation/round_player.h"
 #include "bandana/privacy/guarantee.h"
-#include "bandana/privacy/ledger/ledger.h"
+#include "bandana/privacy/ledger/release_book.h"
 #include "bandana/service/randomness.h"
 
 /// A peer over gRPC: one process that plays round by round and exchanges messages with its neighbours on a
@@ -43,7 +43,7 @@ struct PeerParams {
   std::string spec_digest;
   DpGuarantee budget;
   /// Keeps the charges, which are durable before packets leave. Null: charges are kept in memory.
-  Ledger* ledger = nullptr;
+  ReleaseBook* ledger = nullptr;
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration connect_timeout;  ///< the limit for all neighbours together
   /// How long a neighbour may take for one round by itself. After that it counts as lost, unless it says that

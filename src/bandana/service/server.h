@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "bandana/federation/node.h"
 #include "bandana/privacy/guarantee.h"
-#include "bandana/privacy/ledger/ledger.h"
+#include "bandana/privacy/ledger/release_book.h"
 #include "bandana/service/randomness.h"
 #include "bandana/service/route.h"
 
@@ -37,7 +37,7 @@ struct ServerParams {
   std::string spec_digest;
   DpGuarantee budget_per_client;
   /// Keeps the charges, each durable at once. Null: charges are kept in memory.
-  Ledger* ledger = nullptr;
+  ReleaseBook* ledger = nullptr;
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration join_timeout;    ///< for all agents together
   absl::Duration answer_timeout;  ///< the longest time without any new share

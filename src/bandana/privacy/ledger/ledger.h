@@ -12,6 +12,7 @@
 #include "bandana/privacy/ledger/accounts.h"
 #include "bandana/privacy/ledger/durable_file.h"
 #include "bandana/privacy/ledger/record.h"
+#include "bandana/privacy/ledger/release_book.h"
 #include "bandana/privacy/report.h"
 
 namespace bandana {
@@ -20,7 +21,7 @@ namespace bandana {
 /// append-only, hash-chained file (privacy/ledger/record.h). Charge and draw are one line, which is durable
 /// before the draw leaves. So neither is ever stored without the other, and a retry, even after a crash, gets
 /// the same draw and pays nothing. Only one thread and one process may use it at a time.
-class Ledger {
+class Ledger final : public ReleaseBook {
  public:
   enum class Durability {
     kEach,     ///< a report may leave as soon as Once has returned it
@@ -36,26 +37,15 @@ class Ledger {
   static absl::StatusOr<std::unique_ptr<Ledger>> Open(const std::string& path, const LedgerHeader& header,
                                                       Durability durability);
 
-  /// The cost of a release for each unit whose data are in it.
-  struct Cost {
-    DpGuarantee guarantee;
-    Loss loss;  ///< in the measure of the ledger
-  };
-
-  /// Returns the draw of an earlier call with this key, or makes a new draw and charges it. Fails with
-  /// kResourceExhausted if a budget is too small; then nothing is drawn and nothing is written. A draw that
-  /// fails costs nothing, since nothing of it leaves. After the file could not be written, every call returns
-  /// that error.
   absl::StatusOr<Report> Once(const ReleaseKey& key, const Cost& cost, const UnitRanges& units,
-                              absl::FunctionRef<absl::StatusOr<Report>()> draw);
+                              absl::FunctionRef<absl::StatusOr<Report>()> draw) override;
 
-  /// Makes all charges since the last call durable. Charges that are not committed are lost when the ledger
-  /// closes.
-  absl::Status Commit();
+  /// Charges that are not committed are lost when the ledger closes.
+  absl::Status Commit() override;
 
   const LedgerHeader& header() const { return header_; }
-  const Accounts& accounts() const { return accounts_; }
-  const LedgerHead& head() const { return head_; }
+  const Accounts& accounts() const override { return accounts_; }
+  const LedgerHead& head() const override { return head_; }
   std::uint64_t torn_bytes() const { return torn_bytes_; }
 
  private:
