@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bandana/privacy/ledger/ledger.h"
 #include "bandana/privacy/samplers/rounded_normal.h"
 #include "bandana/privacy/wire.h"
 #include "tests/support.h"
