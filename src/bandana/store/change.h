@@ -22,7 +22,7 @@ struct BeginRun {
   bool operator==(const BeginRun&) const = default;
 };
 
-/// Ends the open run. Its inputs, outputs, draws, acknowledgements and its snapshot are erased. Its line in
+/// Ends the open run. Its inputs, outputs, draws, acknowledgements and its snapshot are erased. Its row in
 /// the table of runs and its ledger lines stay.
 struct EndRun {
   RunState state = RunState::kFinished;
@@ -40,7 +40,9 @@ struct AddInput {
   bool operator==(const AddInput&) const = default;
 };
 
-/// Replaces the snapshot of the open run, and erases all inputs up to `applied` and all draws.
+/// Replaces the snapshot of the open run, and erases all inputs up to `applied` and all draws. Their rows may
+/// be deleted later, a few with each transaction, because nobody can open them under the next key; no function
+/// of the store shows them again.
 struct PutSnapshot {
   std::uint64_t generation = 0;  ///< of the ratchet whose key seals the body
   std::uint64_t applied = 0;     ///< the last input that the snapshot contains
@@ -61,7 +63,6 @@ struct PutOutput {
 struct Acknowledge {
   std::string link;
   std::uint64_t seq = 0;
-  std::string hash;  ///< SHA-256 of the message `seq`, before it was sealed
   bool operator==(const Acknowledge&) const = default;
 };
 
@@ -72,10 +73,10 @@ struct AddLine {
   bool operator==(const AddLine&) const = default;
 };
 
-/// What was drawn for a release of the open run.
+/// The seed from which the noise of a release of the open run is drawn.
 struct AddDraw {
-  std::string key;   ///< of the release; each key has one draw
-  std::string body;  ///< sealed
+  std::string key;   ///< of the release; each key has one seed
+  std::string body;  ///< the 32 bytes of the seed, sealed
   bool operator==(const AddDraw&) const = default;
 };
 
