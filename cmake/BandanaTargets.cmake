@@ -71,18 +71,30 @@ function(bandana_precompile name)
     CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/checksum_headers;${CMAKE_CXX_COMPILER_LAUNCHER}")
 endfunction()
 
-# bandana_unity(TARGET SOURCE...): compiles up to eight sources of one folder as one, which nearly halves the time of a
-# whole build. So names in the anonymous namespaces of one folder must differ.
-function(bandana_unity target)
+# bandana_unity(RESULT SOURCE...): writes files that include up to eight sources of one folder each, and returns their names.
+# Compiling these nearly halves the time of a whole build. So names in the anonymous namespaces of one folder must differ.
+# CMake's own unity files name sources by their absolute paths: they would differ between two clones, and so would __FILE__,
+# and a second clone would find none of its objects in the cache.
+function(bandana_unity result)
+  set(groups)
   foreach(source ${ARGN})
+    file(RELATIVE_PATH source ${PROJECT_SOURCE_DIR}/src ${source})
     get_filename_component(folder ${source} DIRECTORY)
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
     string(MAKE_C_IDENTIFIER ${folder} folder)
     math(EXPR count_${folder} "0${count_${folder}} + 1")
     math(EXPR group "(${count_${folder}} - 1) / 8")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
+    set(group ${folder}_${group})
+    list(APPEND groups ${group})
+    string(APPEND text_${group} "#include \"${source}\"\n")
   endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  list(REMOVE_DUPLICATES groups)
+  set(files)
+  foreach(group ${groups})
+    set(file ${PROJECT_BINARY_DIR}/unity/${group}.cc)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text_${group}}")
+    list(APPEND files ${file})
+  endforeach()
+  set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
 # bandana_folder(FOLDER [STATIC] DEPS ... [PRIVATE ...] [PRECOMPILED HEADERS]): compiles src/bandana/FOLDER. Its headers need
@@ -101,6 +113,9 @@ function(bandana_folder folder)
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/bandana/${folder}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/(main|processor)\\.cc$")  # these are targets of their own
+  if(BANDANA_UNITY)
+    bandana_unity(sources ${sources})
+  endif()
   if(ARG_STATIC)
     set(compiled bandana_${folder})
     add_library(${compiled} STATIC ${sources})
@@ -118,9 +133,6 @@ function(bandana_folder folder)
         target_link_libraries(libbandana PRIVATE ${other})
       endif()
     endforeach()
-  endif()
-  if(BANDANA_UNITY)
-    bandana_unity(${compiled} ${sources})
   endif()
   if(ARG_PRECOMPILED)
     target_precompile_headers(${compiled} REUSE_FROM ${ARG_PRECOMPILED})
