@@ -138,5 +138,20 @@ TEST(ArmWorldTest, WhatIsNotThereIsAnError) {
   EXPECT_THAT(fails(NodeId{1}, {0, -1}), ::testing::HasSubstr("-1 pulls"));
 }
 
+TEST(ArmWorldTest, ARestoredWorldGivesTheNextRewards) {
+  ArmWorld world = World({0.3, 0.7}, 3);
+  Answer(world, 1, {{0, 5}, {1, 2}});
+  Answer(world, 3, {{1, 40}});
+  ArmWorld other = World({0.3, 0.7}, 3);
+  ASSERT_TRUE(other.Restore(world.Save()).ok());
+  for (int i = 0; i < 100; ++i) {
+    for (const std::uint32_t agent : {1, 2, 3}) {
+      ASSERT_EQ(Answer(world, agent, {{0, 1}}), Answer(other, agent, {{0, 1}})) << agent;
+    }
+  }
+  EXPECT_FALSE(World({0.3, 0.7}, 2).Restore(world.Save()).ok()) << "another number of agents";
+  EXPECT_FALSE(World({0.3, 0.7}, 3).Restore("").ok());
+}
+
 }  // namespace
 }  // namespace bandana

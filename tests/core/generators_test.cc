@@ -1,5 +1,6 @@
 #include "bandana/core/generators.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -119,6 +120,31 @@ TEST(SecureSourceTest, HalfOfTheBitsAreSet) {
   double set = 0;
   for (const std::uint64_t word : Words(source, 4096, 32)) set += __builtin_popcountll(word);
   EXPECT_NEAR(set, kBits / 2, 6 * std::sqrt(kBits / 4));
+}
+
+TEST(GeneratorTest, SkipContinuesWhereAnotherOneStopped) {
+  for (const int drawn : {0, 1, 7, 8, 9, 24, 25, 100}) {
+    PhiloxSource bits(SomeKey());
+    CoinGen first(bits);
+    for (int i = 0; i < drawn; ++i) first();
+    EXPECT_EQ(first.drawn(), static_cast<std::uint64_t>(drawn));
+    PhiloxSource same_bits(SomeKey());
+    CoinGen second(same_bits);
+    second.Skip(first.drawn());
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(first(), second()) << drawn;
+  }
+}
+
+TEST(SecureSourceTest, AKeyHasOneStream) {
+  std::array<std::uint8_t, 32> key{};
+  SecureSource first(key);
+  SecureSource again(key);
+  key[31] = 1;
+  SecureSource other(key);
+  EXPECT_TRUE(first.secure());
+  const std::vector<std::uint64_t> words = Words(first, 1024, 4);
+  EXPECT_EQ(words, Words(again, 1024, 32)) << "whatever the sizes of the requests";
+  EXPECT_NE(words, Words(other, 1024, 4));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -81,6 +82,13 @@ class World {
  public:
   virtual ~World() = default;
   virtual const Facts& facts() const = 0;
+
+  /// Save and Restore continue the world in another process, as those of a role do (core/savable.h). A world
+  /// whose answers depend only on who asks and when has nothing to save.
+  virtual std::string Save() const { return {}; }
+  virtual absl::Status Restore(std::string_view saved) {
+    return saved.empty() ? absl::OkStatus() : absl::DataLossError("this world saves nothing");
+  }
 };
 
 /// A world for slots and ticks: people pull arms that all share.

@@ -55,10 +55,15 @@ class PhiloxSource final : public BitSource {
   std::uint64_t block_ = 0;
 };
 
-/// Cryptographic bits: ChaCha20 (OpenSSL). The key and the nonce come from the operating system's entropy.
+/// Cryptographic bits: ChaCha20 (OpenSSL).
 class SecureSource final : public BitSource {
  public:
+  /// The key and the nonce come from the operating system's entropy.
   SecureSource();
+
+  /// The bits follow from a secret key, which is used for one stream only: a process that was killed draws
+  /// them again.
+  explicit SecureSource(std::span<const std::uint8_t, 32> key);
   ~SecureSource() override;
   SecureSource(const SecureSource&) = delete;
   SecureSource& operator=(const SecureSource&) = delete;

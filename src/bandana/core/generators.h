@@ -40,6 +40,15 @@ class Generator final {
 
   bool secure() const { return source_->secure(); }
 
+  /// Returns how many words have been drawn.
+  std::uint64_t drawn() const { return refilled_ - (filled_ - next_); }
+
+  /// Draws `words` words and drops them. A new generator over the same bits then continues where another one
+  /// stopped, whose drawn() was `words`.
+  void Skip(std::uint64_t words) {
+    while (words-- > 0) (*this)();
+  }
+
  private:
   friend class NoiseDoor;
   struct Key {};
@@ -50,12 +59,14 @@ class Generator final {
     filled_ = filled_ == 0 ? 8 : std::min(2 * filled_, buffer_.size());
     source_->Refill(std::span(buffer_).first(filled_));
     next_ = 0;
+    refilled_ += filled_;
   }
 
   BitSource* source_;
   std::array<std::uint64_t, 32> buffer_;
   std::size_t filled_ = 0;
   std::size_t next_ = 0;
+  std::uint64_t refilled_ = 0;  // words taken from the source
 };
 
 using CoinGen = Generator<CoinUse>;    ///< exploration, environments, sampling of clients

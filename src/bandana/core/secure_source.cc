@@ -11,19 +11,30 @@
 
 namespace bandana {
 
+namespace {
+
 // A generator that fails must not continue with predictable bits: every OpenSSL error ends the program.
-SecureSource::SecureSource() {
-  std::array<unsigned char, 32> key;
-  std::array<unsigned char, 16> nonce;
-  BANDANA_CHECK(RAND_priv_bytes(key.data(), key.size()) == 1);
-  BANDANA_CHECK(RAND_priv_bytes(nonce.data(), nonce.size()) == 1);
-  std::fill_n(nonce.begin(), 4, 0);  // the block counter starts at zero and wraps after 256 GiB
+EVP_CIPHER_CTX* MakeCipher(std::span<const std::uint8_t, 32> key, std::span<const std::uint8_t, 16> nonce) {
   EVP_CIPHER_CTX* cipher = EVP_CIPHER_CTX_new();
   BANDANA_CHECK(cipher != nullptr);
   BANDANA_CHECK(EVP_EncryptInit_ex(cipher, EVP_chacha20(), nullptr, key.data(), nonce.data()) == 1);
-  OPENSSL_cleanse(key.data(), key.size());
-  cipher_ = cipher;
+  return cipher;
 }
+
+}  // namespace
+
+SecureSource::SecureSource() {
+  std::array<std::uint8_t, 32> key;
+  std::array<std::uint8_t, 16> nonce;
+  BANDANA_CHECK(RAND_priv_bytes(key.data(), key.size()) == 1);
+  BANDANA_CHECK(RAND_priv_bytes(nonce.data(), nonce.size()) == 1);
+  std::fill_n(nonce.begin(), 4, 0);  // the block counter starts at zero and wraps after 256 GiB
+  cipher_ = MakeCipher(key, nonce);
+  OPENSSL_cleanse(key.data(), key.size());
+}
+
+SecureSource::SecureSource(std::span<const std::uint8_t, 32> key)
+    : cipher_(MakeCipher(key, std::array<std::uint8_t, 16>{})) {}
 
 SecureSource::~SecureSource() { EVP_CIPHER_CTX_free(static_cast<EVP_CIPHER_CTX*>(cipher_)); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -17,6 +18,27 @@ class EpochCoin {
   CoinGen& For(Epoch epoch, MakeBits make_bits) {
     if (!coin_ || coin_->epoch != epoch) coin_.emplace(epoch, make_bits());
     return coin_->generator;
+  }
+
+  /// Where a role stands in its coins.
+  struct Position {
+    Epoch epoch = 0;
+    std::uint64_t drawn = 0;  ///< 0: it has drawn nothing, and the epoch does not matter
+
+    template <class Archive>
+    void State(Archive& a) {
+      a(epoch, drawn);
+    }
+  };
+  Position position() const {
+    return coin_.has_value() ? Position{coin_->epoch, coin_->generator.drawn()} : Position{};
+  }
+
+  /// Continues where another object stood. `make_bits` is called if that one had drawn.
+  template <class MakeBits>
+  void GoTo(const Position& position, MakeBits make_bits) {
+    coin_.reset();
+    if (position.drawn > 0) For(position.epoch, std::move(make_bits)).Skip(position.drawn);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bandana/core/archive.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
@@ -112,6 +113,26 @@ CoinGen& ArmWorld::CoinOf(NodeId agent) {
         .seed = params_.seed, .replicate = params_.replicate, .node = agent, .stream = Stream::kReward});
   }
   return coins->gen;
+}
+
+std::string ArmWorld::Save() const {
+  std::vector<std::uint64_t> drawn;
+  for (const auto& coins : coins_) drawn.push_back(coins == nullptr ? 0 : coins->gen.drawn());
+  StateWriter writer;
+  writer.Sized(drawn);
+  return writer.Take();
+}
+
+absl::Status ArmWorld::Restore(std::string_view saved) {
+  std::vector<std::uint64_t> drawn(coins_.size());
+  StateReader reader(saved);
+  reader.Sized(drawn);
+  BANDANA_RETURN_IF_ERROR(reader.Finish());
+  for (std::uint32_t agent = 1; agent <= drawn.size(); ++agent) {
+    coins_[agent - 1].reset();
+    if (drawn[agent - 1] > 0) CoinOf(NodeId{agent}).Skip(drawn[agent - 1]);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ArmWorld::Answer(NodeId agent, Epoch, std::span<const Pull> pulls,

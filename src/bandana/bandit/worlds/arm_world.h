@@ -62,6 +62,10 @@ class ArmWorld final : public SlotWorld {
 
   double Gap(ArmId arm) const override { return problem().Gap(arm); }
 
+  /// Saves how far each agent is in its rewards.
+  std::string Save() const override;
+  absl::Status Restore(std::string_view saved) override;
+
   const ArmProblem& problem() const { return *params_.problem; }
 
  private:
