@@ -33,19 +33,21 @@ struct EndRun {
 
 /// A message that a process has taken, as it came.
 struct AddInput {
-  std::uint64_t seq = 0;  ///< 1, 2, ... over all links of a run: the order in which the process took them
+  std::uint64_t seq = 0;  ///< 1, 2, ... over all links of a run: the order in which the process took them.
+                          ///< After a snapshot, numbers continue from the last input that it contains.
   std::string link;       ///< the process that sent it, such as "agent/1"
   std::uint64_t link_seq = 0;  ///< 1, 2, ... on that link; 0 for something that did not come on a link
   std::string body;            ///< sealed
   bool operator==(const AddInput&) const = default;
 };
 
-/// Replaces the snapshot of the open run, and erases all inputs up to `applied` and all draws. Their rows may
-/// be deleted later, a few with each transaction, because nobody can open them under the next key; no function
+/// Replaces the snapshot of the open run, and erases all inputs and all draws. Lines and draws of the same
+/// transaction come before it, and outputs that are not acknowledged come after it, sealed again. Rows may be
+/// deleted later, a few with each transaction, because nobody can open them under the next key; no function
 /// of the store shows them again.
 struct PutSnapshot {
-  std::uint64_t generation = 0;  ///< of the ratchet whose key seals the body
-  std::uint64_t applied = 0;     ///< the last input that the snapshot contains
+  std::uint64_t generation = 0;  ///< of the ratchet whose key seals the body; larger than the last one
+  std::uint64_t applied = 0;     ///< the last input that the snapshot contains; none is newer
   std::string body;              ///< sealed
   bool operator==(const PutSnapshot&) const = default;
 };
@@ -59,7 +61,7 @@ struct PutOutput {
   bool operator==(const PutOutput&) const = default;
 };
 
-/// The process at the other end has everything up to `seq`. These outputs are erased.
+/// The process at the other end has everything up to `seq`, or will never take it. These outputs are erased.
 struct Acknowledge {
   std::string link;
   std::uint64_t seq = 0;
@@ -80,7 +82,8 @@ struct AddDraw {
   bool operator==(const AddDraw&) const = default;
 };
 
-/// Sets a value that outlives runs, such as the signed head of the ledger.
+/// Sets a value that outlives runs, such as the signed head of the ledger. The name "store" is taken: its
+/// value is the identity of the store, 32 hexadecimal digits.
 struct PutMeta {
   std::string name;
   std::string value;

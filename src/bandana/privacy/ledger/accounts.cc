@@ -13,6 +13,10 @@ namespace {
 
 Loss Sum(const Loss& a, const Loss& b) { return {SumUp(a.amount, b.amount), SumUp(a.delta, b.delta)}; }
 
+Loss Larger(const Loss& a, const Loss& b) {
+  return {std::max(a.amount, b.amount), std::max(a.delta, b.delta)};
+}
+
 bool Within(const Loss& spent, const Loss& budget) {
   return spent.amount <= budget.amount && spent.delta <= budget.delta;
 }
@@ -67,6 +71,11 @@ absl::Status CheckLoss(Measure measure, const Loss& loss, std::string_view key) 
 
 absl::Status Accounts::Check(const Loss& cost, const UnitRanges& units) const {
   BANDANA_RETURN_IF_ERROR(CheckLoss(limits_.measure, cost, "charge"));
+  if (all_spent_) {
+    return absl::ResourceExhaustedError(
+        "all budgets were declared spent, because a back-up was restored without the lines of the ledger "
+        "that were written after it");
+  }
   if (const Loss after = Sum(total_, cost); limits_.deployment && !Within(after, *limits_.deployment)) {
     return absl::ResourceExhaustedError("all releases of the deployment together " +
                                         Describe(after, *limits_.deployment, limits_.measure));
@@ -88,15 +97,21 @@ absl::Status Accounts::Add(const Loss& cost, const UnitRanges& units) {
     Account& account = accounts_[unit];
     account.spent = Sum(account.spent, cost);
     ++account.releases;
-    largest_ = {std::max(largest_.amount, account.spent.amount),
-                std::max(largest_.delta, account.spent.delta)};
+    largest_ = Larger(largest_, account.spent);
   });
   return absl::OkStatus();
 }
 
+void Accounts::SpendAll() {
+  all_spent_ = true;
+  largest_ = Larger(largest_, limits_.per_unit);
+}
+
 Accounts::Account Accounts::Of(NodeId unit) const {
   const auto it = accounts_.find(unit);
-  return it == accounts_.end() ? Account{} : it->second;
+  Account account = it == accounts_.end() ? Account{} : it->second;
+  if (all_spent_) account.spent = Larger(account.spent, limits_.per_unit);
+  return account;
 }
 
 std::optional<NodeId> Accounts::LargestSpender() const {
@@ -109,7 +124,9 @@ std::optional<NodeId> Accounts::LargestSpender() const {
 }
 
 std::vector<std::pair<NodeId, Accounts::Account>> Accounts::All() const {
-  std::vector<std::pair<NodeId, Account>> all(accounts_.begin(), accounts_.end());
+  std::vector<std::pair<NodeId, Account>> all;
+  all.reserve(accounts_.size());
+  for (const auto& [unit, _] : accounts_) all.emplace_back(unit, Of(unit));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return all;
 }

@@ -61,6 +61,11 @@ class Accounts {
   /// Checks, and charges all units if the check succeeds; otherwise it charges none.
   absl::Status Add(const Loss& cost, const UnitRanges& units);
 
+  /// Declares every budget spent, also that of units that were never charged: nobody knows any more what they
+  /// have spent.
+  void SpendAll();
+  bool all_spent() const { return all_spent_; }
+
   const Limits& limits() const { return limits_; }
   std::int64_t releases() const { return releases_; }
   std::size_t units() const { return accounts_.size(); }
@@ -81,6 +86,7 @@ class Accounts {
   Loss largest_;
   Loss total_;
   std::int64_t releases_ = 0;
+  bool all_spent_ = false;
   absl::flat_hash_map<NodeId, Account> accounts_;
 };
 

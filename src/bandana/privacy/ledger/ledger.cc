@@ -6,51 +6,11 @@
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/file_error.h"
 #include "bandana/privacy/ledger/reader.h"
+#include "bandana/privacy/ledger/verifier.h"
 #include "fmt/format.h"
 
 namespace bandana {
 namespace {
-
-absl::Status Validate(const LedgerHeader& header) {
-  const Limits& limits = header.limits;
-  BANDANA_RETURN_IF_ERROR(CheckLoss(limits.measure, limits.per_unit, "ledger.budget"));
-  if (limits.deployment) {
-    BANDANA_RETURN_IF_ERROR(CheckLoss(limits.measure, *limits.deployment, "ledger.deployment_budget"));
-  }
-  return absl::OkStatus();
-}
-
-std::string Describe(const std::optional<Loss>& loss, Measure measure) {
-  return loss ? fmt::format("{} {}, delta {}", AmountOf(measure), loss->amount, loss->delta) : "none";
-}
-
-std::string Describe(const std::vector<Claim>& claims) {
-  std::string text;
-  for (const Claim& claim : claims) {
-    text += fmt::format("{} ({} neighbours, {}). ", ToText(claim), claim.neighbours, claim.proof);
-  }
-  return text;
-}
-
-absl::Status CheckSame(const std::string& path, const LedgerHeader& there, const LedgerHeader& here) {
-  const auto differs = [&](std::string_view what, const std::string& a, const std::string& b) {
-    if (a == b) return absl::OkStatus();
-    return FileError(
-        absl::StatusCode::kFailedPrecondition, path,
-        fmt::format("this is the ledger of another deployment, whose {} is '{}', not '{}'", what, a, b));
-  };
-  const auto measure = [](const LedgerHeader& header) { return header.limits.measure; };
-  BANDANA_RETURN_IF_ERROR(differs("name", there.deployment, here.deployment));
-  BANDANA_RETURN_IF_ERROR(differs("configuration", there.configuration, here.configuration));
-  BANDANA_RETURN_IF_ERROR(differs("list of claims", Describe(there.claims), Describe(here.claims)));
-  BANDANA_RETURN_IF_ERROR(differs("reason why claims are void", there.void_reason, here.void_reason));
-  BANDANA_RETURN_IF_ERROR(
-      differs("measure", std::string(NameOf(measure(there))), std::string(NameOf(measure(here)))));
-  BANDANA_RETURN_IF_ERROR(differs("budget of a client", Describe(there.limits.per_unit, measure(there)),
-                                  Describe(here.limits.per_unit, measure(here))));
-  return differs("budget of all releases", Describe(there.limits.deployment, measure(there)),
-                 Describe(here.limits.deployment, measure(here)));
-}
 
 // Returns whether the file holds only a header that its writer could not finish. Such a ledger has charged
 // nobody.
@@ -62,7 +22,7 @@ bool NeverBegun(const std::string& bytes) {
 
 absl::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(const std::string& path, const LedgerHeader& header,
                                                      Durability durability) {
-  BANDANA_RETURN_IF_ERROR(Validate(header));
+  BANDANA_RETURN_IF_ERROR(CheckBudgets(header));
   BANDANA_ASSIGN_OR_RETURN(DurableFile file, DurableFile::Open(path));
   std::unique_ptr<Ledger> ledger(new Ledger(path, header, durability, std::move(file)));
   BANDANA_ASSIGN_OR_RETURN(const std::optional<LedgerHead> head, ReadHead(path));
@@ -93,7 +53,7 @@ absl::Status Ledger::Resume() {
         return absl::OkStatus();
       });
   if (!state.ok()) return state.status();
-  BANDANA_RETURN_IF_ERROR(CheckSame(path_, state->header.record, header_));
+  BANDANA_RETURN_IF_ERROR(CheckSameHeader(path_, state->header.record, header_));
   torn_bytes_ = state->torn_bytes;
   if (torn_bytes_ > 0) BANDANA_RETURN_IF_ERROR(file_.Truncate(state->bytes));
   accounts_ = std::move(state->accounts);
@@ -112,14 +72,8 @@ absl::StatusOr<Report> Ledger::Once(const ReleaseKey& key, const Cost& cost, con
                                     absl::FunctionRef<absl::StatusOr<Report>()> draw) {
   BANDANA_RETURN_IF_ERROR(failed_);
   if (const auto it = journal_.find(key); it != journal_.end()) return it->second;
-  if (units.empty()) return absl::InvalidArgumentError("a charge must name at least one unit");
-  if (units.count() > UnitRanges::kMostUnits) {
-    return absl::InvalidArgumentError(fmt::format("a charge names {} units, but at most {} are accepted",
-                                                  units.count(), UnitRanges::kMostUnits));
-  }
   LedgerEntry entry{.key = key, .guarantee = cost.guarantee, .loss = cost.loss, .units = units};
-  BANDANA_RETURN_IF_ERROR(
-      CheckLoss(Measure::kApproximateDp, {cost.guarantee.epsilon, cost.guarantee.delta}, "charge.guarantee"));
+  BANDANA_RETURN_IF_ERROR(CheckCharge(entry));
   BANDANA_RETURN_IF_ERROR(accounts_.Check(entry.loss, entry.units));
   BANDANA_ASSIGN_OR_RETURN(entry.draw, draw());
   BANDANA_RETURN_IF_ERROR(accounts_.Add(entry.loss, entry.units));

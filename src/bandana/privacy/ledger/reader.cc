@@ -8,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/file_error.h"
+#include "bandana/privacy/ledger/verifier.h"
 #include "fmt/format.h"
 
 namespace bandana {
@@ -37,44 +37,36 @@ absl::StatusOr<std::ifstream> OpenFile(const std::string& path) {
   return file;
 }
 
-// Verifies line by line, each against the one before it.
-class Verifier {
+// Compares the lines of a file with the heads that were written or noted.
+class FileVerifier {
  public:
-  Verifier(const std::string& path, const ReadOptions& options, std::optional<LedgerHead> written)
-      : path_(path), options_(options), written_(std::move(written)) {}
+  FileVerifier(const std::string& path, const ReadOptions& options, std::optional<LedgerHead> written)
+      : path_(path), options_(options), written_(std::move(written)), lines_(path) {}
 
-  absl::Status TakeLine(
-      std::string_view line,
-      absl::FunctionRef<absl::Status(const Dated<LedgerEntry>&, std::string_view hash)> visit) {
-    ++lines_;
-    const std::optional<SplitLine> parts = Split(line);
-    if (!parts) return Here("this is not a line of a ledger: it was altered");
-    if (ChainHash(hash_, parts->content) != parts->hash) {
-      return Here("its hash does not fit: this line was altered, or a line before it was removed or added");
+  absl::Status TakeLine(std::string_view line, LedgerVerifier::Visit visit) {
+    BANDANA_RETURN_IF_ERROR(lines_.Take(line, visit));
+    const LedgerHead head = lines_.head();
+    if (written_ && written_->seq == head.seq && written_->hash != head.hash) {
+      return lines_.Fault(fmt::format("this is not the line {} that {} names: the ledger was altered",
+                                      head.seq, HeadPath(path_)));
     }
-    hash_ = parts->hash;
-    BANDANA_RETURN_IF_ERROR(lines_ == 1 ? TakeHeader(parts->content) : TakeCharge(parts->content, visit));
-    if (written_ && written_->seq == seq() && written_->hash != hash_) {
-      return Here(fmt::format("this is not the line {} that {} names: the ledger was altered", seq(),
-                              HeadPath(path_)));
-    }
-    if (options_.noted_head == hash_) noted_seq_ = seq();
+    if (options_.noted_head == head.hash) noted_seq_ = head.seq;
     bytes_ += line.size() + 1;
     return absl::OkStatus();
   }
 
   absl::StatusOr<LedgerState> Finish(std::uint64_t torn_bytes) && {
-    if (lines_ == 0) {
+    if (lines_.lines() == 0) {
       return Fault(path_, 1,
                    written_ && written_->seq > 0
                        ? AllRemoved(path_, *written_)
                        : "it has no complete line: it is not a ledger, or it was never begun");
     }
-    if (written_ && written_->seq > seq()) {
-      return Fault(path_, lines_ + 1,
+    if (written_ && written_->seq > lines_.head().seq) {
+      return Fault(path_, lines_.lines() + 1,
                    fmt::format("missing: the ledger ends with line {}, but {} names line {}; the last lines "
                                "were removed",
-                               lines_, HeadPath(path_), written_->seq + 1));
+                               lines_.lines(), HeadPath(path_), written_->seq + 1));
     }
     if (options_.noted_head && !noted_seq_) {
       return Fault(
@@ -86,10 +78,10 @@ class Verifier {
                    "missing: without it, lines removed at the end of the ledger would not be missed; put it "
                    "back, or give a hash that was noted");
     }
-    return LedgerState{.header = std::move(*header_),
-                       .accounts = std::move(*accounts_),
-                       .head = {seq(), hash_},
-                       .last_time = std::move(time_),
+    return LedgerState{.header = lines_.header(),
+                       .accounts = lines_.TakeAccounts(),
+                       .head = lines_.head(),
+                       .last_time = lines_.last_time(),
                        .bytes = bytes_,
                        .torn_bytes = torn_bytes,
                        .written_head = std::move(written_),
@@ -97,47 +89,11 @@ class Verifier {
   }
 
  private:
-  std::uint64_t seq() const { return lines_ - 1; }
-  absl::Status Here(std::string message) const { return Fault(path_, lines_, std::move(message)); }
-
-  absl::Status TakeHeader(std::string_view content) {
-    absl::StatusOr<Dated<LedgerHeader>> header = ParseHeader(content);
-    if (!header.ok()) return Here(std::string(header.status().message()));
-    time_ = header->time;
-    accounts_.emplace(header->record.limits);
-    header_ = *std::move(header);
-    return absl::OkStatus();
-  }
-
-  absl::Status TakeCharge(
-      std::string_view content,
-      absl::FunctionRef<absl::Status(const Dated<LedgerEntry>&, std::string_view hash)> visit) {
-    absl::StatusOr<Dated<LedgerEntry>> entry = ParseEntry(content, header_->record.limits.measure);
-    if (!entry.ok()) return Here(std::string(entry.status().message()));
-    if (entry->seq != seq())
-      return Here(fmt::format("charge {} stands where charge {} belongs", entry->seq, seq()));
-    const LedgerEntry& record = entry->record;
-    if (!charged_.insert(record.key).second) {
-      return Here(fmt::format("node {} is charged for the same question of epoch {} a second time",
-                              record.key.node.value, record.key.epoch));
-    }
-    if (const absl::Status paid = accounts_->Add(record.loss, record.units); !paid.ok()) {
-      return Here("over budget: " + std::string(paid.message()));
-    }
-    time_ = entry->time;
-    return visit(*entry, hash_);
-  }
-
   const std::string& path_;
   const ReadOptions& options_;
   std::optional<LedgerHead> written_;
   std::optional<std::uint64_t> noted_seq_;
-  std::optional<Dated<LedgerHeader>> header_;
-  std::optional<Accounts> accounts_;
-  absl::flat_hash_set<ReleaseKey> charged_;
-  std::string hash_{kNoHash};
-  std::string time_;
-  std::uint64_t lines_ = 0;
+  LedgerVerifier lines_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -173,7 +129,7 @@ absl::StatusOr<LedgerState> ReadLedger(
   // never behind the head.
   BANDANA_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
   BANDANA_ASSIGN_OR_RETURN(std::optional<LedgerHead> written, ReadHead(path));
-  Verifier verifier(path, options, std::move(written));
+  FileVerifier verifier(path, options, std::move(written));
   std::uint64_t torn_bytes = 0;
   for (std::string line; std::getline(file, line);) {
     if (file.eof()) {

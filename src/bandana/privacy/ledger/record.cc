@@ -18,7 +18,10 @@ namespace {
 
 constexpr std::string_view kHashField = R"(,"hash":")";
 constexpr std::string_view kLineEnd = R"("})";
+constexpr std::string_view kRunField = R"(,"run":)";
+constexpr std::string_view kAllSpentField = R"(,"all_spent":)";
 constexpr std::size_t kHashDigits = 64;
+constexpr std::size_t kRunDigits = 32;
 
 std::string Quote(std::string_view text) {
   std::string quoted = "\"";
@@ -58,21 +61,27 @@ std::string FormatHeaderAt(const LedgerHeader& header, std::string_view time) {
   return fmt::format(
       R"({}"time":{},"deployment":{},"configuration":{},"claims":[{}],"void":{},)"
       R"("measure":"{}","budget":{},"deployment_budget":{})",
-      kMagic, Quote(time), Quote(header.deployment), Quote(header.configuration), fmt::join(claims, ","),
-      QuoteOrNull(header.void_reason), NameOf(header.limits.measure),
-      FormatLoss(header.limits.per_unit, header.limits.measure),
+      header.of_store ? kStoreMagic : kMagic, Quote(time), Quote(header.deployment),
+      Quote(header.configuration), fmt::join(claims, ","), QuoteOrNull(header.void_reason),
+      NameOf(header.limits.measure), FormatLoss(header.limits.per_unit, header.limits.measure),
       header.limits.deployment ? FormatLoss(*header.limits.deployment, header.limits.measure) : "null");
 }
 
 std::string FormatEntryAt(const LedgerEntry& entry, Measure measure, std::uint64_t seq,
                           std::string_view time) {
+  if (!entry.all_spent.empty()) {
+    return fmt::format(R"({{"seq":{},"time":{},"all_spent":{})", seq, Quote(time), Quote(entry.all_spent));
+  }
   fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text), R"({{"seq":{},"time":{},)", seq, Quote(time));
+  if (!entry.run.empty()) fmt::format_to(std::back_inserter(text), R"("run":{},)", Quote(entry.run));
   fmt::format_to(std::back_inserter(text),
-                 R"({{"seq":{},"time":{},"node":{},"epoch":{},"question":{},)"
-                 R"("guarantee":{},"loss":{},"units":"{}","bits":{},"quorum":{},"draw":[)",
-                 seq, Quote(time), entry.key.node.value, entry.key.epoch, Quote(entry.key.question),
+                 R"("node":{},"epoch":{},"question":{},"guarantee":{},"loss":{},"units":"{}")",
+                 entry.key.node.value, entry.key.epoch, Quote(entry.key.question),
                  FormatLoss({entry.guarantee.epsilon, entry.guarantee.delta}, Measure::kApproximateDp),
-                 FormatLoss(entry.loss, measure), entry.units.ToText(), entry.draw.bits(),
+                 FormatLoss(entry.loss, measure), entry.units.ToText());
+  if (!entry.run.empty()) return fmt::to_string(text);
+  fmt::format_to(std::back_inserter(text), R"(,"bits":{},"quorum":{},"draw":[)", entry.draw.bits(),
                  entry.draw.quorum());
   bool first = true;
   for (const std::int64_t unit : Wire::Units(entry.draw)) {
@@ -151,6 +160,19 @@ class Scanner {
     return Literal(R"(,"asked":)").Flag(claim.asked).Literal("}");
   }
 
+  Scanner& TheDraw(NodeId node, Report& draw) {
+    Count bits = 0;
+    Count quorum = 0;
+    std::vector<std::int64_t> units;
+    Literal(R"(,"bits":)").Number(bits).Literal(R"(,"quorum":)").Number(quorum).Literal(R"(,"draw":[)");
+    while (ok_ && !Sees("]")) {
+      if (!units.empty()) Literal(",");
+      Number(units.emplace_back());
+    }
+    draw = Wire::FromUnits(node, std::move(units), bits, quorum);
+    return Literal("]");
+  }
+
   Scanner& TheLoss(Loss& loss, Measure measure) {
     return Literal(fmt::format(R"({{"{}":)", AmountOf(measure)))
         .Number(loss.amount)
@@ -163,6 +185,14 @@ class Scanner {
   std::string_view rest_;
   bool ok_ = true;
 };
+
+bool IsHexadecimal(std::string_view text, std::size_t digits) {
+  return text.size() == digits && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+bool IsRun(std::string_view text) { return IsHexadecimal(text, kRunDigits); }
 
 absl::Status NotARecord(std::string_view what) {
   return absl::DataLossError(fmt::format("the line is not a {}", what));
@@ -199,17 +229,14 @@ std::string ChainHash(std::string_view previous, std::string_view content) {
   return Sha256(both);
 }
 
-bool IsHash(std::string_view text) {
-  return text.size() == kHashDigits && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
+bool IsHash(std::string_view text) { return IsHexadecimal(text, kHashDigits); }
 
 absl::StatusOr<Dated<LedgerHeader>> ParseHeader(std::string_view content) {
   Dated<LedgerHeader> header;
   std::string measure;
   Scanner scan(content);
-  scan.Literal(kMagic).Literal(R"("time":)").Text(header.time);
+  header.record.of_store = scan.Sees(kStoreMagic);
+  scan.Literal(header.record.of_store ? kStoreMagic : kMagic).Literal(R"("time":)").Text(header.time);
   scan.Literal(R"(,"deployment":)").Text(header.record.deployment);
   scan.Literal(R"(,"configuration":)").Text(header.record.configuration);
   scan.Literal(R"(,"claims":[)");
@@ -221,7 +248,7 @@ absl::StatusOr<Dated<LedgerHeader>> ParseHeader(std::string_view content) {
   scan.Literal(R"(],"void":)").TextOrNull(header.record.void_reason);
   scan.Literal(R"(,"measure":)").Text(measure);
   const std::optional<Measure> known = MeasureOf(measure);
-  if (!scan.ok() || !known) return NotARecord("header of a ledger of format 2");
+  if (!scan.ok() || !known) return NotARecord("header of a ledger of format 2 or 3");
   Limits& limits = header.record.limits;
   limits.measure = *known;
   scan.Literal(R"(,"budget":)").TheLoss(limits.per_unit, *known).Literal(R"(,"deployment_budget":)");
@@ -231,7 +258,7 @@ absl::StatusOr<Dated<LedgerHeader>> ParseHeader(std::string_view content) {
     scan.TheLoss(limits.deployment.emplace(), *known);
   }
   if (!scan.done() || FormatHeaderAt(header.record, header.time) != content) {
-    return NotARecord("header of a ledger of format 2");
+    return NotARecord("header of a ledger of format 2 or 3");
   }
   BANDANA_RETURN_IF_ERROR(CheckLoss(*known, limits.per_unit, "budget"));
   if (limits.deployment) {
@@ -247,29 +274,48 @@ absl::StatusOr<Dated<LedgerEntry>> ParseEntry(std::string_view content, Measure 
   std::string units;
   Scanner scan(content);
   scan.Literal(R"({"seq":)").Number(entry.seq).Literal(R"(,"time":)").Text(entry.time);
+  if (scan.Sees(kAllSpentField)) {
+    scan.Literal(kAllSpentField).Text(record.all_spent);
+    const bool same = scan.done() && FormatEntryAt(record, measure, entry.seq, entry.time) == content;
+    if (!same || record.all_spent.empty()) return NotARecord("charge");
+    return entry;
+  }
+  if (scan.Sees(kRunField)) scan.Literal(kRunField).Text(record.run);
   scan.Literal(R"(,"node":)").Number(record.key.node.value);
   scan.Literal(R"(,"epoch":)").Number(record.key.epoch);
   scan.Literal(R"(,"question":)").Text(record.key.question);
   scan.Literal(R"(,"guarantee":)").TheLoss(alone, Measure::kApproximateDp);
   scan.Literal(R"(,"loss":)").TheLoss(record.loss, measure);
   scan.Literal(R"(,"units":)").Text(units);
-  Count bits = 0;
-  Count quorum = 0;
-  scan.Literal(R"(,"bits":)").Number(bits).Literal(R"(,"quorum":)").Number(quorum).Literal(R"(,"draw":[)");
-  std::vector<std::int64_t> draw;
-  while (scan.ok() && !scan.Sees("]")) {
-    if (!draw.empty()) scan.Literal(",");
-    scan.Number(draw.emplace_back());
-  }
-  scan.Literal("]");
-  if (!scan.done()) return NotARecord("charge");
+  if (record.run.empty()) scan.TheDraw(record.key.node, record.draw);
+  if (!scan.done() || !(record.run.empty() || IsRun(record.run))) return NotARecord("charge");
   record.guarantee = {alone.amount, alone.delta};
-  record.draw = Wire::FromUnits(record.key.node, std::move(draw), bits, quorum);
   BANDANA_ASSIGN_OR_RETURN(record.units, UnitRanges::Parse(units));
   if (FormatEntryAt(record, measure, entry.seq, entry.time) != content) return NotARecord("charge");
   BANDANA_RETURN_IF_ERROR(CheckLoss(Measure::kApproximateDp, alone, "guarantee"));
   BANDANA_RETURN_IF_ERROR(CheckLoss(measure, record.loss, "loss"));
   return entry;
+}
+
+absl::StatusOr<LineBeginning> ParseBeginning(std::string_view content, Measure measure) {
+  LineBeginning line;
+  std::string time;
+  Loss alone;
+  Loss loss;
+  Scanner scan(content);
+  scan.Literal(R"({"seq":)").Number(line.seq).Literal(R"(,"time":)").Text(time);
+  line.all_spent = scan.Sees(kAllSpentField);
+  if (line.all_spent) return line;
+  scan.Literal(kRunField).Text(line.run);
+  scan.Literal(R"(,"node":)").Number(line.key.node.value);
+  scan.Literal(R"(,"epoch":)").Number(line.key.epoch);
+  scan.Literal(R"(,"question":)").Text(line.key.question);
+  scan.Literal(R"(,"guarantee":)").TheLoss(alone, Measure::kApproximateDp);
+  scan.Literal(R"(,"loss":)").TheLoss(loss, measure);
+  if (!scan.ok() || !IsRun(line.run)) return NotARecord("charge of a ledger of format 3");
+  BANDANA_RETURN_IF_ERROR(CheckLoss(Measure::kApproximateDp, alone, "guarantee"));
+  BANDANA_RETURN_IF_ERROR(CheckLoss(measure, loss, "loss"));
+  return line;
 }
 
 std::string FormatHead(const LedgerHead& head) {
