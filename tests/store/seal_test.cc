@@ -14,11 +14,6 @@ namespace {
 
 using test::Folder;
 
-std::string Contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string Hex(const Key& key) { return RunName(std::string(key.begin(), key.end())); }
 
 TEST(DeriveKey, IsHkdf) {

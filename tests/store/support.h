@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +29,11 @@ inline const absl::Time kBegan = absl::FromUnixMicros(1'800'000'000'123'456);
 inline const absl::Time kEnded = absl::FromUnixMicros(1'800'000'100'000'000);
 
 inline absl::Status Commit(Store& store, const Transaction& changes) { return store.Commit(changes); }
+
+inline std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 template <class Row, class ForEach>
 std::vector<Row> Rows(Store& store, ForEach for_each) {

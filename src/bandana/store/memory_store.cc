@@ -133,6 +133,11 @@ absl::Status MemoryStore::ForEachDraw(absl::FunctionRef<absl::Status(const AddDr
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::uint64_t> MemoryStore::Lines() {
+  BANDANA_RETURN_IF_ERROR(CheckUsable());
+  return disk_.lines_.size();
+}
+
 absl::Status MemoryStore::ForEachLine(std::uint64_t from,
                                       absl::FunctionRef<absl::Status(const AddLine&)> visit) {
   BANDANA_RETURN_IF_ERROR(CheckUsable());

@@ -61,6 +61,7 @@ class MemoryStore final : public Store {
   absl::Status ForEachOutput(absl::FunctionRef<absl::Status(const PutOutput&)> visit) override;
   absl::Status ForEachAcknowledgement(absl::FunctionRef<absl::Status(const Acknowledge&)> visit) override;
   absl::Status ForEachDraw(absl::FunctionRef<absl::Status(const AddDraw&)> visit) override;
+  absl::StatusOr<std::uint64_t> Lines() override;
   absl::Status ForEachLine(std::uint64_t from,
                            absl::FunctionRef<absl::Status(const AddLine&)> visit) override;
 

@@ -405,6 +405,11 @@ absl::Status SqliteStore::ForEachDraw(absl::FunctionRef<absl::Status(const AddDr
   }
 }
 
+absl::StatusOr<std::uint64_t> SqliteStore::Lines() {
+  BANDANA_RETURN_IF_ERROR(failed_);
+  return lines_;
+}
+
 absl::Status SqliteStore::ForEachLine(std::uint64_t from,
                                       absl::FunctionRef<absl::Status(const AddLine&)> visit) {
   BANDANA_RETURN_IF_ERROR(failed_);

@@ -61,13 +61,16 @@ class Store {
   virtual absl::Status ForEachAcknowledgement(absl::FunctionRef<absl::Status(const Acknowledge&)> visit) = 0;
   virtual absl::Status ForEachDraw(absl::FunctionRef<absl::Status(const AddDraw&)> visit) = 0;
 
+  /// Returns how many lines the ledger has.
+  virtual absl::StatusOr<std::uint64_t> Lines() = 0;
+
   /// Visits the ledger's lines from number `from` on.
   virtual absl::Status ForEachLine(std::uint64_t from,
                                    absl::FunctionRef<absl::Status(const AddLine&)> visit) = 0;
 
   /// A ledger of this store sets the flag to true while it has charges that no transaction holds. Meanwhile
   /// the store refuses outputs, snapshots and the end of the run.
-  void WatchCharges(std::shared_ptr<const bool> waiting) { charges_wait_ = std::move(waiting); }
+  virtual void WatchCharges(std::shared_ptr<const bool> waiting) { charges_wait_ = std::move(waiting); }
 
  protected:
   bool charges_wait() const { return charges_wait_ != nullptr && *charges_wait_; }
