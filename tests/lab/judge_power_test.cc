@@ -142,6 +142,21 @@ TEST(JudgePower, AnExcessKnowsItsExponent) {
               1e-9);
 }
 
+TEST(JudgePower, AMeanOfZeroIsComparedRelativeToTheOther) {
+  const std::string claim =
+      "of = { at = { \"privacy.model\" = \"central\" } }\nthan = { at = { \"privacy.model\" = \"local\" } "
+      "}\n";
+  const auto unclear = [&](const std::string& is, const Sample& a, const Sample& b) {
+    const Json run = PlantedRun({PlantedPoint({{"privacy.model", "central"}}, {{"regret", a}}),
+                                 PlantedPoint({{"privacy.model", "local"}}, {{"regret", b}})});
+    return Judge(ClaimOf("", "is = \"" + is + "\"\n" + claim), Findings(run)).resolves.value().value;
+  };
+  for (const char* is : {"below", "at-most"}) {
+    EXPECT_NEAR(unclear(is, {0, 0, 0}, {9, 10, 11}), kClear / std::sqrt(3) / 10, 1e-12) << is;
+    EXPECT_EQ(unclear(is, {0, 0, 0}, {0, 0, 0}), 0) << is;
+  }
+}
+
 Json TimesOf(double truth, int runs, CoinGen& coin) {
   std::vector<Json> points;
   for (const char* world : {"a", "b"}) {

@@ -179,12 +179,14 @@ std::optional<double> UnclearAt(const SharedPlace& place, const Comparison& comp
   }
   if (ComparesRatios(comparison.is)) {
     const Estimate ratio = PairedRatio(place.a, place.b);
-    if (!(std::abs(ratio.value) > 0) || !std::isfinite(ratio.value)) return std::nullopt;
-    return kClear * ratio.se / std::abs(ratio.value);
+    if (std::abs(ratio.value) > 0 && std::isfinite(ratio.value)) {
+      return kClear * ratio.se / std::abs(ratio.value);
+    }
   }
-  const double scale = std::min(std::abs(MeanOf(place.a).value), std::abs(MeanOf(place.b).value));
-  if (!(scale > 0)) return std::nullopt;
-  return kClear * PairedDifference(place.a, place.b).se / scale;
+  const auto [smaller, larger] =
+      std::minmax({std::abs(MeanOf(place.a).value), std::abs(MeanOf(place.b).value)});
+  if (larger == 0) return 0;
+  return kClear * PairedDifference(place.a, place.b).se / (smaller > 0 ? smaller : larger);
 }
 
 // Returns the largest relative difference that would not be clear at one of the places. A comparison
