@@ -81,7 +81,7 @@ std::vector<Option> MakeServiceOptions() {
 }
 
 // Returns an option whose accepted values are names in the registry.
-Option NamesOption(std::string table, std::string key, std::string sentence, std::vector<Word> words) {
+Option NamesOption(std::string table, std::string key, std::string sentence, const std::vector<Word>& words) {
   Option option{.table = std::move(table),
                 .key = std::move(key),
                 .kind = Option::Kind::kChoice,

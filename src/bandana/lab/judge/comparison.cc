@@ -132,7 +132,7 @@ std::string FiguresOf(const NamedLine& a, const NamedLine& b, const SharedPlace&
   }
   const std::string mean = Figure(MeanOf(place.a));
   if (constant) return fmt::format("{} {}, against {}", a.name, mean, Figure(place.b.front()));
-  const std::string both = fmt::format("{} {}, {} {}", a.name, mean, b.name, Figure(MeanOf(place.b)));
+  std::string both = fmt::format("{} {}, {} {}", a.name, mean, b.name, Figure(MeanOf(place.b)));
   if (comparison.is == ClaimKind::kEquals || MeanOf(place.b).value == 0) return both;
   return fmt::format("{}: {} times", both, Figure(PairedRatio(place.a, place.b)));
 }
@@ -228,7 +228,7 @@ absl::StatusOr<Exponent> KnownExponentOf(const NamedLine& a, By by) {
   BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
   Exponent exponent{slope};
   if (a.kind != NamedLine::Kind::kOverTime) {
-    if (exponent.slope.se > 0) exponent.resolves = Resolution{kClear * exponent.slope.se, kind};
+    if (exponent.slope.se >= 0) exponent.resolves = Resolution{kClear * exponent.slope.se, kind};
     return exponent;
   }
   Sample resampled;
