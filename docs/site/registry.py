@@ -1,4 +1,4 @@
-"""Makes the pages of algorithms, environments and trust models from `bandana list --json`."""
+"""Makes the pages of algorithms, environments, trust models and tables of a spec from `bandana list --json`."""
 
 import json
 import subprocess
@@ -7,6 +7,7 @@ KINDS = {
     "algorithms": ("Algorithms", "algorithm.name", "every algorithm and its options"),
     "environments": ("Environments", "environment.kind", "every environment and its options"),
     "privatizers": ("Trust models", "privacy.model", "every trust model and its options"),
+    "tables": ("Tables of a spec", "", "every key at the top of a spec, and every key of `[service]`"),
 }
 
 
@@ -64,7 +65,8 @@ def links(words, kind, names):
 
 def page(name, entries, kind, names):
     title, key, _ = KINDS[kind]
-    text = [f"# {name}\n", f"`{key} = \"{name}\"`. This page is made from the registry; `bandana list {kind} {name}` prints the same.\n"]
+    chosen = f"`{key} = \"{name}\"`. " if key else ""
+    text = [f"# {name}\n", f"{chosen}This page is made from the registry; `bandana list {kind} {name}` prints the same.\n"]
     for one in entries:
         if len(entries) > 1:
             where = one["worlds"] if kind == "algorithms" else one["played_by"]
@@ -90,6 +92,6 @@ def write(stage, bandana):
             stage.write(f"reference/{kind}/{name}.md", page(name, entries, kind, names))
             rows.append(f"- [{name}]({name}.md): " + " ".join(plain(one["summary"]) for one in entries))
         listed = "\n".join(["", "```{toctree}", ":hidden:", "", *(f"{name}.md" for name in grouped), "```", ""])
-        stage.write(f"reference/{kind}/index.md", f"# {title}\n\nThe values of `{key}`.\n\n" + "\n".join(rows) + "\n" + listed)
+        stage.write(f"reference/{kind}/index.md", f"# {title}\n\n" + (f"The values of `{key}`.\n\n" if key else "") + "\n".join(rows) + "\n" + listed)
         indexes.append((f"{kind}/index.md", sentence))
     return indexes

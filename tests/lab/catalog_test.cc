@@ -1,10 +1,12 @@
 #include "bandana/lab/catalog.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "bandana/lab/runner.h"
+#include "bandana/lab/vocabulary.h"
 #include "gmock/gmock.h"
 #include "tests/folder.h"
 
@@ -51,6 +53,34 @@ TEST(CatalogTest, ATrustModelListsOnlyOptionsThatSomeAlgorithmTakesUnderIt) {
   EXPECT_THAT(Keys(Named("privatizers", "central")[0]), Not(Contains("privacy.out_of_range")));
   EXPECT_THAT(Keys(Named("privatizers", "local")[0]), Contains("privacy.out_of_range"));
   EXPECT_THAT(Keys(Named("privatizers", "silo")[0]), Contains("privacy.budgets"));
+}
+
+TEST(CatalogTest, TheTablesHaveTheKeysOfARunAndOfTheService) {
+  const auto run = Named("tables", "run");
+  ASSERT_THAT(run, SizeIs(1));
+  EXPECT_THAT(Keys(run[0]), ElementsAre("name", "horizon", "seed", "replicates", "checkpoints"));
+  EXPECT_EQ(OptionsOf(run[0], "seed")[0].fallback, Value(std::int64_t{1}));
+  EXPECT_EQ(OptionsOf(run[0], "horizon")[0].fallback, std::nullopt);
+  const auto service = Named("tables", "service");
+  ASSERT_THAT(service, SizeIs(1));
+  EXPECT_THAT(Keys(service[0]), Contains("service.listen"));
+  EXPECT_THAT(Keys(service[0]), SizeIs(ServiceOptions().size()));
+  for (const ListedOption& listed : service[0].options) {
+    EXPECT_EQ(listed.fallback, std::nullopt) << listed.option.key << ": a key that is not given is not set";
+  }
+}
+
+// The site and `bandana list` are made from the catalog, so a key that a spec may have is in it.
+TEST(CatalogTest, EveryKnownKeyIsListed) {
+  std::set<std::string> listed = {"algorithm.name", "environment.kind",
+                                  "privacy.model"};  // which choose an entry
+  for (const char* kind : {"algorithms", "environments", "privatizers", "tables"}) {
+    const std::vector<Entry> entries = Catalog(kind).value();
+    for (const Entry& entry : entries) {
+      for (const std::string& key : Keys(entry)) listed.insert(key);
+    }
+  }
+  for (const std::string& key : KnownKeys()) EXPECT_TRUE(listed.contains(key)) << key;
 }
 
 TEST(CatalogTest, OptionsThatCannotApplyAreNotListed) {

@@ -429,12 +429,13 @@ TEST(Judge, SaysWhichDifferenceItWouldHaveSeen) {
   const Verdict verdict =
       Judge(ClaimOf("", below), Findings(TwoLines({{9, 10, 11}, {19, 20, 21}, {29, 30, 31}}, flat)));
   ASSERT_TRUE(verdict.resolves.has_value());
-  EXPECT_FALSE(verdict.resolves->exponent);
+  EXPECT_FALSE(verdict.resolves->kind == Resolution::Kind::kExponent);
   EXPECT_NEAR(verdict.resolves->value, 3 / std::sqrt(3.0) / 10, 1e-12) << "the widest place counts";
   const std::string grows =
       "is = \"grows\"\nof = { at = { \"privacy.model\" = \"central\" }, along = \"horizon\" }\n"
       "at_most = 0.5\n";
-  EXPECT_TRUE(Judge(ClaimOf("", grows), Findings(Growing(0.5, 0.1))).resolves->exponent);
+  EXPECT_TRUE(Judge(ClaimOf("", grows), Findings(Growing(0.5, 0.1))).resolves->kind ==
+              Resolution::Kind::kExponent);
 }
 
 TEST(Judge, SaysWhichRatioItWouldHaveSeen) {

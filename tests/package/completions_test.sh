@@ -57,12 +57,18 @@ offers 'bandana run --quiet --threads 2 no' 'notes.txt '
 offers 'bandana ledger show fol' 'folder '
 offers_empty 'bandana run experiment.toml --out' 'folder '
 offers_empty 'bandana demo --epsilon' ' '
+# Keys of a spec, and of [service]. Their values are not completed.
+offers 'bandana run --set service.led' 'service.ledger= '
+offers 'bandana agent deployment.toml --set service.shuf' 'service.shuffler= '
+offers_empty 'bandana run --set service.ledger =' ' '
+offers 'bandana run --set horizon = 9 exp' 'experiment.toml '
 # Names: the program tells them.
-offers_empty 'bandana list' 'algorithms environments exhibits privatizers '
+offers_empty 'bandana list' 'algorithms environments exhibits privatizers tables '
 has 'bandana list algorithms' dp-dpe fed-ucb
 offers 'bandana list algorithms dp-d' 'dp-dpe '
 has 'bandana list environments' linear
 has 'bandana list privatizers' central
+has 'bandana list tables' service
 has 'bandana reproduce' p1-fig2a experiment.toml
 has 'bandana reproduce p1-fig2a' p1-fig2b
 has_not 'bandana reproduce' notes.txt

@@ -49,6 +49,9 @@ for name in sys.argv[1:]:
         assert verdict["horizons"] and verdict["replicates"] >= 1, verdict
         assert verdict["version"] in ("printed", "ours", None)
         assert verdict["expected"] == (verdict["reason"] is None), verdict
+        assert verdict["resolves"] is None or list(verdict["resolves"]) in [["difference"], ["exponent"], ["gap"], ["epsilon"]]
+        if name in ("p3-leak", "p5-tuning", "p5-margin"):  # code, and curves over time
+            assert verdict["resolves"] is not None, verdict
     for bound in result["bounds"]:
         assert "missing" not in bound, (name, bound)
         assert len(bound["x"]) == len(bound["measured"]) == len(bound["bound"]) >= 2, (name, bound)

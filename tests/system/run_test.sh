@@ -229,7 +229,7 @@ says "$table" silo
 [[ $table != *nan* ]] || fail "a number is unknown: $table"
 
 # Every list has entries.
-for what in algorithms environments privatizers exhibits; do
+for what in algorithms environments privatizers tables exhibits; do
   [[ -n $("$BANDANA" list $what) ]] || fail "list $what says nothing"
   "$BANDANA" list $what --json | python3 -c 'import json, sys; assert isinstance(json.load(sys.stdin), list)' || fail "list $what --json"
 done

@@ -75,21 +75,25 @@ test('verdicts are a table at the top, and what is not as expected stands out', 
     not_runnable: [{ what: 'Table III', paper: 'p1 Table III', reason: 'Its data are not public.' }],
     verdicts: [madeVerdict('it <b>falls</b>', true, true, '5 +- 1', { version: 'printed', horizons: [1000], replicates: 7, resolves: { difference: 0.12 } }),
       madeVerdict('it is free', false, false, '9. Not expected to hold: it costs', { version: 'ours', resolves: { exponent: 0.05 } }),
-      madeVerdict('it is close', true, false, '7'), madeVerdict('it is there', false, false, 'cannot be judged: no point'),
-      madeVerdict('it is far', true, false, 'later', { judged: false, left: true })],
+      madeVerdict('it is close', true, false, '7', { resolves: { gap: 0.2 } }), madeVerdict('it is there', false, false, 'cannot be judged: no point'),
+      madeVerdict('it is far', true, false, 'later', { judged: false, left: true }),
+      madeVerdict('it is hidden', true, true, '8', { resolves: { epsilon: 1.5 } }), madeVerdict('it is dim', true, true, '8', { resolves: { epsilon: null } }),
+      madeVerdict('it is exact', true, true, '8', { resolves: { difference: 0 } })],
   };
   const report = await writeReport({ ...(await fixture()), verdict }, join(folder, 'verdicts.html'));
   await using(report, {}, async (page) => {
     assert.equal(await page.locator('main > section').first().getAttribute('id'), 'verdicts');
     const rows = await page.locator('#verdicts tbody tr').allInnerTexts();
-    assert.equal(rows.length, 5);
+    assert.equal(rows.length, 8);
     assert.ok(rows[0].includes('T = 1000, 7 runs.') && rows[4].includes('left to scale paper'));
     assert.ok(rows[0].includes('it <b>falls</b>') && rows[0].includes('5 ± 1') && rows[0].includes('as printed'));
     assert.ok(rows[0].includes('A difference of 12 % would be clear.') && rows[1].includes('An exponent that differs by 0.05'));
+    assert.ok(rows[2].includes('Sides that differ by 0.2 would be clear.') && rows[5].includes('An epsilon of 1.5 would be clear.'));
+    assert.ok(rows[6].includes('too few runs to see anything') && rows[7].includes('The runs do not differ.'));
     assert.deepEqual(await page.locator('#verdicts tr.surprise td:first-child').allInnerTexts(), ['it is close', 'it is there']);
     assert.equal(await page.locator('#verdicts .warn').count(), 2);
     const text = await page.innerText('#verdicts');
-    assert.match(text, /2 of 4 claims came out as expected[^]*replicates = 2 \(the paper: 20\)[^]*too few runs/);
+    assert.match(text, /5 of 7 claims came out as expected[^]*replicates = 2 \(the paper: 20\)[^]*too few runs/);
     assert.match(text, /Stand-in: Made-up loans/);
     assert.match(text, /1 item of the paper that cannot be run as printed[^]*Table III \(p1 Table III\): Its data are not public/);
   });

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy
-from numpy.typing import NDArray
+from bandana._environments import Facts
 
-from bandana._environments import Facts, Floats
+if TYPE_CHECKING:
+    from bandana._environments import Floats
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class UserAlgorithm:
         """
         raise NotImplementedError(f"{type(self).__name__}.learn")
 
-    def choose(self, contexts: NDArray[numpy.float64], coin: Callable[[], float]) -> int:
+    def choose(self, contexts: Floats, coin: Callable[[], float]) -> int:
         """Returns the arm for a user. Override it only if greedy choices by `thetas()` do not do.
 
         Args:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-import numpy
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
 
-Floats = NDArray[numpy.float64]
-Rng = numpy.random.Generator
+    Floats = NDArray[numpy.float64]
+    Integers = NDArray[numpy.int64]
+    Rng = numpy.random.Generator
 Accepted: TypeAlias = "tuple[float, float] | Sequence[str] | None"
 
 
@@ -127,7 +129,7 @@ class RoundEnvironment(Environment):
 class SlotEnvironment(Environment):
     """People pull arms that all share. Write `answer`, and set `facts` with `people`."""
 
-    def answer(self, who: int, epoch: int, arms: NDArray[numpy.int64], counts: NDArray[numpy.int64], rng: Rng) -> Floats:
+    def answer(self, who: int, epoch: int, arms: Integers, counts: Integers, rng: Rng) -> Floats:
         """Returns what comes of pulls.
 
         Args:

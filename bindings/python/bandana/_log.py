@@ -8,16 +8,17 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
-from numpy.typing import ArrayLike, NDArray
 
 from bandana import _bandana
 from bandana._policy import ArmPolicy, ContextPolicy, Policy, UserPolicy
 
-Floats = NDArray[numpy.float64]
-Integers = NDArray[numpy.int64]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bandana._environments import Floats, Integers
 
 
 @dataclass(frozen=True)

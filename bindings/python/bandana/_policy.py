@@ -12,17 +12,15 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, cast, overload
-
-import numpy
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, overload
 
 from bandana import _bandana
 from bandana._privacy import Claim, Guarantee, Statement
 from bandana.errors import DataError, InsecureSeedWarning
 
-Floats = NDArray[numpy.float64]
-Integers = NDArray[numpy.int64]
+if TYPE_CHECKING:
+    from bandana._environments import Floats, Integers
+
 P = TypeVar("P", bound="Policy")
 
 _FILE = "bandana.policies"  # what stands for the algorithm in a file of docs/saving.md
@@ -277,6 +275,8 @@ def _arguments_of(cls: Any) -> Mapping[str, inspect.Parameter]:
 
 
 def _plain(value: Any) -> Any:
+    import numpy  # here, because it takes longer than importing this package
+
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return value.item() if isinstance(value, numpy.generic) else value

@@ -9,15 +9,17 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
-from numpy.typing import NDArray
 
 from bandana import _bandana
 from bandana._algorithms import Plan, SlotAlgorithm, Statistics, UserAlgorithm
-from bandana._environments import Environment, Facts, Floats, RoundEnvironment, SlotEnvironment, UserEnvironment
+from bandana._environments import Environment, Facts, RoundEnvironment, SlotEnvironment, UserEnvironment
 from bandana._run import python_names
+
+if TYPE_CHECKING:
+    from bandana._environments import Floats
 
 _SLOT, _ROUND, _TICK, _USER = 0, 1, 2, 3  # TimeModel, in bandit/world.h
 _CONTEXT = 8  # Stream::kContext, in core/bit_source.h
@@ -211,7 +213,7 @@ class _Users:
         moments = parts[:, entries:]
         self._own.learn(Statistics(gram, moments) if self._multi else Statistics(gram[0], moments[0]), users)
 
-    def choose(self, contexts: NDArray[numpy.float64], coin: Any) -> int:
+    def choose(self, contexts: Floats, coin: Any) -> int:
         arm = int(self._own.choose(contexts, coin))
         if not 0 <= arm < self._arms:
             raise ValueError(f"{self._name}.choose returns {arm}, not an arm from 0 to {self._arms - 1}")

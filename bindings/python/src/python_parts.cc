@@ -1,5 +1,7 @@
 #include "python_parts.h"
 
+#include <pybind11/stl.h>
+
 #include <cmath>
 #include <limits>
 #include <utility>

@@ -97,7 +97,10 @@ CLI::App* AddAudit(CLI::App& app, AuditArguments& audit) {
 
 CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& help, RoleArguments& arguments) {
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("config", arguments.config, "A TOML file with the experiment and a [service] table.")
+  command
+      ->add_option("config", arguments.config,
+                   "A TOML file with the experiment and a [service] table. bandana list tables service "
+                   "prints the keys of [service].")
       ->type_name("FILE")
       ->required();
   AddSet(*command, arguments.set);
@@ -282,8 +285,9 @@ int Main(int argc, char** argv) {
   std::string listed;
   std::string listed_name;
   CLI::App* list_command = app.add_subcommand(
-      "list", "Lists algorithms, environments, privatizers or exhibits, and their options.");
-  list_command->add_option("what", listed, "One of algorithms, environments, privatizers, exhibits.")
+      "list",
+      "Lists algorithms, environments, privatizers, tables of a spec or exhibits, and their options.");
+  list_command->add_option("what", listed, "One of algorithms, environments, privatizers, tables, exhibits.")
       ->type_name("KIND")
       ->required();
   list_command->add_option("name", listed_name, "The name of one entry, whose options are printed.")

@@ -7,6 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "bandana/cli/value_kind.h"
 #include "bandana/core/status.h"
+#include "bandana/lab/vocabulary.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -21,11 +22,12 @@ struct Tables {
   std::map<std::string, std::vector<std::string>> values;
 };
 
-// How the script completes a value: "file", "dir", "words" and the words, a list that the program prints, or
-// "none".
+// How the script completes a value: "file", "dir", "words" and the words, a list that the program prints, the
+// "keys" of a spec, or "none".
 std::vector<std::string> Completion(const CLI::Option& option) {
   static const auto& kinds = *new std::map<std::string, std::string>{
-      {"FILE", "file"}, {"DIR", "dir"}, {"EXHIBIT", "exhibits"}, {"TARGET", "targets"}, {"NAME", "entries"}};
+      {"FILE", "file"},      {"DIR", "dir"},      {"EXHIBIT", "exhibits"},
+      {"TARGET", "targets"}, {"NAME", "entries"}, {"KEY=VALUE", "keys"}};
   const ValueKind kind = KindOfValue(option);
   std::vector<std::string> words = kind.choices;
   if (!words.empty()) {
@@ -57,8 +59,8 @@ void Add(const CLI::App& command, const std::string& path, Tables& tables) {
   }
 }
 
-// $_bandana_commands, $_bandana_flags and $_bandana_values are the tables. The loop finds the command, and
-// how many arguments it has so far; bash makes "=" a word of its own.
+// $_bandana_commands, $_bandana_flags and $_bandana_values are the tables, and $_bandana_keys has the keys of
+// a spec. The loop finds the command, and how many arguments it has so far; bash makes "=" a word of its own.
 constexpr const char* kScript = R"script(
 _bandana() {
   local cur=${COMP_WORDS[COMP_CWORD]} program=${COMP_WORDS[0]}
@@ -71,6 +73,10 @@ _bandana() {
       if [[ -z $value ]]; then continue; fi
       if [[ ${COMP_WORDS[i + 1]} == "=" ]]; then ((++i)); fi
       ((++i))
+      if [[ $value == keys && ${COMP_WORDS[i + 1]-} == "=" ]]; then  # key=value is three words
+        ((i += 2))
+        value=none
+      fi
     elif [[ -n ${_bandana_flags["$path $word"]-} ]]; then
       path+=" $word"
     else
@@ -95,6 +101,10 @@ _bandana() {
       _bandana_files -f -X '!*.toml'
       ;;
     targets) _bandana_names audit --list ;;
+    keys)
+      compopt -o nospace 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -S = -W "$_bandana_keys" -- "$cur")
+      ;;
     file) _bandana_files -f ;;
     dir) _bandana_files -d ;;
   esac
@@ -134,6 +144,7 @@ std::string BashCompletions(const CLI::App& app) {
   add("commands", tables.commands);
   add("flags", tables.flags);
   add("values", tables.values);
+  script += fmt::format("_bandana_keys=\"{}\"\n", fmt::join(lab::KnownKeys(), " "));
   return script + kScript;
 }
 

@@ -65,7 +65,8 @@ const std::vector<Notes>& AllNotes() {
        {}},
       {"list",
        {{"bandana list algorithms", "Prints one line per algorithm."},
-        {"bandana list algorithms dp-dpe", "Prints the options of one algorithm."}},
+        {"bandana list algorithms dp-dpe", "Prints the options of one algorithm."},
+        {"bandana list tables service", "Prints the keys of [service] in a deployment's file."}},
        {}},
       {"ledger",
        {{"bandana ledger show deployment.ledger", "Prints what was spent."},
@@ -83,10 +84,10 @@ const std::vector<Notes>& AllNotes() {
        {}},
       {"shuffler", {{"bandana shuffler deployment.toml", "Joins the server and waits for the agents."}}, {}},
       {"agent",
-       {{"bandana agent deployment.toml --set service.agent=1", "Joins as the second of the agents."}},
+       {{"bandana agent deployment.toml --set service.clients=501-1000", "Joins with clients 501 to 1000."}},
        {}},
       {"peer",
-       {{"bandana peer deployment.toml --set service.node=0", "Joins as the first of the peers."}},
+       {{"bandana peer deployment.toml --set service.node=1", "Joins as the first of the peers."}},
        {}},
   };
   return notes;

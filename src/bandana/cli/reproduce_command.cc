@@ -104,14 +104,11 @@ std::string ScaleInWords(const lab::Exhibit& exhibit, lab::Scale scale) {
 }
 
 // Says from which runs a verdict comes, and how small an effect they would have shown.
-std::string PowerInWords(const lab::Verdict& verdict) {
-  std::string words = lab::RunsInWords(verdict);
-  if (verdict.resolves.has_value() && verdict.resolves->value != 0) {
-    words += verdict.resolves->exponent
-                 ? fmt::format("; sees exponents that differ by {:.2g}", verdict.resolves->value)
-                 : fmt::format("; sees differences of {:.2g} %", 100 * verdict.resolves->value);
-  }
-  return words.empty() ? "" : fmt::format(" [{}]", words);
+std::string RunsAndPowerInWords(const lab::Verdict& verdict) {
+  const std::string runs = lab::RunsInWords(verdict);
+  const std::string power = lab::PowerInWords(verdict);
+  if (runs.empty() && power.empty()) return "";
+  return fmt::format(" [{}{}{}]", runs, runs.empty() || power.empty() ? "" : "; ", power);
 }
 
 const char* ExpectedInWords(const lab::Verdict& verdict) {
@@ -130,7 +127,7 @@ void Print(const Job& job, const lab::Reproduction& reproduction, const Reproduc
     fmt::print("  {:<11}  {:<13}  {:<7}  claim: evidence\n", "expected?", "verdict", "version");
   for (const lab::Verdict& verdict : reproduction.verdicts) {
     fmt::print("  {:<11}  {:<13}  {:<7}  {}: {}{}\n", ExpectedInWords(verdict), lab::InWords(verdict),
-               verdict.version, verdict.claim, verdict.evidence, PowerInWords(verdict));
+               verdict.version, verdict.claim, verdict.evidence, RunsAndPowerInWords(verdict));
   }
   for (const lab::NotRunnable& one : job.exhibit.not_runnable) {
     fmt::print("  not runnable as printed: {} ({}): {}\n", one.what, one.paper, one.reason);

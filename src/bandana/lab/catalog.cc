@@ -9,6 +9,7 @@
 #include "bandana/core/status.h"
 #include "bandana/federation/failure.h"
 #include "bandana/lab/exhibit.h"
+#include "bandana/lab/vocabulary.h"
 #include "bandana/privacy/privacy_options.h"
 
 namespace bandana::lab {
@@ -98,6 +99,21 @@ std::vector<Entry> Privatizers() {
   return entries;
 }
 
+// Returns the parts of a spec whose options belong to no algorithm, world or mechanism.
+std::vector<Entry> Tables() {
+  Entry run{.name = "run",
+            .sentence =
+                "The keys at the top of a spec, before its first table. They say how long and how often "
+                "everything is run."};
+  List(GeneralOptions(), RunParams{}, run);
+  Entry service{.name = "service",
+                .sentence =
+                    "The table [service] of a deployment's file: where its processes find each other, and "
+                    "what each of them keeps. bandana run ignores it."};
+  for (const Option& option : ServiceOptions()) service.options.push_back({option, std::nullopt});
+  return {run, service};
+}
+
 std::vector<Entry> ExhibitEntries() {
   std::vector<Entry> entries;
   for (const Exhibit& exhibit : Exhibits())
@@ -111,8 +127,9 @@ absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind) {
   if (kind == "algorithms") return Algorithms();
   if (kind == "environments") return Environments();
   if (kind == "privatizers") return Privatizers();
+  if (kind == "tables") return Tables();
   if (kind == "exhibits") return ExhibitEntries();
-  return InvalidOption("list", kind, "algorithms, environments, privatizers, exhibits");
+  return InvalidOption("list", kind, "algorithms, environments, privatizers, tables, exhibits");
 }
 
 Json ToJson(const Entry& entry) {

@@ -16,7 +16,7 @@ struct ListedOption {
   std::optional<Value> fallback;  ///< empty: it must be given where it applies
 };
 
-/// An algorithm, environment, privatizer or exhibit, as `bandana list` shows it.
+/// An algorithm, environment, privatizer, table of a spec or exhibit, as `bandana list` shows it.
 struct Entry {
   std::string name;
   std::string paper;                 ///< where it was published; may be empty
@@ -28,8 +28,9 @@ struct Entry {
   std::vector<ListedOption> options;
 };
 
-/// Returns the entries of a kind: "algorithms", "environments", "privatizers" or "exhibits". An algorithm, or
-/// a kind of world, that has two forms with different options has an entry for each.
+/// Returns the entries of a kind: "algorithms", "environments", "privatizers", "tables" or "exhibits". An
+/// algorithm, or a kind of world, that has two forms with different options has an entry for each. The tables
+/// are the keys at the top of a spec and [service], whose options belong to none of the others.
 absl::StatusOr<std::vector<Entry>> Catalog(const std::string& kind);
 
 Json ToJson(const Entry& entry);

@@ -254,8 +254,9 @@ absl::StatusOr<Reproduction> RunExhibit(const Exhibit& exhibit, Scale scale, con
                                         const RunOptions& options, const std::atomic<bool>& stop) {
   Reproduction reproduction;
   RunOptions with_verdicts = options;
-  with_verdicts.conclude = [&](Json& summary) {
-    const Findings findings(summary, spec);
+  with_verdicts.conclude = [&](Json& summary, const ResultsFile::Values& rows) {
+    Findings findings(summary, spec);
+    findings.AddRows(rows);
     for (const PaperClaim& claim : exhibit.claims) {
       const bool left = claim.at_paper_scale && scale == Scale::kQuick;
       reproduction.verdicts.push_back(left ? LeftToPaperScale(claim) : Judge(claim, findings));

@@ -183,7 +183,7 @@ absl::StatusOr<Json> RunExperiment(const Spec& spec, const RunOptions& options,
   const Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                       static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
   BANDANA_ASSIGN_OR_RETURN(Json summary, Summarize(spec, results, timing));
-  const Json concluded = options.conclude ? options.conclude(summary) : Json::object();
+  const Json concluded = options.conclude ? options.conclude(summary, results.values()) : Json::object();
   Json data = {{"summary", summary},
                {"spec", spec.toml},
                {"command", options.command},

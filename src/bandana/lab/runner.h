@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/bandit/recorder.h"
+#include "bandana/lab/results.h"
 #include "bandana/lab/run_progress.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
@@ -27,8 +28,9 @@ struct RunOptions {
   /// is called from `threads` threads. Empty: replicates run here.
   std::function<absl::StatusOr<std::vector<Checkpoint>>(std::size_t point, std::uint32_t replicate)>
       replicate = nullptr;
-  /// Returns more data for the report, from the finished summary, to which it may add; empty: there is none.
-  std::function<Json(Json& summary)> conclude = nullptr;
+  /// Returns more data for the report, from the rows and the finished summary, to which it may add; empty:
+  /// there is none.
+  std::function<Json(Json& summary, const ResultsFile::Values& rows)> conclude = nullptr;
 };
 
 /// Runs every replicate of every point and writes spec.toml, results.csv, summary.json and report.html.

@@ -44,13 +44,17 @@ std::vector<Option> MakeGeneralOptions() {
       .options();
 }
 
-// The types of what a role of a deployment reads from [service]. The values are read by key.
+// The types of what a role of a deployment reads from [service]. The values are read by key: all keys of a
+// type share its field, and none has a default.
 struct ServiceParams {
   std::string text;
   double number = 0;
   Count integer = 0;
+  bool flag = false;
 };
 
+// A new key of [service] is one more entry here. Specs, --set, `bandana list tables service`, completions and
+// the site read this list.
 std::vector<Option> MakeServiceOptions() {
   using P = ServiceParams;
   return OptionsFor<P>("service")
@@ -77,7 +81,7 @@ std::vector<Option> MakeServiceOptions() {
 }
 
 // Returns an option whose accepted values are names in the registry.
-Option NamesOption(std::string table, std::string key, std::string sentence, std::vector<Word> words) {
+Option NamesOption(std::string table, std::string key, std::string sentence, const std::vector<Word>& words) {
   Option option{.table = std::move(table),
                 .key = std::move(key),
                 .kind = Option::Kind::kChoice,

@@ -22,7 +22,8 @@ struct RunParams {
 
 const std::vector<Option>& GeneralOptions();
 
-/// The options of [service], which are no part of an experiment.
+/// The options of [service], which are no part of an experiment. A key that is not given is not set: no
+/// option has a default.
 const std::vector<Option>& ServiceOptions();
 
 /// These return the options algorithm.name and environment.kind. Their accepted values are the names in the

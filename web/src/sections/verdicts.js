@@ -9,8 +9,15 @@ const percent = (x) => `${number(100 * x, 2)} %`;
 /// Says how small an effect the comparison would have called clear.
 function resolution(v) {
   if (!v.resolves) return null;
-  if (typeof v.resolves.exponent === 'number') return `An exponent that differs by ${number(v.resolves.exponent, 2)} would be clear.`;
-  return v.resolves.difference ? `A difference of ${percent(v.resolves.difference)} would be clear.` : null;
+  const [[kind, value]] = Object.entries(v.resolves);
+  if (value === null) return 'There are too few runs to see anything.';
+  if (value < 1e-9) return 'The runs do not differ.';
+  switch (kind) {
+    case 'exponent': return `An exponent that differs by ${number(value, 2)} would be clear.`;
+    case 'gap': return `Sides that differ by ${number(value, 2)} would be clear.`;
+    case 'epsilon': return `An epsilon of ${number(value, 2)} would be clear.`;
+    default: return `A difference of ${percent(value)} would be clear.`;
+  }
 }
 
 /// Says from which runs a verdict comes, and how small an effect they would have shown.

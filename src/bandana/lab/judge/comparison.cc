@@ -132,7 +132,7 @@ std::string FiguresOf(const NamedLine& a, const NamedLine& b, const SharedPlace&
   }
   const std::string mean = Figure(MeanOf(place.a));
   if (constant) return fmt::format("{} {}, against {}", a.name, mean, Figure(place.b.front()));
-  const std::string both = fmt::format("{} {}, {} {}", a.name, mean, b.name, Figure(MeanOf(place.b)));
+  std::string both = fmt::format("{} {}, {} {}", a.name, mean, b.name, Figure(MeanOf(place.b)));
   if (comparison.is == ClaimKind::kEquals || MeanOf(place.b).value == 0) return both;
   return fmt::format("{}: {} times", both, Figure(PairedRatio(place.a, place.b)));
 }
@@ -169,16 +169,6 @@ bool ComparesRatios(ClaimKind is) {
   return is == ClaimKind::kWithin || is == ClaimKind::kAtLeast || is == ClaimKind::kAtMost;
 }
 
-// Returns by how much the values of the replicates differ from their median at most, as a share of it.
-// Nothing: there are fewer than two, or one is not positive.
-std::optional<double> SpreadOf(const Sample& sample) {
-  if (sample.size() < 2) return std::nullopt;
-  const auto [least, most] = std::minmax_element(sample.begin(), sample.end());
-  if (!(*least > 0) || !std::isfinite(*most)) return std::nullopt;
-  const double median = MedianOf(sample);
-  return std::max(*most / median, median / *least) - 1;
-}
-
 // Returns the relative difference between a and b that would not be clear at this place.
 std::optional<double> UnclearAt(const SharedPlace& place, const Comparison& comparison) {
   if (place.a.size() < 2) return std::nullopt;
@@ -189,12 +179,14 @@ std::optional<double> UnclearAt(const SharedPlace& place, const Comparison& comp
   }
   if (ComparesRatios(comparison.is)) {
     const Estimate ratio = PairedRatio(place.a, place.b);
-    if (!(std::abs(ratio.value) > 0) || !std::isfinite(ratio.value)) return std::nullopt;
-    return kClear * ratio.se / std::abs(ratio.value);
+    if (std::abs(ratio.value) > 0 && std::isfinite(ratio.value)) {
+      return kClear * ratio.se / std::abs(ratio.value);
+    }
   }
-  const double scale = std::min(std::abs(MeanOf(place.a).value), std::abs(MeanOf(place.b).value));
-  if (!(scale > 0)) return std::nullopt;
-  return kClear * PairedDifference(place.a, place.b).se / scale;
+  const auto [smaller, larger] =
+      std::minmax({std::abs(MeanOf(place.a).value), std::abs(MeanOf(place.b).value)});
+  if (larger == 0) return 0;
+  return kClear * PairedDifference(place.a, place.b).se / (smaller > 0 ? smaller : larger);
 }
 
 // Returns the largest relative difference that would not be clear at one of the places. A comparison
@@ -210,9 +202,44 @@ std::optional<Resolution> ResolutionOf(const std::vector<SharedPlace>& places, c
   return resolves;
 }
 
-std::optional<Resolution> ResolutionOf(const Estimate& slope) {
-  if (!(slope.se > 0)) return std::nullopt;
-  return Resolution{kClear * slope.se, true};
+// Returns the change of a statistic that would be clear, from its value in every Resampled. With medians it
+// is the largest difference of one replicate from `value`. Infinite: some replicate has no such value.
+double ClearChange(double value, const Sample& resampled, By by) {
+  if (by != By::kMedian) {
+    const double error = JackknifeError(resampled);
+    return std::isfinite(error) ? kClear * error : HUGE_VAL;
+  }
+  double largest = 0;
+  for (const double alone : resampled) {
+    if (!std::isfinite(alone - value)) return HUGE_VAL;
+    largest = std::max(largest, std::abs(alone - value));
+  }
+  return largest;
+}
+
+struct Exponent {
+  Estimate slope;
+  std::optional<Resolution> resolves = std::nullopt;
+};
+
+// Returns the exponent of growth and how closely the run knows it.
+absl::StatusOr<Exponent> KnownExponentOf(const NamedLine& a, By by) {
+  constexpr auto kind = Resolution::Kind::kExponent;
+  BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
+  Exponent exponent{slope};
+  if (a.kind != NamedLine::Kind::kOverTime) {
+    if (exponent.slope.se >= 0) exponent.resolves = Resolution{kClear * exponent.slope.se, kind};
+    return exponent;
+  }
+  Sample resampled;
+  for (std::size_t j = 0; j < ReplicatesOf({{a.name, a}}); ++j) {
+    BANDANA_ASSIGN_OR_RETURN(const Estimate moved, ExponentOf(Resampled(a, j, by)));
+    resampled.push_back(moved.value);
+  }
+  if (resampled.empty()) return exponent;
+  exponent.resolves = Resolution{ClearChange(exponent.slope.value, resampled, by), kind};
+  if (by != By::kMedian) exponent.slope.se = JackknifeError(resampled);
+  return exponent;
 }
 
 }  // namespace
@@ -234,6 +261,27 @@ std::optional<Resolution> ResolutionOf(const std::map<std::string, NamedLine>& l
     }
   }
   return known ? std::optional(resolves) : std::nullopt;
+}
+
+absl::StatusOr<std::optional<Resolution>> GapResolutionOf(const std::map<std::string, NamedLine>& lines,
+                                                          const Case& of) {
+  const std::size_t replicates = ReplicatesOf(lines);
+  if (replicates < 2) return std::nullopt;
+  Resolution resolves{0, Resolution::Kind::kGap};
+  for (const Formula& that : of.claim.that) {
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<double> gaps, that.Gaps(ScopeOf(lines, of)));
+    std::vector<Sample> resampled(gaps.size());
+    for (std::size_t j = 0; j < replicates; ++j) {
+      std::map<std::string, NamedLine> moved;
+      for (const auto& [name, line] : lines) moved.emplace(name, Resampled(line, j, of.claim.by));
+      BANDANA_ASSIGN_OR_RETURN(const std::vector<double> each, that.Gaps(ScopeOf(moved, of)));
+      for (std::size_t i = 0; i < gaps.size(); ++i) resampled[i].push_back(each[i]);
+    }
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      resolves.value = std::max(resolves.value, ClearChange(gaps[i], resampled[i], of.claim.by));
+    }
+  }
+  return resolves;
 }
 
 namespace {
@@ -308,16 +356,18 @@ std::string ExponentInWords(const NamedLine& a, const Estimate& slope, double ra
 
 }  // namespace
 
-absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance) {
-  BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
+absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance, By by) {
+  BANDANA_ASSIGN_OR_RETURN(const Exponent exponent, KnownExponentOf(a, by));
+  const Estimate& slope = exponent.slope;
   return Finding{slope.value + kClear * slope.se <= rate + tolerance, ExponentInWords(a, slope, rate),
-                 ResolutionOf(slope)};
+                 exponent.resolves};
 }
 
-absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance) {
-  BANDANA_ASSIGN_OR_RETURN(const Estimate slope, ExponentOf(a));
+absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance, By by) {
+  BANDANA_ASSIGN_OR_RETURN(const Exponent exponent, KnownExponentOf(a, by));
+  const Estimate& slope = exponent.slope;
   return Finding{std::abs(slope.value - rate) + kClear * slope.se <= tolerance,
-                 ExponentInWords(a, slope, rate), ResolutionOf(slope)};
+                 ExponentInWords(a, slope, rate), exponent.resolves};
 }
 
 absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b, double rate,
@@ -337,7 +387,14 @@ absl::StatusOr<Finding> ExcessGrowsAtMost(const NamedLine& a, const NamedLine& b
       AtPlaces(places, [](const SharedPlace& place) { return Figure(PairedDifference(place.a, place.b)); }),
       rate, std::pow(last.x / first.x, rate));
   if (order == Order::kUnclear) evidence += "; the run cannot tell";
-  return Finding{order == Order::kBelow, evidence};
+  // An exponent that is larger by this would move the last excess by kClear standard errors.
+  const double base = allowed * PairedDifference(first.a, first.b).value;
+  const double clear = kClear * MeanOf(beyond).se;
+  std::optional<Resolution> resolves;
+  if (base > 0 && std::isfinite(clear)) {
+    resolves = Resolution{std::log1p(clear / base) / std::log(last.x / first.x), Resolution::Kind::kExponent};
+  }
+  return Finding{order == Order::kBelow, evidence, resolves};
 }
 
 }  // namespace bandana::lab

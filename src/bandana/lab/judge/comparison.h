@@ -33,6 +33,12 @@ absl::StatusOr<Finding> Compared(const NamedLine& a, const NamedLine& b, const C
 /// curves over time do not count, since they have no replicates.
 std::optional<Resolution> ResolutionOf(const std::map<std::string, NamedLine>& lines, By by);
 
+/// Returns how closely the run knows the difference between the sides of the claim's inequalities, from the
+/// replicates of all lines, curves over time included. The inequality that is known least counts. Nothing:
+/// there are no two replicates.
+absl::StatusOr<std::optional<Resolution>> GapResolutionOf(const std::map<std::string, NamedLine>& lines,
+                                                          const Case& of);
+
 /// Holds if the mean of `a`, which is one point, is within `factor` of the number that the paper prints.
 Finding Prints(const NamedLine& a, double printed, double factor);
 
@@ -41,12 +47,12 @@ Finding Prints(const NamedLine& a, double printed, double factor);
 Finding RoundsTo(const NamedLine& a, double printed, double digit);
 
 /// Holds if the exponent of growth plus kClear standard errors is at most `rate` plus `tolerance`, which is
-/// for logarithms and lower orders.
-absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance);
+/// for logarithms and lower orders. Over time, an exponent of medians has no standard error.
+absl::StatusOr<Finding> GrowsAtMost(const NamedLine& a, double rate, double tolerance, By by);
 
 /// Holds if the exponent of growth and kClear standard errors on both sides of it are within `tolerance` of
 /// `rate`.
-absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance);
+absl::StatusOr<Finding> GrowsLike(const NamedLine& a, double rate, double tolerance, By by);
 
 /// Compares the excess a - b at the last place with the excess at the first place times the growth that the
 /// rate and the tolerance allow. Holds if the first is clearly smaller, so it does not hold for excesses that

@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,6 +30,33 @@ std::optional<double> DefaultOf(const std::string& algorithm, const std::string&
   return std::nullopt;
 }
 
+double GeometricMean(const Sample& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+// Returns the spread over replicates of the score of the chosen value relative to that of another value: the
+// largest over all others. Each replicate has a score of its own. Nothing: there are no two replicates.
+std::optional<Resolution> ResolutionOf(const std::map<double, std::vector<Sample>>& regrets, double chosen) {
+  Resolution resolves;
+  for (const auto& [value, samples] : regrets) {
+    Sample ratios;
+    for (std::size_t j = 0; j < samples.front().size(); ++j) {
+      Sample own;
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (j >= samples[i].size() || j >= regrets.at(chosen)[i].size()) return std::nullopt;
+        own.push_back(regrets.at(chosen)[i][j] / samples[i][j]);
+      }
+      ratios.push_back(GeometricMean(own));
+    }
+    const std::optional<double> spread = SpreadOf(ratios);
+    if (!spread.has_value()) return std::nullopt;
+    resolves.value = std::max(resolves.value, *spread);
+  }
+  return resolves;
+}
+
 // Judges the value of the option that the claim names. With `is_default` it must also be the option's
 // default.
 absl::StatusOr<Finding> ValueIsBest(const Case& of, bool is_default) {
@@ -49,22 +79,24 @@ absl::StatusOr<Finding> ValueIsBest(const Case& of, bool is_default) {
                       fallback.has_value() ? fmt::format("{}", *fallback) : "no number"));
     }
   }
-  std::map<double, std::vector<double>> logs;  // of the median regrets, by value of the option
+  std::map<double, std::vector<Sample>> regrets;  // at the points with this value of the option
   for (const MeasuredPoint* point : points) {
     const auto value = point->keys.find(key);
     if (value == point->keys.end() || !value->second.is_number()) continue;
-    BANDANA_ASSIGN_OR_RETURN(const Sample sample, point->Final("regret"));
-    logs[value->second.get<double>()].push_back(std::log(MedianOf(sample)));
+    BANDANA_ASSIGN_OR_RETURN(Sample sample, point->Final("regret"));
+    regrets[value->second.get<double>()].push_back(std::move(sample));
   }
-  if (!logs.contains(*chosen))
+  if (!regrets.contains(*chosen))
     return absl::NotFoundError(fmt::format("no point has the value {} of {}", *chosen, key));
   BANDANA_ASSIGN_OR_RETURN(const double factor, NumberOf(of.claim.factor, of));
   std::map<double, double> scores;
-  for (const auto& [value, medians] : logs) {
-    if (medians.size() != logs.begin()->second.size()) {
+  for (const auto& [value, samples] : regrets) {
+    if (samples.size() != regrets.begin()->second.size()) {
       return absl::NotFoundError(fmt::format("the values of {} do not have equally many points", key));
     }
-    scores[value] = std::exp(MeanOf(medians).value);
+    Sample medians;
+    for (const Sample& sample : samples) medians.push_back(MedianOf(sample));
+    scores[value] = GeometricMean(medians);
   }
   bool holds = true;
   std::vector<std::string> words;
@@ -72,7 +104,7 @@ absl::StatusOr<Finding> ValueIsBest(const Case& of, bool is_default) {
     holds = holds && scores.at(*chosen) <= factor * score;
     words.push_back(fmt::format("{}: {}", value, Figure(score)));
   }
-  return Finding{holds, fmt::format("{}", fmt::join(words, "; "))};
+  return Finding{holds, fmt::format("{}", fmt::join(words, "; ")), ResolutionOf(regrets, *chosen)};
 }
 
 }  // namespace

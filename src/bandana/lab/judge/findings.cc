@@ -12,6 +12,8 @@
 namespace bandana::lab {
 namespace {
 
+constexpr std::size_t kRegret = 0;  // the column of regret in the rows: it is the first metric of every run
+
 // Returns the numbers of that name, or none: a summary of an earlier version may lack them.
 std::vector<double> NumbersOf(const Json& curves, const char* name) {
   const auto it = curves.find(name);
@@ -77,9 +79,16 @@ std::size_t MeasuredPoint::replicates() const {
 absl::StatusOr<CurveOverTime> CurveOf(const MeasuredPoint& point) {
   const auto curve = point.json->find("curve");
   if (curve == point.json->end()) return absl::NotFoundError("the run has no curve over time");
-  CurveOverTime result{(*curve)["t"].get<std::vector<double>>(), NumbersOf((*curve)["regret"], "mean"),
-                       NumbersOf((*curve)["regret"], "median")};
+  CurveOverTime result{(*curve)["t"].get<std::vector<double>>(),
+                       NumbersOf((*curve)["regret"], "mean"),
+                       NumbersOf((*curve)["regret"], "median"),
+                       {}};
   if (result.t.empty()) return absl::NotFoundError("the run has no checkpoint");
+  if (point.rows == nullptr) return result;
+  for (std::size_t i = 0; i < result.t.size(); ++i) {
+    result.samples.emplace_back();
+    for (const auto& replicate : *point.rows) result.samples.back().push_back(replicate[i][kRegret]);
+  }
   return result;
 }
 
@@ -92,6 +101,12 @@ Findings::Findings(const Json& summary, const Spec& spec) : Findings(summary) {
   for (std::size_t i = 0; i < points_.size(); ++i) {
     for (const auto& [key, value] : spec.points[i].settings.values()) points_[i].keys[key] = ToJson(value);
   }
+}
+
+Findings& Findings::AddRows(const ResultsFile::Values& rows) {
+  BANDANA_CHECK(rows.size() == points_.size());
+  for (std::size_t i = 0; i < points_.size(); ++i) points_[i].rows = &rows[i];
+  return *this;
 }
 
 std::vector<const MeasuredPoint*> Findings::Points(const Choice& choice) const {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/lab/judge/statistics.h"
+#include "bandana/lab/results.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
 
@@ -28,6 +29,8 @@ std::string NameOf(const Choice& choice);
 struct MeasuredPoint {
   Where keys;        ///< its settings, and facts such as graph.cliques
   const Json* json;  ///< its entry in summary.json
+  /// Its rows of results.csv: rows[replicate][checkpoint][metric]; null if they are not known.
+  const std::vector<std::vector<std::vector<double>>>* rows = nullptr;
 
   /// Returns one value per replicate. Fails if the run has no such metric.
   absl::StatusOr<Sample> Final(const std::string& metric) const;
@@ -40,10 +43,12 @@ struct CurveOverTime {
   std::vector<double> t;
   std::vector<double> mean;
   std::vector<double> median;
+  std::vector<Sample> samples;  ///< one value per replicate at each t; empty if they are not known
 };
 absl::StatusOr<CurveOverTime> CurveOf(const MeasuredPoint& point);
 
-/// A finished run, as claims see it. It refers to the summary, which must outlive it.
+/// A finished run, as claims see it. It refers to the summary, and to the rows if it is given them. Both must
+/// outlive it.
 class Findings {
  public:
   /// Points have the keys that vary in the run.
@@ -51,6 +56,10 @@ class Findings {
 
   /// Points have all their settings. `spec` is the spec of the run.
   Findings(const Json& summary, const Spec& spec);
+
+  /// Adds the rows of results.csv, from which a curve over time has one value per replicate at each
+  /// checkpoint. The summary has only their mean and median.
+  Findings& AddRows(const ResultsFile::Values& rows);
 
   /// Returns the points of a choice, in the order of the run.
   std::vector<const MeasuredPoint*> Points(const Choice& choice) const;

@@ -284,6 +284,18 @@ absl::StatusOr<std::string> Formula::Explain(const Scope& scope) const {
   return text;
 }
 
+absl::StatusOr<std::vector<double>> Formula::Gaps(const Scope& scope) const {
+  std::vector<double> gaps;
+  if (root_->kind != Node::Kind::kComparisons) return gaps;
+  std::vector<double> values;
+  for (const Node& argument : root_->arguments) {
+    BANDANA_ASSIGN_OR_RETURN(const double value, ValueOf(argument, scope));
+    values.push_back(value);
+  }
+  for (std::size_t i = 0; i + 1 < values.size(); ++i) gaps.push_back(values[i] - values[i + 1]);
+  return gaps;
+}
+
 void Formula::Collect(const Node& node) {
   if (node.kind == Node::Kind::kName) names_.insert(node.text);
   if (node.kind == Node::Kind::kKey) keys_.insert(node.text);

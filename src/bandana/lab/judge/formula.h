@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -39,6 +40,10 @@ class Formula {
   /// Returns both sides of a comparison as numbers: "0.013 <= 0.02", or "0.03 not <= 0.02". If it is no
   /// comparison, returns its value.
   absl::StatusOr<std::string> Explain(const Scope& scope) const;
+
+  /// Returns by how much the left side of each comparison is above its right side. If it is no comparison,
+  /// there are none.
+  absl::StatusOr<std::vector<double>> Gaps(const Scope& scope) const;
 
   const std::string& text() const { return text_; }
 

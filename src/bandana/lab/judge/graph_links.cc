@@ -39,14 +39,18 @@ absl::StatusOr<Finding> LinksBy(const Case& of, double Spectrum::* eigenvalue) {
   const auto network = point->json->find("network");
   if (network == point->json->end()) return absl::NotFoundError("the run has no picture of the network");
   const Spectrum spectrum = SpectrumOf(*network);
-  const double links = MeanOf(counted.line.y.front()).value;
+  const Estimate links = MeanOf(counted.line.y.front());
   const double value = spectrum.*eigenvalue;
   const double formula =
       spectrum.degree * spectrum.agents / 2 * std::log(spectrum.agents) / std::log(1 / value);
-  return Finding{
-      links <= formula,
+  Finding finding{
+      links.value <= formula,
       fmt::format("d = {}, eigenvalue {:.3g}: {:.0f} links per round, at most {:.0f} by the formula",
-                  spectrum.degree, value, links, formula)};
+                  spectrum.degree, value, links.value, formula)};
+  if (std::isfinite(links.se) && links.value > 0) {
+    finding.resolves = Resolution{kClear * links.se / links.value};
+  }
+  return finding;
 }
 
 }  // namespace

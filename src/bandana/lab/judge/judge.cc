@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -42,7 +43,8 @@ absl::StatusOr<Finding> JudgeGrowth(const Case& of) {
   BANDANA_ASSIGN_OR_RETURN(const double rate, NumberOf(at_most ? *of.claim.at_most : *of.claim.like, of));
   BANDANA_ASSIGN_OR_RETURN(const NamedLine a, LineOf(*of.claim.of, of));
   if (!of.claim.above.has_value()) {
-    return at_most ? GrowsAtMost(a, rate, of.claim.tolerance) : GrowsLike(a, rate, of.claim.tolerance);
+    return at_most ? GrowsAtMost(a, rate, of.claim.tolerance, of.claim.by)
+                   : GrowsLike(a, rate, of.claim.tolerance, of.claim.by);
   }
   BANDANA_ASSIGN_OR_RETURN(const NamedLine b, LineOf(*of.claim.above, of));
   if (at_most) return ExcessGrowsAtMost(a, b, rate, of.claim.tolerance);
@@ -53,7 +55,7 @@ absl::StatusOr<Finding> JudgeGrowth(const Case& of) {
     excess.line.y.emplace_back();
     for (std::size_t i = 0; i < place.a.size(); ++i) excess.line.y.back().push_back(place.a[i] - place.b[i]);
   }
-  return GrowsLike(excess, rate, of.claim.tolerance);
+  return GrowsLike(excess, rate, of.claim.tolerance, of.claim.by);
 }
 
 DpGuarantee GuaranteeOf(const Json& json) {
@@ -169,7 +171,12 @@ absl::StatusOr<Finding> JudgeInequality(const Case& of) {
   }
   std::string evidence = fmt::format("{}", fmt::join(sides, ", "));
   if (!words.empty()) evidence += fmt::format(" with {}", fmt::join(words, ", "));
-  return Finding{holds, evidence, ResolutionOf(lines, of.claim.by)};
+  const bool over_time = std::any_of(lines.begin(), lines.end(), [](const auto& named) {
+    return named.second.kind == NamedLine::Kind::kOverTime;
+  });
+  if (!over_time) return Finding{holds, evidence, ResolutionOf(lines, of.claim.by)};
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<Resolution> resolves, GapResolutionOf(lines, of));
+  return Finding{holds, evidence, resolves};
 }
 
 absl::StatusOr<Finding> JudgeCase(const Case& of) {

@@ -114,25 +114,43 @@ absl::StatusOr<Line> LineAlong(const Series& series, const std::string& along, c
   return line;
 }
 
-absl::StatusOr<Line> LineOverTime(const Series& series, const MeasuredPoint& point, const Case& of) {
+// Returns the metric of a curve over time in round t, up to which the regret is `regret`.
+absl::StatusOr<double> MetricAt(const Series& series, const MeasuredPoint& point, const Case& of, double t,
+                                double regret) {
+  const auto value = [&](const std::string& name) -> absl::StatusOr<double> {
+    if (name == "t") return t;
+    if (name == "regret") return regret;
+    return absl::NotFoundError("the run has no curve of " + name);
+  };
+  const auto key_of = [&](const std::string& key) -> absl::StatusOr<double> {
+    return key == "t" ? t : KeyAt(point, key, of.bindings, value);
+  };
+  return series.metric.Evaluate({.name = value, .key = key_of});
+}
+
+// Returns the line of the metric over time, without its name.
+absl::StatusOr<NamedLine> LineOverTime(const Series& series, const MeasuredPoint& point, const Case& of) {
   BANDANA_ASSIGN_OR_RETURN(const CurveOverTime curve, CurveOf(point));
-  const std::vector<double>& regret = of.claim.by == By::kMedian ? curve.median : curve.mean;
+  const bool medians = of.claim.by == By::kMedian;
+  const std::vector<double>& regret = medians ? curve.median : curve.mean;
   if (regret.size() != curve.t.size()) return absl::NotFoundError("the run has a curve without medians");
-  Line line;
+  NamedLine result{"", {}, NamedLine::Kind::kOverTime};
   for (std::size_t i = 0; i < curve.t.size(); ++i) {
-    const auto value = [&](const std::string& name) -> absl::StatusOr<double> {
-      if (name == "t") return curve.t[i];
-      if (name == "regret") return regret[i];
-      return absl::NotFoundError("the run has no curve of " + name);
-    };
-    const auto key_of = [&](const std::string& key) -> absl::StatusOr<double> {
-      return key == "t" ? curve.t[i] : KeyAt(point, key, of.bindings, value);
-    };
-    BANDANA_ASSIGN_OR_RETURN(const double y, series.metric.Evaluate({.name = value, .key = key_of}));
-    line.x.push_back(curve.t[i]);
-    line.y.push_back({y});
+    BANDANA_ASSIGN_OR_RETURN(const double y, MetricAt(series, point, of, curve.t[i], regret[i]));
+    result.line.x.push_back(curve.t[i]);
+    result.line.y.push_back({y});
   }
-  return line;
+  for (std::size_t i = 0; i < curve.samples.size() && curve.samples[i].size() > 1; ++i) {
+    Sample resampled;
+    for (std::size_t j = 0; j < curve.samples[i].size(); ++j) {
+      const double moved = medians ? curve.samples[i][j] : MeanWithout(curve.samples[i], j);
+      BANDANA_ASSIGN_OR_RETURN(const double y, MetricAt(series, point, of, curve.t[i], moved));
+      resampled.push_back(y);
+    }
+    result.resampled.x.push_back(curve.t[i]);
+    result.resampled.y.push_back(std::move(resampled));
+  }
+  return result;
 }
 
 absl::Status KeepBetween(const Series& series, const Case& of, Line& line) {
@@ -294,10 +312,11 @@ absl::StatusOr<NamedLine> LineOf(const Series& series, const Case& of) {
   }
   BANDANA_ASSIGN_OR_RETURN(const MeasuredPoint* point, of.findings.ThePoint(choice));
   if (along == "t") {
-    result.kind = NamedLine::Kind::kOverTime;
-    BANDANA_ASSIGN_OR_RETURN(result.line, LineOverTime(series, *point, of));
-    BANDANA_RETURN_IF_ERROR(KeepBetween(series, of, result.line));
-    return result;
+    BANDANA_ASSIGN_OR_RETURN(NamedLine over_time, LineOverTime(series, *point, of));
+    over_time.name = std::move(result.name);
+    BANDANA_RETURN_IF_ERROR(KeepBetween(series, of, over_time.line));
+    BANDANA_RETURN_IF_ERROR(KeepBetween(series, of, over_time.resampled));
+    return over_time;
   }
   result.kind = NamedLine::Kind::kOnePlace;
   BANDANA_ASSIGN_OR_RETURN(Sample sample, SampleAt(*point, series.metric, of.bindings));
@@ -373,6 +392,31 @@ absl::StatusOr<std::vector<Case>> CasesOf(const PaperClaim& claim, const Finding
     cases.swap(next);
   }
   return cases;
+}
+
+NamedLine Resampled(const NamedLine& line, std::size_t j, By by) {
+  if (line.kind == NamedLine::Kind::kConstant) return line;
+  NamedLine result{line.name, {.x = line.line.x, .y = {}}, line.kind};
+  if (line.kind == NamedLine::Kind::kOverTime) {
+    for (const Sample& sample : line.resampled.y) result.line.y.push_back({sample[j]});
+    return result;
+  }
+  for (const Sample& sample : line.line.y) {
+    result.line.y.push_back(by == By::kMedian ? Sample{sample[j]} : sample);
+    if (by != By::kMedian) result.line.y.back().erase(result.line.y.back().begin() + static_cast<long>(j));
+  }
+  return result;
+}
+
+std::size_t ReplicatesOf(const std::map<std::string, NamedLine>& lines) {
+  std::set<std::size_t> sizes;
+  for (const auto& [name, line] : lines) {
+    if (line.kind == NamedLine::Kind::kConstant) continue;
+    const bool over_time = line.kind == NamedLine::Kind::kOverTime;
+    const std::vector<Sample>& samples = over_time ? line.resampled.y : line.line.y;
+    sizes.insert(samples.empty() ? 0 : samples.front().size());
+  }
+  return sizes.size() == 1 ? *sizes.begin() : 0;
 }
 
 absl::StatusOr<Estimate> ExponentOf(const NamedLine& line) {

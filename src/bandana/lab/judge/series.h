@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,9 @@ struct NamedLine {
   std::string name;
   Line line;
   Kind kind = Kind::kAlong;
+  /// For kOverTime: at the same places, one value for each replicate. It is the value without this replicate,
+  /// or that of this replicate alone if medians are compared. Empty if there are no two replicates.
+  Line resampled = {};
 };
 
 /// A claim with the values of `each`, and the run that it is compared with.
@@ -52,8 +57,17 @@ Formula::Scope ScopeOf(const std::map<std::string, NamedLine>& lines, const Case
 /// Returns all cases of a claim: one for each combination of values of `each`.
 absl::StatusOr<std::vector<Case>> CasesOf(const PaperClaim& claim, const Findings& findings);
 
+/// Returns the line without replicate j or, if medians are compared, the line of replicate j alone. A number
+/// stays as it is.
+NamedLine Resampled(const NamedLine& line, std::size_t j, By by);
+
+/// Returns how many replicates the lines have, or 0 if that is not known or not the same for all of them.
+/// Numbers do not count.
+std::size_t ReplicatesOf(const std::map<std::string, NamedLine>& lines);
+
 /// Returns the exponent of growth: the slope of LogLogSlope. Over time it is the slope from the first place
-/// to the last, without a standard error, since the values of one run are no independent samples.
+/// to the last, without a standard error, since the values at the places of one run are no independent
+/// samples.
 absl::StatusOr<Estimate> ExponentOf(const NamedLine& line);
 
 /// A place that two series share.

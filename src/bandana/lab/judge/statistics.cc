@@ -63,6 +63,13 @@ Estimate MeanOf(const Sample& sample) {
   return {mean, sample.size() > 1 ? std::sqrt(squares / (n - 1) / n) : kUnknown};
 }
 
+double MeanWithout(const Sample& sample, std::size_t j) {
+  BANDANA_CHECK(sample.size() > 1 && j < sample.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) sum += i == j ? 0 : sample[i];
+  return sum / static_cast<double>(sample.size() - 1);
+}
+
 double MedianOf(Sample sample) {
   BANDANA_CHECK(!sample.empty());
   std::sort(sample.begin(), sample.end());
@@ -94,7 +101,19 @@ Estimate LogLogSlope(const Line& line) {
   if (n < 2) return {slope, kUnknown};
   Sample without;
   for (std::size_t j = 0; j < n; ++j) without.push_back(LogLogSlopeWithout(line, j));
-  return {slope, static_cast<double>(n - 1) * MeanOf(without).se};  // jackknife
+  return {slope, JackknifeError(without)};
+}
+
+double JackknifeError(const Sample& without) {
+  return static_cast<double>(without.size() - 1) * MeanOf(without).se;
+}
+
+std::optional<double> SpreadOf(const Sample& sample) {
+  if (sample.size() < 2) return std::nullopt;
+  const auto [least, most] = std::minmax_element(sample.begin(), sample.end());
+  if (!(*least > 0) || !std::isfinite(*most)) return std::nullopt;
+  const double median = MedianOf(sample);
+  return std::max(*most / median, median / *least) - 1;
 }
 
 Order Compare(const Sample& a, const Sample& b) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Estimate {
 };
 
 Estimate MeanOf(const Sample& sample);
+
+/// Returns the mean of the values but j.
+double MeanWithout(const Sample& sample, std::size_t j);
 
 /// Returns the middle value, or the mean of the two middle values.
 double MedianOf(Sample sample);
@@ -37,6 +41,14 @@ struct Line {
 /// replicates. Every x must be positive, and every mean with one replicate left out too; otherwise the result
 /// is NaN. With one replicate the standard error is NaN.
 Estimate LogLogSlope(const Line& line);
+
+/// Returns the standard error of a statistic by the jackknife. `without` has its value with each replicate
+/// left out. NaN if there is one replicate.
+double JackknifeError(const Sample& without);
+
+/// Returns by how much the values of the replicates differ from their median at most, as a share of it.
+/// Nothing: there are fewer than two, or one is not positive.
+std::optional<double> SpreadOf(const Sample& sample);
 
 /// A difference of this many standard errors counts as clear. With 20 replicates a comparison then has a
 /// false-alarm rate of 0.4 %.

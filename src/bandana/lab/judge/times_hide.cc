@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <set>
 #include <span>
 
@@ -58,6 +60,34 @@ SyncEvent MostTelling(std::span<const double> a, std::span<const double> b, doub
   return best;
 }
 
+// Returns whether `trials` runs would break a claim of `claimed` if the times had the privacy of randomized
+// response with `epsilon` and `delta`, and both counts were kClear standard deviations on the side of the
+// claim.
+bool IsSeen(double epsilon, double claimed, double delta, std::int64_t trials) {
+  const auto n = static_cast<double>(trials);
+  const double likely = delta + (1 - delta) / (1 + std::exp(-epsilon));
+  const double unlikely = (1 - delta) / (1 + std::exp(epsilon));
+  const auto deviations = [n](double p) { return kClear * std::sqrt(n * p * (1 - p)); };
+  const audit::EventCounts counts = {
+      .likely = static_cast<std::int64_t>(std::max(0.0, std::floor(n * likely - deviations(likely)))),
+      .unlikely = static_cast<std::int64_t>(std::min(n, std::ceil(n * unlikely + deviations(unlikely)))),
+      .trials = trials};
+  return EpsilonLowerBound(counts, delta, kFalseAlarm / 2) > claimed;
+}
+
+// Returns the least epsilon that IsSeen; infinite if there is none.
+double LeastSeen(double claimed, double delta, std::int64_t trials) {
+  constexpr double kLargest = 50;  // the likely event then happens always, and the unlikely one never
+  if (!IsSeen(kLargest, claimed, delta, trials)) return kInfinity;
+  double unseen = claimed;
+  double seen = kLargest;
+  while (seen - unseen > 1e-3) {
+    const double middle = (unseen + seen) / 2;
+    (IsSeen(middle, claimed, delta, trials) ? seen : unseen) = middle;
+  }
+  return seen;
+}
+
 std::string RoundsInWords(const Sample& sample) {
   const auto [least, most] = std::minmax_element(sample.begin(), sample.end());
   return *least == *most ? fmt::format("{}", *least) : fmt::format("{} to {}", *least, *most);
@@ -83,11 +113,13 @@ absl::StatusOr<Finding> TimesHide(const Case& of) {
   const SyncEvent event = MostTelling(std::span(a).first(half), std::span(b).first(half), delta);
   const double found = EpsilonLowerBound(event.Counts(std::span(a).subspan(half), std::span(b).subspan(half)),
                                          delta, kFalseAlarm / 2);
+  const auto judging = static_cast<std::int64_t>(a.size() - half);
   return Finding{found <= epsilon,
                  fmt::format("first synchronisation after round {} in {}, {} in {}, {} runs each: "
                              "epsilon >= {:.2f} at 99 % confidence against a claim of {} (delta {})",
                              RoundsInWords(a), world_a.name, RoundsInWords(b), world_b.name, a.size(), found,
-                             epsilon, delta)};
+                             epsilon, delta),
+                 Resolution{LeastSeen(epsilon, delta, judging), Resolution::Kind::kEpsilon}};
 }
 
 }  // namespace bandana::lab

@@ -10,12 +10,21 @@
 
 namespace bandana::lab {
 
-/// The smallest effect that a comparison would have called clear. Of means and ratios of means it is kClear
-/// standard errors; of medians it is the spread over replicates (docs/exhibits.md).
+/// The smallest effect that a comparison would have called clear. For means and ratios of means it is kClear
+/// standard errors; for medians it is the spread over replicates (docs/exhibits.md).
 struct Resolution {
-  double value = 0;
-  bool exponent = false;  ///< whether it is of an exponent of growth, or else a relative difference
+  enum class Kind {
+    kDifference,  ///< a relative difference
+    kExponent,    ///< a difference between exponents of growth
+    kGap,         ///< a difference between the sides of an inequality, in their own unit
+    kEpsilon,     ///< an epsilon of the true distributions, not a difference
+  };
+  double value = 0;  ///< infinite: no effect, however large, would have been clear
+  Kind kind = Kind::kDifference;
 };
+
+/// Returns the name of the kind in verdict.json: "difference", "exponent", "gap" or "epsilon".
+const std::string& NameOf(Resolution::Kind kind);
 
 /// The result of comparing a claim with a run.
 struct Finding {
@@ -59,6 +68,10 @@ Json ToJson(const std::vector<Verdict>& verdicts);
 /// Returns at which horizons and from how many runs the claim was judged: "T = 20000, 16 runs". The text is
 /// empty if the claim was not judged.
 std::string RunsInWords(const Verdict& verdict);
+
+/// Returns how small an effect the runs would have shown: "sees differences of 12 %". The text is empty if
+/// that is not known.
+std::string PowerInWords(const Verdict& verdict);
 
 /// Returns the verdict in one or two words: "confirmed", "not confirmed", "not judged" or "paper scale".
 std::string InWords(const Verdict& verdict);
