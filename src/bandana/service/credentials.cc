@@ -1,14 +1,10 @@
 #include "bandana/service/credentials.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/file_error.h"
 #include "bandana/service/certificate.h"
@@ -16,6 +12,7 @@
 #include "bandana/service/party.h"
 #include "bandana/service/revoked.h"
 #include "bandana/service/watched_file.h"
+#include "bandana/service/whole_file.h"
 #include "fmt/format.h"
 #include "grpc/grpc.h"
 #include "grpcpp/security/auth_context.h"
@@ -125,7 +122,7 @@ class KeyRing::Files {
 
  private:
   explicit Files(const Params& params)
-      : key_path_(params.folder + "/" + FileNameOf(params.self) + ".key"),
+      : key_path_(PathIn(params.folder, FileNameOf(params.self) + ".key")),
         report_(ToStderrIfNull(params.report)) {}
 
   absl::Status CheckOwn(const std::string& self);
@@ -141,18 +138,19 @@ class KeyRing::Files {
 absl::StatusOr<std::shared_ptr<KeyRing::Files>> KeyRing::Files::Open(const Params& params) {
   std::shared_ptr<Files> files(new Files(params));
   const auto report = [raw = files.get()](const std::string& sentence) { raw->Tell(sentence); };
-  const std::string in_folder = params.folder + "/";
-  BANDANA_ASSIGN_OR_RETURN(files->authorities_,
-                           WatchedFile<Authorities>::Open(in_folder + "ca.pem", Authorities::Open, report));
-  BANDANA_ASSIGN_OR_RETURN(files->own_, WatchedFile<Certificate>::Open(
-                                            in_folder + FileNameOf(params.self) + ".pem", FirstIn, report));
+  BANDANA_ASSIGN_OR_RETURN(
+      files->authorities_,
+      WatchedFile<Authorities>::Open(PathIn(params.folder, "ca.pem"), Authorities::Open, report));
+  BANDANA_ASSIGN_OR_RETURN(
+      files->own_, WatchedFile<Certificate>::Open(PathIn(params.folder, FileNameOf(params.self) + ".pem"),
+                                                  FirstIn, report));
   const auto read = [report](const std::string& path) -> absl::StatusOr<RevokedSerials> {
     BANDANA_ASSIGN_OR_RETURN(RevokedSerials revoked, ReadRevoked(path));
     if (!revoked.problem.ok()) report(std::string(revoked.problem.message()));
     return revoked;
   };
   BANDANA_ASSIGN_OR_RETURN(files->revoked_,
-                           WatchedFile<RevokedSerials>::Open(in_folder + "revoked", read, report));
+                           WatchedFile<RevokedSerials>::Open(PathIn(params.folder, "revoked"), read, report));
   BANDANA_RETURN_IF_ERROR(files->revoked_->Current()->problem);
   BANDANA_RETURN_IF_ERROR(files->CheckOwn(params.self));
   return files;

@@ -37,10 +37,10 @@ constexpr absl::Duration kDay = absl::Hours(24);
 constexpr absl::Duration kClocksMayDiffer = absl::Minutes(5);
 constexpr int kDaysOfAuthority = 3652;  // ten years
 
-constexpr const char* kAuthority = "/ca.pem";
-constexpr const char* kAuthorityKey = "/ca.key";
-constexpr const char* kRevoked = "/revoked";
-constexpr const char* kIssued = "/issued";  // a copy of every certificate, by its serial
+constexpr const char* kAuthority = "ca.pem";
+constexpr const char* kAuthorityKey = "ca.key";
+constexpr const char* kRevoked = "revoked";
+constexpr const char* kIssued = "issued";  // a copy of every certificate, by its serial
 
 // Makes a folder that only its owner can read, if it is not there.
 absl::Status MakeFolder(const std::string& folder) {
@@ -81,13 +81,14 @@ absl::Status CheckPartyName(const std::string& party) {
 }
 
 absl::StatusOr<KeyPair> OpenAuthority(const std::string& folder) {
-  BANDANA_ASSIGN_OR_RETURN(const std::shared_ptr<evp_pkey_st> key, ReadPrivateKey(folder + kAuthorityKey));
-  BANDANA_ASSIGN_OR_RETURN(const Authorities authorities, Authorities::Open(folder + kAuthority));
+  BANDANA_ASSIGN_OR_RETURN(const std::shared_ptr<evp_pkey_st> key,
+                           ReadPrivateKey(PathIn(folder, kAuthorityKey)));
+  BANDANA_ASSIGN_OR_RETURN(const Authorities authorities, Authorities::Open(PathIn(folder, kAuthority)));
   for (const Certificate& each : authorities.certificates()) {
     if (each.Matches(*key)) return KeyPair{.certificate = each, .key = key};
   }
-  return FileError(absl::StatusCode::kFailedPrecondition, folder + kAuthority,
-                   fmt::format("none of its CAs has the private key {}{}", folder, kAuthorityKey));
+  return FileError(absl::StatusCode::kFailedPrecondition, PathIn(folder, kAuthority),
+                   "none of its CAs has the private key " + PathIn(folder, kAuthorityKey));
 }
 
 absl::StatusOr<std::string> DeploymentIn(const std::vector<Certificate>& authorities,
@@ -95,7 +96,7 @@ absl::StatusOr<std::string> DeploymentIn(const std::vector<Certificate>& authori
   for (const Certificate& each : authorities) {
     if (std::optional<std::string> deployment = DeploymentOfAuthority(each)) return *std::move(deployment);
   }
-  return FileError(absl::StatusCode::kFailedPrecondition, folder + kAuthority,
+  return FileError(absl::StatusCode::kFailedPrecondition, PathIn(folder, kAuthority),
                    "this CA was not made by bandana keys init: it names no deployment");
 }
 
@@ -121,7 +122,7 @@ absl::Status Collect(const std::string& folder, std::map<std::string, Certificat
 }
 
 absl::StatusOr<RevokedSerials> ReadRevokedIn(const std::string& folder) {
-  BANDANA_ASSIGN_OR_RETURN(RevokedSerials revoked, ReadRevoked(folder + kRevoked));
+  BANDANA_ASSIGN_OR_RETURN(RevokedSerials revoked, ReadRevoked(PathIn(folder, kRevoked)));
   BANDANA_RETURN_IF_ERROR(revoked.problem);
   return revoked;
 }
@@ -151,16 +152,16 @@ absl::StatusOr<KeyPair> Make(const std::string& folder, const std::string& party
                                      TimeText(authority.certificate.not_after())));
   }
   KeyPair pair = MakePair(authority, {.deployment = std::move(deployment), .party = party}, validity);
-  BANDANA_RETURN_IF_ERROR(MakeFolder(folder + kIssued));
-  BANDANA_RETURN_IF_ERROR(WriteNewFile(fmt::format("{}{}/{}.pem", folder, kIssued, pair.certificate.serial()),
+  BANDANA_RETURN_IF_ERROR(MakeFolder(PathIn(folder, kIssued)));
+  BANDANA_RETURN_IF_ERROR(WriteNewFile(PathIn(PathIn(folder, kIssued), pair.certificate.serial() + ".pem"),
                                        pair.certificate.pem(), Secrecy::kPublic));
   return pair;
 }
 
 // Makes the identity of a party, unless `target` has it.
 absl::Status ProvideIdentity(const std::string& folder, const std::string& target, const std::string& name) {
-  const std::string path = fmt::format("{}/{}.identity", target, name);
-  const std::string known = fmt::format("{}/{}.identity.pub", folder, name);
+  const std::string path = PathIn(target, name + ".identity");
+  const std::string known = PathIn(folder, name + ".identity.pub");
   absl::StatusOr<store::IdentityKey> identity = store::IdentityKey::Open(path);
   if (absl::IsNotFound(identity.status())) {
     if (std::filesystem::exists(known)) {
@@ -178,7 +179,7 @@ absl::Status ProvideIdentity(const std::string& folder, const std::string& targe
   if (!identity.ok()) return identity.status();
   const std::string pem = identity->public_key().pem();
   for (const std::string& where : {folder, target}) {
-    const std::string public_path = fmt::format("{}/{}.identity.pub", where, name);
+    const std::string public_path = PathIn(where, name + ".identity.pub");
     const absl::StatusOr<std::string> there = ReadWhole(public_path);
     if (absl::IsNotFound(there.status())) {
       BANDANA_RETURN_IF_ERROR(WriteNewFile(public_path, pem, Secrecy::kPublic));
@@ -195,19 +196,19 @@ absl::Status ProvideIdentity(const std::string& folder, const std::string& targe
 // Brings a folder that is carried to another machine up to date with the CA's.
 absl::Status CopyShared(const std::string& folder, const std::string& target) {
   for (const char* name : {kAuthority, kRevoked}) {
-    BANDANA_ASSIGN_OR_RETURN(const std::string text, ReadWhole(folder + name));
-    BANDANA_RETURN_IF_ERROR(WriteOverFile(target + name, text, Secrecy::kPublic));
+    BANDANA_ASSIGN_OR_RETURN(const std::string text, ReadWhole(PathIn(folder, name)));
+    BANDANA_RETURN_IF_ERROR(WriteOverFile(PathIn(target, name), text, Secrecy::kPublic));
   }
   return absl::OkStatus();
 }
 
 // Fails if `target` is a folder of another deployment, whose CA must not be replaced.
 absl::Status CheckTarget(const std::string& folder, const std::string& target) {
-  if (std::filesystem::exists(target + kAuthorityKey)) {
+  if (std::filesystem::exists(PathIn(target, kAuthorityKey))) {
     return FileError(absl::StatusCode::kAlreadyExists, target,
                      "this is the folder of a CA, and the files of a party are to be carried away from it");
   }
-  if (!std::filesystem::exists(target + kAuthority)) return absl::OkStatus();
+  if (!std::filesystem::exists(PathIn(target, kAuthority))) return absl::OkStatus();
   BANDANA_ASSIGN_OR_RETURN(const std::string theirs, DeploymentOf(target));
   BANDANA_ASSIGN_OR_RETURN(const std::string ours, DeploymentOf(folder));
   if (theirs == ours) return absl::OkStatus();
@@ -239,15 +240,17 @@ absl::StatusOr<std::string> MakeDeployment(const std::string& folder, const Depl
   BANDANA_RETURN_IF_ERROR(MakeFolder(folder));
   BANDANA_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   for (const char* name : {kAuthority, kAuthorityKey, kRevoked}) {
-    if (!std::filesystem::exists(folder + name)) continue;
-    return FileError(absl::StatusCode::kAlreadyExists, folder + name,
+    if (!std::filesystem::exists(PathIn(folder, name))) continue;
+    return FileError(absl::StatusCode::kAlreadyExists, PathIn(folder, name),
                      "the file is there already, and nothing is overwritten; choose another folder");
   }
   const KeyPair authority = MakeAuthority(deployment, {.not_before = options.now - kClocksMayDiffer,
                                                        .not_after = options.now + kDaysOfAuthority * kDay});
-  BANDANA_RETURN_IF_ERROR(WriteNewFile(folder + kAuthorityKey, authority.key_pem(), Secrecy::kPrivate));
-  BANDANA_RETURN_IF_ERROR(WriteNewFile(folder + kRevoked, "", Secrecy::kPublic));
-  BANDANA_RETURN_IF_ERROR(WriteNewFile(folder + kAuthority, authority.certificate.pem(), Secrecy::kPublic));
+  BANDANA_RETURN_IF_ERROR(
+      WriteNewFile(PathIn(folder, kAuthorityKey), authority.key_pem(), Secrecy::kPrivate));
+  BANDANA_RETURN_IF_ERROR(WriteNewFile(PathIn(folder, kRevoked), "", Secrecy::kPublic));
+  BANDANA_RETURN_IF_ERROR(
+      WriteNewFile(PathIn(folder, kAuthority), authority.certificate.pem(), Secrecy::kPublic));
   return deployment;
 }
 
@@ -271,7 +274,7 @@ absl::StatusOr<IssuedCertificate> Issue(const std::string& folder, const std::st
     BANDANA_RETURN_IF_ERROR(CheckTarget(folder, target));
   }
   for (const char* ending : {".pem", ".key"}) {
-    const std::string path = fmt::format("{}/{}{}", target, name, ending);
+    const std::string path = PathIn(target, name + ending);
     if (!std::filesystem::exists(path)) continue;
     return FileError(
         absl::StatusCode::kAlreadyExists, path,
@@ -281,10 +284,9 @@ absl::StatusOr<IssuedCertificate> Issue(const std::string& folder, const std::st
   }
   BANDANA_RETURN_IF_ERROR(ProvideIdentity(folder, target, name));
   BANDANA_ASSIGN_OR_RETURN(const KeyPair pair, Make(folder, party, options));
+  BANDANA_RETURN_IF_ERROR(WriteNewFile(PathIn(target, name + ".key"), pair.key_pem(), Secrecy::kPrivate));
   BANDANA_RETURN_IF_ERROR(
-      WriteNewFile(fmt::format("{}/{}.key", target, name), pair.key_pem(), Secrecy::kPrivate));
-  BANDANA_RETURN_IF_ERROR(
-      WriteNewFile(fmt::format("{}/{}.pem", target, name), pair.certificate.pem(), Secrecy::kPublic));
+      WriteNewFile(PathIn(target, name + ".pem"), pair.certificate.pem(), Secrecy::kPublic));
   if (!options.out.empty()) BANDANA_RETURN_IF_ERROR(CopyShared(folder, target));
   return Summary(pair.certificate, {});
 }
@@ -303,9 +305,9 @@ absl::StatusOr<IssuedCertificate> Rotate(const std::string& folder, const std::s
   }
   const std::string& target = options.out.empty() ? folder : options.out;
   const std::string name = FileNameOf(party);
-  if (options.out.empty() && !std::filesystem::exists(fmt::format("{}/{}.key", folder, name))) {
+  if (options.out.empty() && !std::filesystem::exists(PathIn(folder, name + ".key"))) {
     return FileError(
-        absl::StatusCode::kNotFound, fmt::format("{}/{}.key", folder, name),
+        absl::StatusCode::kNotFound, PathIn(folder, name + ".key"),
         "the key of this party was carried to its machine; name the folder for the new one with --out");
   }
   if (!options.out.empty()) {
@@ -314,10 +316,9 @@ absl::StatusOr<IssuedCertificate> Rotate(const std::string& folder, const std::s
   }
   BANDANA_ASSIGN_OR_RETURN(const KeyPair pair, Make(folder, party, options));
   // Between these two a reader may see a key and a certificate that differ. Readers then try again.
+  BANDANA_RETURN_IF_ERROR(WriteOverFile(PathIn(target, name + ".key"), pair.key_pem(), Secrecy::kPrivate));
   BANDANA_RETURN_IF_ERROR(
-      WriteOverFile(fmt::format("{}/{}.key", target, name), pair.key_pem(), Secrecy::kPrivate));
-  BANDANA_RETURN_IF_ERROR(
-      WriteOverFile(fmt::format("{}/{}.pem", target, name), pair.certificate.pem(), Secrecy::kPublic));
+      WriteOverFile(PathIn(target, name + ".pem"), pair.certificate.pem(), Secrecy::kPublic));
   if (!options.out.empty()) BANDANA_RETURN_IF_ERROR(CopyShared(folder, target));
   return Summary(pair.certificate, {});
 }
@@ -332,7 +333,7 @@ absl::StatusOr<std::vector<IssuedCertificate>> Revoke(const std::string& folder,
   }
   BANDANA_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   BANDANA_ASSIGN_OR_RETURN(const std::vector<IssuedCertificate> issued, Show(folder));
-  BANDANA_ASSIGN_OR_RETURN(std::string list, ReadWhole(folder + kRevoked));
+  BANDANA_ASSIGN_OR_RETURN(std::string list, ReadWhole(PathIn(folder, kRevoked)));
   if (!list.empty() && list.back() != '\n') list += '\n';
   std::vector<IssuedCertificate> added;
   bool known = false;
@@ -350,7 +351,7 @@ absl::StatusOr<std::vector<IssuedCertificate>> Revoke(const std::string& folder,
         fmt::format("no certificate of {} was issued here; see: bandana keys show", party_or_serial));
   }
   if (!added.empty()) {
-    BANDANA_RETURN_IF_ERROR(WriteOverFile(folder + kRevoked, list, Secrecy::kPublic));
+    BANDANA_RETURN_IF_ERROR(WriteOverFile(PathIn(folder, kRevoked), list, Secrecy::kPublic));
   }
   return added;
 }
@@ -358,7 +359,7 @@ absl::StatusOr<std::vector<IssuedCertificate>> Revoke(const std::string& folder,
 absl::StatusOr<std::vector<IssuedCertificate>> Show(const std::string& folder) {
   BANDANA_ASSIGN_OR_RETURN(const RevokedSerials revoked, ReadRevokedIn(folder));
   std::map<std::string, Certificate> found;
-  BANDANA_RETURN_IF_ERROR(Collect(folder + kIssued, found));
+  BANDANA_RETURN_IF_ERROR(Collect(PathIn(folder, kIssued), found));
   BANDANA_RETURN_IF_ERROR(Collect(folder, found));
   std::vector<IssuedCertificate> issued;
   for (const auto& [serial, certificate] : found) issued.push_back(Summary(certificate, revoked));
@@ -367,7 +368,7 @@ absl::StatusOr<std::vector<IssuedCertificate>> Show(const std::string& folder) {
 }
 
 absl::StatusOr<std::string> DeploymentOf(const std::string& folder) {
-  BANDANA_ASSIGN_OR_RETURN(const Authorities authorities, Authorities::Open(folder + kAuthority));
+  BANDANA_ASSIGN_OR_RETURN(const Authorities authorities, Authorities::Open(PathIn(folder, kAuthority)));
   return DeploymentIn(authorities.certificates(), folder);
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/durable_file.h"
@@ -62,6 +63,10 @@ absl::Status Finish(const std::string& temporary, const std::string& path,
 }
 
 }  // namespace
+
+std::string PathIn(const std::string& folder, const std::string& name) {
+  return (std::filesystem::path(folder) / name).string();
+}
 
 absl::Status WriteNewFile(const std::string& path, std::string_view bytes, Secrecy secrecy) {
   const std::string temporary = path + ".new";

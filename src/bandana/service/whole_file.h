@@ -7,6 +7,9 @@
 
 namespace bandana::service {
 
+/// Returns the path of a file in a folder, whether the folder's name ends with a slash or not.
+std::string PathIn(const std::string& folder, const std::string& name);
+
 enum class Secrecy { kPublic, kPrivate };  ///< only the owner may read a private file
 
 /// Writes a file that is not there yet. It appears whole: after a crash it is there with all its bytes, or
