@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "absl/strings/str_split.h"
 #include "bandana/service/certificate.h"
 #include "bandana/service/channel.h"
 #include "bandana/service/key_files.h"
@@ -29,6 +30,7 @@ namespace bandana::service {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 constexpr absl::Duration kDay = absl::Hours(24);
 constexpr absl::Duration kPatience = absl::Seconds(20);
@@ -113,6 +115,10 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& address,
 std::shared_ptr<grpc::Channel> Connect(const RunningServer& to,
                                        const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   return Connect(to.address, credentials);
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  return absl::StrSplit(text, '\n', absl::SkipEmpty());
 }
 
 // How a call ends: with the name that the server gives the caller, or with the reason why it failed.
@@ -294,6 +300,11 @@ TEST_F(Credentials, ACertificateWithoutAPartyIsRefused) {
                           "a certificate that names no party of a deployment was shown");
 }
 
+TEST_F(Credentials, ACertificateOfTwoPartiesIsRefused) {
+  const std::string two = "server,URI:bandana://" + deployment_ + "/agent/3";
+  ExpectRefusedByBothEnds(Forge({deployment_, two}, -kDay, kDay), "one of its URIs, and only one, must be");
+}
+
 TEST_F(Credentials, ARevokedCertificateIsRefused) {
   const KeyPair pair = Forge({deployment_, "server"}, -kDay, kDay);
   std::ofstream(keys_ + "/revoked") << pair.certificate.serial() << "\n";
@@ -321,6 +332,25 @@ void KeepLog(gpr_log_func_args* line) {
   const std::lock_guard lock(log_mutex);
   logged += line->message;
   logged += '\n';
+}
+
+TEST_F(Credentials, ARefusalIsReportedOnceAndAFloodOfThemIsCutOff) {
+  Reports reports;
+  const auto server = Open("server", reports);
+  const RunningServer running = Serve(*server);
+  const KeyPair expired = Forge({deployment_, "agent/3"}, -2 * kDay, -kDay);
+  for (int i = 0; i < 3; ++i) Call(Connect(running, CarelessClient(&expired)));
+  const KeyPair foreign = Forge({std::string(32, 'a'), "agent/3"}, -kDay, kDay);
+  Call(Connect(running, CarelessClient(&foreign)));
+  ASSERT_TRUE(Becomes([&] { return reports.all().find("is of the deployment") != std::string::npos; }));
+  EXPECT_THAT(Lines(reports.all()), SizeIs(2)) << reports.all();
+
+  constexpr int kFlood = 25;
+  for (int i = 0; i < kFlood; ++i) {
+    const KeyPair other = Forge({deployment_, "agent/" + std::to_string(100 + i)}, -2 * kDay, -kDay);
+    Call(Connect(running, CarelessClient(&other)));
+  }
+  EXPECT_THAT(Lines(reports.all()), SizeIs(::testing::Lt(kFlood)));
 }
 
 TEST_F(Credentials, PlainTextIsRefusedInBothDirections) {

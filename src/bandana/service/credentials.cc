@@ -1,7 +1,9 @@
 #include "bandana/service/credentials.h"
 
+#include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -24,28 +26,33 @@ namespace {
 
 using TellOperator = std::function<void(const std::string&)>;
 
-// Passes sentences on, but not the same one again within a few seconds: whoever is refused tries again.
-class WithoutRepeats {
+// Passes sentences on, but not the same one twice within a few seconds, and not too many of them: whoever is
+// refused tries again, and a stranger must not fill the disk of a log.
+class CalmReporter {
  public:
-  explicit WithoutRepeats(TellOperator report) : report_(std::move(report)) {}
+  explicit CalmReporter(TellOperator report) : report_(std::move(report)) {}
 
   void operator()(const std::string& sentence) {
-    constexpr absl::Duration kSilence = absl::Seconds(10);
-    {
-      const std::lock_guard lock(mutex_);
-      const absl::Time now = absl::Now();
-      if (sentence == last_ && now - said_ < kSilence) return;
-      last_ = sentence;
-      said_ = now;
-    }
-    report_(sentence);
+    if (MayBeSaid(sentence)) report_(sentence);
   }
 
  private:
+  bool MayBeSaid(const std::string& sentence) {
+    constexpr std::chrono::seconds kWindow{10};
+    constexpr std::size_t kMostInWindow = 20;
+    const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (said_.empty() || now - began_ >= kWindow) {
+      began_ = now;
+      said_.clear();
+    }
+    return said_.size() < kMostInWindow && said_.insert(sentence).second;
+  }
+
   const TellOperator report_;
   std::mutex mutex_;
-  std::string last_;
-  absl::Time said_;
+  std::chrono::steady_clock::time_point began_;
+  std::set<std::string> said_;  // in this window
 };
 
 TellOperator ToStderrIfNull(TellOperator report) {
@@ -128,7 +135,7 @@ class KeyRing::Files {
   absl::Status CheckOwn(const std::string& self);
 
   const std::string key_path_;
-  WithoutRepeats report_;
+  CalmReporter report_;
   std::string deployment_;
   std::unique_ptr<WatchedFile<Authorities>> authorities_;
   std::unique_ptr<WatchedFile<Certificate>> own_;
