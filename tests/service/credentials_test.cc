@@ -377,10 +377,12 @@ TEST_F(Credentials, PlainTextIsRefusedInBothDirections) {
 }
 
 // The version of TLS that the server and an OpenSSL of our own agree on, or nothing.
-std::string VersionWith(int port, int highest) {
+std::string VersionWith(int port, int highest, const KeyPair& pair) {
   const std::unique_ptr<SSL_CTX, openssl::Deleter<SSL_CTX_free>> context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_clear_options(context.get(), SSL_OP_NO_TLSv1_2);
   SSL_CTX_set_max_proto_version(context.get(), highest);
+  SSL_CTX_use_certificate(context.get(), pair.certificate.get());
+  SSL_CTX_use_PrivateKey(context.get(), pair.key.get());
   const unsigned char h2[] = {2, 'h', '2'};
   SSL_CTX_set_alpn_protos(context.get(), h2, sizeof h2);
   const openssl::Bio bio(BIO_new_ssl_connect(context.get()));
@@ -397,8 +399,9 @@ TEST_F(Credentials, TheServerSpeaksNoOlderTls) {
   Reports reports;
   const auto server = Open("server", reports);
   const RunningServer running = Serve(*server);
-  EXPECT_EQ(VersionWith(running.port, TLS1_3_VERSION), "TLSv1.3");
-  EXPECT_EQ(VersionWith(running.port, TLS1_2_VERSION), "");
+  const KeyPair agent = Forge({deployment_, "agent/3"}, -kDay, kDay);
+  EXPECT_EQ(VersionWith(running.port, TLS1_3_VERSION, agent), "TLSv1.3");
+  EXPECT_EQ(VersionWith(running.port, TLS1_2_VERSION, agent), "");
 }
 
 // A socket that waits for connections.
