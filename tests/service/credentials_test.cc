@@ -385,7 +385,7 @@ std::string VersionWith(int port, int highest, const KeyPair& pair) {
   SSL_CTX_use_PrivateKey(context.get(), pair.key.get());
   const unsigned char h2[] = {2, 'h', '2'};
   SSL_CTX_set_alpn_protos(context.get(), h2, sizeof h2);
-  const openssl::Bio bio(BIO_new_ssl_connect(context.get()));
+  const std::unique_ptr<BIO, openssl::Deleter<BIO_free_all>> bio(BIO_new_ssl_connect(context.get()));
   BIO_set_conn_hostname(bio.get(), ("127.0.0.1:" + std::to_string(port)).c_str());
   const bool connected = BIO_do_connect(bio.get()) == 1 && BIO_do_handshake(bio.get()) == 1;
   SSL* ssl = nullptr;
