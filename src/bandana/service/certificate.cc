@@ -58,7 +58,7 @@ std::string SerialOf(const X509* certificate) {
   return ParseSerial(text).value_or("0");
 }
 
-absl::Status Unauthenticated(std::string message) { return absl::UnauthenticatedError(std::move(message)); }
+absl::Status Unauthenticated(const std::string& message) { return absl::UnauthenticatedError(message); }
 
 // Returns a sentence for each way in which a stranger's certificate is usually wrong. `depth` is 0 if the
 // certificate itself is wrong, and more if that of a CA is.

@@ -215,7 +215,7 @@ class KeyRing::Verifier : public grpc::experimental::ExternalCertificateVerifier
 KeyRing::KeyRing() : use_of_grpc_(std::make_shared<const UseOfGrpc>()) {}
 KeyRing::~KeyRing() = default;
 
-absl::StatusOr<std::shared_ptr<KeyRing>> KeyRing::Open(Params params) {
+absl::StatusOr<std::shared_ptr<KeyRing>> KeyRing::Open(const Params& params) {
   if (!IsParty(params.self)) {
     return InvalidField(Part::kService, "self", params.self, std::string(kPartyNames));
   }

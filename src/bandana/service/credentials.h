@@ -47,7 +47,7 @@ class KeyRing {
   /// Fails with kNotFound or kUnavailable if a file cannot be read; with kFailedPrecondition if others than
   /// its owner may read the private key, or if the own certificate would be refused by others; with
   /// kInvalidArgument if a file is not what it should be.
-  static absl::StatusOr<std::shared_ptr<KeyRing>> Open(Params params);
+  static absl::StatusOr<std::shared_ptr<KeyRing>> Open(const Params& params);
   ~KeyRing();
 
   /// Returns credentials with which a server demands a certificate of each client. Who the client is, PartyOf

@@ -13,11 +13,11 @@ namespace {
 constexpr std::string_view kScheme = "bandana://";
 constexpr std::size_t kDeploymentDigits = 32;
 
-bool IsNumber(std::string_view text) {
+bool IsNumber(const std::string& text) {
   std::uint32_t number = 0;
   const char* end = text.data() + text.size();
   const auto [parsed, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && parsed == end && (text == "0" || text.front() != '0');
+  return error == std::errc() && parsed == end && (text == "0" || !text.starts_with('0'));
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ bool IsParty(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return false;
   const std::string_view role = text.substr(0, slash);
-  return (role == "agent" || role == "peer") && IsNumber(text.substr(slash + 1));
+  return (role == "agent" || role == "peer") && IsNumber(std::string(text.substr(slash + 1)));
 }
 
 bool IsDeployment(std::string_view text) {

@@ -39,8 +39,8 @@ class WatchedFile {
       if (const Stamp now = Look(); now != seen_) {
         seen_ = now;
         absl::StatusOr<T> content = read_(path_);
-        if (content.ok()) content_ = std::make_shared<const T>(*std::move(content));
         problem = content.status();
+        if (content.ok()) content_ = std::make_shared<const T>(*std::move(content));
       }
       current = content_;
     }
