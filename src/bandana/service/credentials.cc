@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/file_error.h"
 #include "bandana/service/certificate.h"
@@ -66,6 +67,29 @@ absl::StatusOr<Certificate> FirstIn(const std::string& path) {
   return certificates.front();
 }
 
+// Certificates that were read before, by their text. OpenSSL needs a tenth of a millisecond to read one,
+// which is long for each call.
+class KnownCertificates {
+ public:
+  absl::StatusOr<std::shared_ptr<const Certificate>> Read(const std::string& pem) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = known_.find(pem); found != known_.end()) return found->second;
+    }
+    BANDANA_ASSIGN_OR_RETURN(const std::vector<Certificate> read, Certificate::FromPem(pem));
+    auto certificate = std::make_shared<const Certificate>(read.front());
+    constexpr std::size_t kMost = 1024;  // callers who are connected at one time
+    const std::lock_guard lock(mutex_);
+    if (known_.size() >= kMost) known_.clear();
+    known_[pem] = certificate;
+    return certificate;
+  }
+
+ private:
+  std::mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<const Certificate>> known_;
+};
+
 std::string ToString(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
 }  // namespace
@@ -109,6 +133,12 @@ class KeyRing::Files {
     return id->party;
   }
 
+  absl::StatusOr<std::string> PartyOfCaller(const std::string& pem) {
+    const absl::StatusOr<std::shared_ptr<const Certificate>> certificate = callers_.Read(pem);
+    if (certificate.ok()) return PartyOf(**certificate);
+    return absl::PermissionDeniedError("the caller's certificate cannot be read");
+  }
+
   /// Returns OK if this certificate may open a connection. `partner` is the only party that may, unless it is
   /// empty.
   absl::Status Check(const std::string& pem, const std::string& chain, const std::string& partner,
@@ -136,6 +166,7 @@ class KeyRing::Files {
 
   const std::string key_path_;
   CalmReporter report_;
+  KnownCertificates callers_;
   std::string deployment_;
   std::unique_ptr<WatchedFile<Authorities>> authorities_;
   std::unique_ptr<WatchedFile<Certificate>> own_;
@@ -256,9 +287,7 @@ std::shared_ptr<grpc::ChannelCredentials> KeyRing::ForChannel(const std::string&
 absl::StatusOr<std::string> KeyRing::PartyOf(const grpc::AuthContext& context) const {
   const std::vector<grpc::string_ref> shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
   if (shown.empty()) return absl::PermissionDeniedError("the caller has shown no certificate");
-  const absl::StatusOr<std::vector<Certificate>> certificates = Certificate::FromPem(ToString(shown.front()));
-  if (!certificates.ok()) return absl::PermissionDeniedError("the caller's certificate cannot be read");
-  return files_->PartyOf(certificates->front());
+  return files_->PartyOfCaller(ToString(shown.front()));
 }
 
 const std::string& KeyRing::deployment() const { return files_->deployment(); }
