@@ -110,6 +110,38 @@ CLI::App* AddRole(CLI::App& app, const std::string& name, const std::string& hel
   return command;
 }
 
+CLI::App* AddKeys(CLI::App& app, KeysArguments& keys) {
+  CLI::App* command = app.add_subcommand(
+      "keys",
+      "Makes, replaces and revokes the certificates with which the parties of a deployment know each other.");
+  command->add_option("action", keys.action, "One of init, issue, rotate, revoke, show.")
+      ->type_name("ACTION")
+      ->required();
+  command
+      ->add_option("subject", keys.subject,
+                   "For init: the folder of the new CA. For issue, rotate and revoke: the party, such as "
+                   "server or agent/3. revoke also accepts the serial of one certificate.")
+      ->type_name("PARTY");
+  command
+      ->add_option("--keys", keys.keys, "The folder of the CA, or for show that of a party (default: keys).")
+      ->type_name("DIR");
+  AddOptional(*command, "--days", keys.days,
+              "For issue and rotate: how many days the certificate is valid (default: 90).")
+      ->type_name("N")
+      ->check(CLI::Range(1, 3650));
+  command
+      ->add_option(
+          "--out", keys.out,
+          "For issue and rotate: a folder to carry to the machine of the party. The private keys are "
+          "then only there.")
+      ->type_name("DIR");
+  command
+      ->add_option("--deployment", keys.deployment,
+                   "For init: the name of the deployment, 32 hexadecimal digits (default: a random name).")
+      ->type_name("ID");
+  return command;
+}
+
 CLI::App* AddReproduce(CLI::App& app, ReproduceArguments& reproduce) {
   CLI::App* command = app.add_subcommand(
       "reproduce",
@@ -310,6 +342,9 @@ int Main(int argc, char** argv) {
   ledger_command->add_option("--out", ledger.out, "For export: the file to write (default: stdout).")
       ->type_name("FILE");
 
+  KeysArguments keys;
+  CLI::App* keys_command = AddKeys(app, keys);
+
   AuditArguments audit;
   CLI::App* audit_command = AddAudit(app, audit);
 
@@ -396,6 +431,7 @@ int Main(int argc, char** argv) {
   if (run_command->parsed()) return RunCommand(run, global);
   if (reproduce_command->parsed()) return ReproduceCommand(reproduce, global);
   if (ledger_command->parsed()) return LedgerCommand(ledger, global);
+  if (keys_command->parsed()) return KeysCommand(keys, global);
   if (audit_command->parsed()) return AuditCommand(audit, global);
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
   if (account_command->parsed()) return AccountCommand(account, global);

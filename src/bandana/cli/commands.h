@@ -86,6 +86,16 @@ struct LedgerArguments {
 };
 int LedgerCommand(const LedgerArguments& arguments, const Global& global);
 
+struct KeysArguments {
+  std::string action;       ///< init, issue, rotate, revoke or show
+  std::string subject;      ///< for init a folder, else a party or, for revoke, a serial
+  std::string keys;         ///< the folder of the CA; empty: keys/
+  std::optional<int> days;  ///< how long a new certificate is valid
+  std::string out;          ///< a folder to carry to another machine
+  std::string deployment;   ///< for init: the deployment's name
+};
+int KeysCommand(const KeysArguments& arguments, const Global& global);
+
 struct AuditArguments {
   std::string target;
   std::string model;  ///< the trust model; only for a target that is an algorithm
