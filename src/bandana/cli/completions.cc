@@ -25,7 +25,9 @@ struct Tables {
 // "none".
 std::vector<std::string> Completion(const CLI::Option& option) {
   static const auto& kinds = *new std::map<std::string, std::string>{
-      {"FILE", "file"}, {"DIR", "dir"}, {"EXHIBIT", "exhibits"}, {"TARGET", "targets"}, {"NAME", "entries"}};
+      {"FILE", "file"},      {"STORE", "file"},  {"COPY", "file"}, {"LEDGER", "file"},
+      {"ANCHOR", "file"},    {"PEM", "file"},    {"DIR", "dir"},   {"EXHIBIT", "exhibits"},
+      {"TARGET", "targets"}, {"NAME", "entries"}};
   const ValueKind kind = KindOfValue(option);
   std::vector<std::string> words = kind.choices;
   if (!words.empty()) {
