@@ -1,12 +1,16 @@
-// Faults of a process whose ledger is also in a mirror and an anchor: it is killed, and the disk is full.
+// Faults of a process whose ledger is also in a mirror and an anchor: it is killed, the disk is full, and a
+// sync fails.
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <random>
+#include <system_error>
 
 #include "bandana/privacy/ledger/reader.h"
 #include "bandana/store/guarded_store.h"
@@ -17,6 +21,38 @@ namespace bandana::store {
 namespace {
 
 using test::Folder;
+
+// The sync with number `at` of a file whose path ends with `file` fails. 0 means that none does.
+struct PlantedSync {
+  std::string file;
+  int at = 0;
+  int seen = 0;
+};
+PlantedSync* planted_sync = nullptr;
+
+bool SyncFails(int descriptor) {
+  if (planted_sync == nullptr) return false;
+  std::error_code error;
+  const auto path =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error).string();
+  return path.ends_with(planted_sync->file) && ++planted_sync->seen == planted_sync->at;
+}
+
+int Sync(long call, int descriptor) {
+  if (!SyncFails(descriptor)) return static_cast<int>(syscall(call, descriptor));
+  errno = EIO;
+  return -1;
+}
+
+}  // namespace
+}  // namespace bandana::store
+
+// These take the place of the C library's functions in this program, also for SQLite.
+extern "C" int fdatasync(int descriptor) { return bandana::store::Sync(SYS_fdatasync, descriptor); }
+extern "C" int fsync(int descriptor) { return bandana::store::Sync(SYS_fsync, descriptor); }
+
+namespace bandana::store {
+namespace {
 
 class GuardedFaultsTest : public ::testing::Test {
  protected:
@@ -176,6 +212,44 @@ TEST_F(GuardedFaultsTest, AFullDiskEndsTheProcessAndLosesNothing) {
   } else {
     ExpectNothingLost(RunUntil(limit_to(database + 1'000), wait_for_it));
   }
+}
+
+TEST_F(GuardedFaultsTest, ASyncThatFailsEndsTheProcessAndLosesNothing) {
+  std::uint64_t acknowledged = 0;
+  for (const char* const file : {"store.db-wal", "mirror.ledger", "mirror.ledger.head.new", "anchor.new"}) {
+    for (int at = 1; at <= 3; ++at) {
+      {
+        auto store = TryToOpen();
+        ASSERT_TRUE(store.ok()) << store.status();
+        const auto ledger = OpenLedger(**store);
+        const Ratchet ratchet = Ratchet::InMemory();
+        Sealer sealer(ratchet);
+        ledger->EnterRun(RunId('a'));
+        PlantedSync planted{.file = file, .at = at};
+        planted_sync = &planted;
+        absl::Status status;
+        for (int i = 0; i < 10 && status.ok(); ++i) {
+          Transaction changes;
+          if ((*store)->Runs()->empty()) changes.push_back(BeginRun{RunId('a'), "spec", kBegan});
+          const std::uint64_t line = ledger->head().seq + 1;
+          ASSERT_TRUE(store::Release(*ledger, {NodeId{7}, static_cast<Epoch>(line), "q"}, 0).ok());
+          ledger->MoveChangesTo(changes, sealer);
+          changes.push_back(PutOutput{"everybody", line, "x"});
+          status = (*store)->Commit(changes);
+          if (status.ok()) acknowledged = line;
+        }
+        planted_sync = nullptr;
+        EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << file << " " << at << ": " << status;
+        EXPECT_FALSE(Commit(**store, {PutMeta{"a", "b"}}).ok()) << "it went on";
+        EXPECT_EQ((*store)->Runs().status(), status);
+        EXPECT_EQ((*store)->Lines().status(), status);
+      }
+      if (acknowledged == 0) continue;
+      ExpectNothingLost(acknowledged);
+      acknowledged = *(*TryToOpen())->Lines() - 1;
+    }
+  }
+  EXPECT_GT(acknowledged, 15) << "hardly anything was tested";
 }
 
 }  // namespace

@@ -97,8 +97,4 @@ class SqliteStore final : public Store {
   Statement put_position_, delete_inputs_, delete_draws_;
 };
 
-/// The name under which a back-up keeps the time at which it was made (PutMeta). A store with this name is
-/// not used, only read.
-inline constexpr char kCopyMeta[] = "copy";
-
 }  // namespace bandana::store
