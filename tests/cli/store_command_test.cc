@@ -273,6 +273,19 @@ TEST_F(StoreCommandTest, VerifiesWhoSignedTheLedger) {
   EXPECT_EQ(Bandana({"ledger", "verify", store_, "--anchor", anchor_, "--head", std::string(64, 'a')}).code,
             2);
 
+  // Somebody without the key has added a line.
+  std::filesystem::copy_file(store_, folder_ / "added.db");
+  {
+    store::LineMaker lines = lines_;
+    const auto added = store::SqliteStore::Open(folder_ / "added.db");
+    const Transaction line = {lines.Charge(RunId('a'), {NodeId{7}, 9, "q"}, 0)};
+    ASSERT_TRUE((*added)->Commit(line).ok());
+  }
+  EXPECT_EQ(Bandana({"ledger", "verify", folder_ / "added.db"}).code, 0);
+  const Outcome unsigned_line = Bandana({"ledger", "verify", folder_ / "added.db", "--key", public_key_});
+  EXPECT_EQ(unsigned_line.code, 1);
+  EXPECT_THAT(unsigned_line.err, HasSubstr("nobody has signed the lines after line 3"));
+
   // An anchor that is ahead of the store, and lines after the one that was signed.
   std::filesystem::copy_file(store_, folder_ / "old.db");
   std::filesystem::copy_file(anchor_, folder_ / "old-anchor");

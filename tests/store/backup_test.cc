@@ -137,6 +137,9 @@ TEST(BackUp, IsNotUsedAsAStore) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("bandana store restore"));
   EXPECT_EQ(Contents(folder / "copy"), before);
   EXPECT_EQ(**OpenToRead(folder / "copy")->Meta(kCopyMeta), "2027-01-15T08:00:00Z");
+  // A copy of a back-up is as old as the back-up.
+  ASSERT_TRUE(BackUp(folder / "copy", folder / "again", kEnded).ok());
+  EXPECT_EQ(**OpenToRead(folder / "again")->Meta(kCopyMeta), "2027-01-15T08:00:00Z");
 }
 
 TEST(BackUp, IsTheOwnersAlone) {

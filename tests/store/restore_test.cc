@@ -191,6 +191,13 @@ TEST_F(RestoreTest, AMirrorThatIsBehindTheAnchorDoesNotComplete) {
   EXPECT_EQ(*store->Lines(), 7);
 }
 
+TEST_F(RestoreTest, ALineOfTheMirrorThatWasBeingWrittenIsLeftOut) {
+  std::ofstream(mirror_, std::ios::app) << "{\"seq\":9,";
+  const Restored restored = Restore(With(mirror_, anchor_));
+  EXPECT_EQ(restored.added_lines, 5);
+  EXPECT_EQ(restored.all_spent, "");
+}
+
 TEST_F(RestoreTest, AMirrorThatHasNothingNewAddsNothing) {
   const Restored restored = Restore(With(folder_ / "mirror3", anchor_));
   EXPECT_EQ(restored.added_lines, 0);

@@ -191,6 +191,15 @@ absl::Status CheckEvidence(const Evidence& evidence, const Source& source, const
   if (!evidence.head) return absl::OkStatus();
   const store::SignedHead& head = *evidence.head;
   const std::string& configuration = state.header.record.configuration;
+  // The store's own head moves with each line. An anchor may be older than the ledger.
+  if (evidence.key && arguments.anchor.empty() && head.head.seq < state.head.seq) {
+    return FileError(
+        absl::StatusCode::kDataLoss, source.file(),
+        fmt::format("nobody has signed the lines after line {}, which the signed head names. If the "
+                    "store was just restored, start its process once; otherwise the ledger was "
+                    "altered",
+                    head.head.seq));
+  }
   const bool at_its_place = arguments.anchor.empty() || state.noted_seq == head.head.seq;
   if (head.configuration == configuration && at_its_place) return absl::OkStatus();
   return FileError(

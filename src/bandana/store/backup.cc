@@ -11,12 +11,13 @@
 namespace bandana::store {
 namespace {
 
-// Every schema has these tables. With secure_delete, SQLite overwrites what it deletes.
+// Every schema has these tables. With secure_delete, SQLite overwrites what it deletes. The copy of a back-up
+// keeps the time of that back-up.
 absl::Status Strip(Database& copy, absl::Time now) {
   BANDANA_RETURN_IF_ERROR(
       copy.Run("PRAGMA secure_delete=ON;PRAGMA synchronous=FULL;BEGIN IMMEDIATE;"
                "DELETE FROM inputs;DELETE FROM outputs;DELETE FROM draws;DELETE FROM snapshot"));
-  BANDANA_ASSIGN_OR_RETURN(Statement mark, copy.Prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)"));
+  BANDANA_ASSIGN_OR_RETURN(Statement mark, copy.Prepare("INSERT OR IGNORE INTO meta VALUES (?, ?)"));
   const std::string time = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", now, absl::UTCTimeZone());
   BANDANA_RETURN_IF_ERROR(mark.BindText(1, kCopyMeta).BindBlob(2, time).Run());
   return copy.Run("COMMIT");
