@@ -23,7 +23,6 @@ using store::PutOutput;
 using store::RunId;
 using store::RunName;
 using store::Transaction;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;

@@ -70,7 +70,7 @@ TEST(BackUp, CopiesAStoreThatAProcessUses) {
   if (child == 0) {
     const auto store = SqliteStore::Open(path);
     Workload workload(1);
-    for (std::uint64_t commits = 1;; ++commits) {
+    for (;;) {
       if (!(*store)->Commit(workload.Next()).ok()) _exit(1);
       const std::uint64_t lines = *(*store)->Lines();
       if (write(pipes[1], &lines, sizeof lines) != sizeof lines) _exit(0);

@@ -36,14 +36,14 @@ class RestoreTest : public ::testing::Test {
       Charge(*store, 'a', 1, 3);
       ASSERT_TRUE(Commit(*store, {AddInput{1, "x", 1, "an input"}, PutOutput{"x", 1, "an output"}}).ok());
       ASSERT_TRUE(BackUp(store_, copy_, kBegan).ok());
-      std::filesystem::copy_file(mirror_, folder_ / "mirror3");
-      std::filesystem::copy_file(HeadPath(mirror_), HeadPath(folder_ / "mirror3"));
+      CopyMirror("mirror3");
       Charge(*store, 'a', 4, 5);
-      std::filesystem::copy_file(mirror_, folder_ / "mirror5");
-      std::filesystem::copy_file(HeadPath(mirror_), HeadPath(folder_ / "mirror5"));
+      CopyMirror("mirror5");
       Charge(*store, 'a', 6, 6);
       ASSERT_TRUE(Commit(*store, {EndRun{RunState::kFinished, "", kEnded}}).ok());
-      Charge(*store, 'b', 7, 8);
+      Charge(*store, 'b', 7, 7);
+      CopyMirror("mirror7");
+      Charge(*store, 'b', 8, 8);
       identity_ = **store->Meta("store");
     }
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(store_ + suffix);
@@ -74,6 +74,10 @@ class RestoreTest : public ::testing::Test {
     }
   }
 
+  void CopyMirror(const std::string& name) {
+    std::filesystem::copy_file(mirror_, folder_ / name);
+    std::filesystem::copy_file(HeadPath(mirror_), HeadPath(folder_ / name));
+  }
   RestoreParams With(const std::string& mirror, const std::string& anchor) {
     return {.copy = copy_, .store = store_, .mirror = mirror, .anchor = anchor};
   }
@@ -189,6 +193,16 @@ TEST_F(RestoreTest, AMirrorThatIsBehindTheAnchorDoesNotComplete) {
   const auto store = Open();
   EXPECT_TRUE(AllSpent(*store));
   EXPECT_EQ(*store->Lines(), 7);
+}
+
+TEST_F(RestoreTest, OneMissingLineIsEnough) {
+  const Restored restored = Restore(With(folder_ / "mirror7", anchor_));
+  EXPECT_EQ(restored.added_lines, 4);
+  EXPECT_THAT(restored.all_spent, HasSubstr("together have only 8 lines"));
+  // The newest mirror has as many lines as the restored ledger, but another last one.
+  const absl::Status status = TryToOpen().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("or the store was restored without it"));
 }
 
 TEST_F(RestoreTest, ALineOfTheMirrorThatWasBeingWrittenIsLeftOut) {

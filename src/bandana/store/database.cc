@@ -123,7 +123,7 @@ absl::Status Database::CopyInto(const std::string& path) {
   // SQLite counts a copy as a change.
   if (access_ == Access::kRead) BANDANA_RETURN_IF_ERROR(Run("PRAGMA query_only=OFF"));
   BANDANA_ASSIGN_OR_RETURN(Statement copy, Prepare("VACUUM INTO ?"));
-  const absl::Status copied = copy.BindText(1, path).Run();
+  absl::Status copied = copy.BindText(1, path).Run();
   if (access_ == Access::kRead) BANDANA_RETURN_IF_ERROR(Run("PRAGMA query_only=ON"));
   return copied;
 }

@@ -29,7 +29,7 @@ absl::StatusOr<Migrated> MigrateFile(const std::string& path, absl::Time now,
   migrated.copy = fmt::format("{}.schema-{}", path, migrated.from);
   BANDANA_RETURN_IF_ERROR(BackUp(path, migrated.copy, now, migrations));
   BANDANA_RETURN_IF_ERROR(database->Run("PRAGMA synchronous=FULL"));
-  const absl::Status status = Migrate(*database, migrations);
+  absl::Status status = Migrate(*database, migrations);
   if (status.ok()) return migrated;
   // If no step has succeeded, the store is what it was, and a second call makes the back-up anew.
   const absl::StatusOr<int> now_at = SchemaOf(*database);
