@@ -45,7 +45,6 @@ absl::Status BackUp(const std::string& store, const std::string& copy, absl::Tim
     BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Database> made,
                              Database::Open(file.part(), Database::Access::kWrite));
     BANDANA_RETURN_IF_ERROR(Strip(*made, now));
-    BANDANA_RETURN_IF_ERROR(made->CheckPages());
     BANDANA_RETURN_IF_ERROR(VerifyLedger(*made, store));
   }
   return file.Finish();

@@ -128,13 +128,6 @@ absl::Status Database::CopyInto(const std::string& path) {
   return copied;
 }
 
-absl::Status Database::CheckPages() {
-  BANDANA_ASSIGN_OR_RETURN(const std::string found, Text("PRAGMA quick_check(1)"));
-  if (found == "ok") return absl::OkStatus();
-  return FileError(absl::StatusCode::kDataLoss, path_,
-                   fmt::format("it is damaged: {}. Restore a back-up (bandana store restore)", found));
-}
-
 void Database::Rollback() {
   if (sqlite3_get_autocommit(connection_.get()) == 0) {
     sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);

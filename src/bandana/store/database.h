@@ -70,9 +70,6 @@ class Database {
   /// log. It is not durable yet.
   absl::Status CopyInto(const std::string& path);
 
-  /// Fails with kDataLoss if the pages of the file do not fit each other.
-  absl::Status CheckPages();
-
   /// Ends the open transaction, if there is one, without its changes.
   void Rollback();
 

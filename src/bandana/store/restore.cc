@@ -51,7 +51,6 @@ absl::StatusOr<std::string> CopyAsStore(Database& copy, const std::string& part)
   BANDANA_RETURN_IF_ERROR(copy.CopyInto(part));
   BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Database> made,
                            Database::Open(part, Database::Access::kWrite));
-  BANDANA_RETURN_IF_ERROR(made->CheckPages());
   BANDANA_ASSIGN_OR_RETURN(Statement mark, made->Prepare("SELECT value FROM meta WHERE name = ?"));
   BANDANA_ASSIGN_OR_RETURN(const bool marked, mark.BindText(1, kCopyMeta).Step());
   std::string time = marked ? std::string(mark.Bytes(0)) : std::string();
