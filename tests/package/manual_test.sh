@@ -19,13 +19,15 @@ plain() {
 }
 touch warnings.txt
 
-# flags COMMAND...: the long flags in the command's help.
+# below COMMAND: the commands of a command. flags COMMAND...: the long flags in the command's help.
+below() { "$BANDANA" "$1" --help | awk '/^Subcommands:/ { on = 1; next } !NF { on = 0 } on && /^  [^ ]/ { print $1 }'; }
 flags() { "$BANDANA" "$@" --help | grep -oE '^ +(-h,)?--[a-z-]+' | grep -oE -e '--[a-z-]+' || true; }
 
 plain bandana >page.txt
 for command in "${commands[@]}"; do
   grep -qE "^ +$command( |\$)" page.txt || fail "bandana(1) does not name $command"
 done
+commands_of_commands=0
 for command in "${commands[@]}"; do
   plain "bandana-$command" >page.txt
   for section in NAME SYNOPSIS DESCRIPTION OPTIONS 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
@@ -35,15 +37,16 @@ for command in "${commands[@]}"; do
   for flag in $(flags "$command"); do
     grep -qE -e "^ +(-h, )?$flag( |\$)" page.txt || fail "bandana-$command(1) does not explain $flag"
   done
-  # calibrate has commands of its own.
-  if [[ $command == calibrate ]]; then
-    grep -qE '^   shuffle-sum$' page.txt || fail "bandana-calibrate(1) does not name shuffle-sum"
-    for flag in $(flags calibrate shuffle-sum); do
-      grep -qE -e "^ +(-h, )?$flag( |\$)" page.txt || fail "bandana-calibrate(1) does not explain $flag"
-    done
-  fi
   known=" $(flags | tr '\n' ' ') $(flags "$command" | tr '\n' ' ') "
-  if [[ $command == calibrate ]]; then known+=$(flags calibrate gaussian | tr '\n' ' '); fi
+  # calibrate and store have commands of their own.
+  for sub in $(below "$command"); do
+    ((++commands_of_commands))
+    grep -qE "^   $sub\$" page.txt || fail "bandana-$command(1) does not name $sub"
+    for flag in $(flags "$command" "$sub"); do
+      known+="$flag "
+      grep -qE -e "^ +(-h, )?$flag( |\$)" page.txt || fail "bandana-$command(1) does not explain $flag"
+    done
+  done
   while read -r example; do
     grep -qF -- "$example" <("$BANDANA" "$command" --help) || fail "$command --help does not show the example: $example"
     for word in $example; do
@@ -51,6 +54,7 @@ for command in "${commands[@]}"; do
     done
   done < <(sed -n '/^EXAMPLES$/,/^[A-Z]/p' page.txt | grep -oE '^ +bandana .*' | sed 's/^ *//')
 done
+((commands_of_commands > 10)) || fail "only $commands_of_commands commands of commands were found"
 [[ ! -s warnings.txt ]] || fail "$(<warnings.txt)"
 
 # One page alone, and a name that is wrong.

@@ -1,8 +1,10 @@
 """calibrate, Accountant, Ledger and audit have the numbers of the command line."""
 
+import hashlib
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy
 import pytest
@@ -165,6 +167,34 @@ def test_ledgers_are_those_of_the_command_line(ledger, bandana_json):
     assert opened.verify() and opened.verify(head=opened.head["hash"])
     with pytest.raises(bandana.SpecError, match="64 digits"):
         opened.verify(head="abc")
+
+
+def test_the_mirror_of_a_restored_store_leaves_nobody_a_budget(tmp_path):
+    def loss(epsilon):
+        return f'{{"epsilon":{epsilon},"delta":0}}'
+
+    head = '"time":"2027-01-15T08:00:00.000Z",'
+    contents = [
+        f'{{"seq":0,"kind":"bandana-ledger","format":3,{head}"deployment":"small","configuration":"ab","claims":[],"void":null,'
+        f'"measure":"approximate-dp","budget":{loss(1)},"deployment_budget":null',
+        f'{{"seq":1,{head}"run":"{"61" * 16}","node":0,"epoch":1,"question":"q","guarantee":{loss(0.25)},'
+        f'"loss":{loss(0.25)},"units":"7"',
+        f'{{"seq":2,{head}"all_spent":"why"',
+    ]
+    for lines in (2, 3):
+        previous, text = "0" * 64, ""
+        for content in contents[:lines]:
+            previous = hashlib.sha256((previous + content).encode()).hexdigest()
+            text += f'{content},"hash":"{previous}"}}\n'
+        path = tmp_path / f"mirror{lines}"
+        path.write_text(text)
+        Path(f"{path}.head").write_text(f'{{"seq":{lines - 1},"hash":"{previous}"}}\n')
+        opened = bandana.Ledger(path)
+        assert [charge["run"] for charge in opened.charges] == ["61" * 16] and len(opened.to_pandas()) == 1
+        spent = lines == 3
+        assert opened.spent(7).left["epsilon"] == (0 if spent else 0.75)
+        assert opened.spent(8).left["epsilon"] == (0 if spent else 1) and opened.spent(8).releases == 0
+        assert [note.startswith("every budget counts as spent") for note in opened.notes] == [True] * spent
 
 
 def test_an_altered_ledger_is_a_data_error(ledger, tmp_path):

@@ -97,7 +97,7 @@ class PlantedDisk {
     std::string now = Contents(path);
     const std::string& kept = durable_[path];
     for (auto& [at, bytes] : forgotten_[path]) {
-      if (now.compare(at, bytes.size(), bytes) == 0) {
+      if (at < now.size() && now.compare(at, bytes.size(), bytes) == 0) {
         for (std::size_t i = at; i < at + bytes.size() && i < now.size(); ++i) {
           now[i] = i < kept.size() ? kept[i] : '\0';
         }

@@ -160,6 +160,8 @@ TEST_F(RulesTest, ALineAfterTheSnapshotOfItsTransaction) {
   Refuse({PutSnapshot{1, 0, "s"}, Charge(kFirst)}, "comes after the snapshot");
 }
 
+TEST_F(RulesTest, AStoreIsMarkedAsABackUp) { Refuse({PutMeta{kCopyMeta, "x"}}, "the mark of a back-up"); }
+
 TEST_F(RulesTest, TheStoreLosesItsIdentity) { Refuse({PutMeta{"store", "x"}}, "never changes"); }
 
 TEST_F(RulesTest, NotALine) { Refuse({AddLine{1, "{}"}}, "not a line of a ledger"); }

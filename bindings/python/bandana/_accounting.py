@@ -277,6 +277,8 @@ class Ledger:
         if isinstance(unit, bool) or not hasattr(unit, "__index__") or unit < 1:
             raise ValueError(f"unit = {unit!r}: not accepted (accepted: a whole number from 1)")
         account = self._units.get(int(unit))
+        if account is None and self._document["all_spent"]:  # a back-up was restored without the last lines
+            return Spent(0, dict(self.header["budget"]), {amount: 0.0, "delta": 0.0})
         if account is None:
             return Spent(0, {amount: 0.0, "delta": 0.0}, dict(self.header["budget"]))
         return Spent(account["releases"], account["spent"], account["left"])

@@ -331,19 +331,35 @@ int Main(int argc, char** argv) {
   ledger_command->add_option("action", ledger.action, "One of show, verify, export.")
       ->type_name("ACTION")
       ->required();
-  ledger_command->add_option("file", ledger.file, "The ledger.")->type_name("FILE")->required();
+  ledger_command->add_option("file", ledger.file, "The ledger's file, or a store, whose ledger is read.")
+      ->type_name("FILE")
+      ->required();
   AddOptional(*ledger_command, "--client", ledger.client,
               "For show: the client whose account and charges are printed.")
       ->type_name("CLIENT");
   AddOptional(*ledger_command, "--head", ledger.head, "For verify: a head that was noted earlier.")
       ->type_name("HEAD");
-  ledger_command->add_option("--format", ledger.format, "For export: csv (default) or json.")
-      ->type_name("FORMAT:{csv,json}");
+  ledger_command
+      ->add_option("--key", ledger.key,
+                   "For verify: the public key in PEM that must have signed the store's head, or the head in "
+                   "--anchor.")
+      ->type_name("PEM");
+  ledger_command
+      ->add_option("--anchor", ledger.anchor,
+                   "For verify: a file with a signed head, such as the store's anchor. The ledger must have "
+                   "its line.")
+      ->type_name("ANCHOR");
+  ledger_command
+      ->add_option("--format", ledger.format,
+                   "For export: csv (default), json, or mirror, which copies a store's ledger line by line.")
+      ->type_name("FORMAT:{csv,json,mirror}");
   ledger_command->add_option("--out", ledger.out, "For export: the file to write (default: stdout).")
       ->type_name("FILE");
 
   KeysArguments keys;
   CLI::App* keys_command = AddKeys(app, keys);
+  StoreArguments store;
+  CLI::App* store_command = AddStore(app, store);
 
   AuditArguments audit;
   CLI::App* audit_command = AddAudit(app, audit);
@@ -432,6 +448,7 @@ int Main(int argc, char** argv) {
   if (reproduce_command->parsed()) return ReproduceCommand(reproduce, global);
   if (ledger_command->parsed()) return LedgerCommand(ledger, global);
   if (keys_command->parsed()) return KeysCommand(keys, global);
+  if (store_command->parsed()) return StoreCommand(store, global);
   if (audit_command->parsed()) return AuditCommand(audit, global);
   if (calibrate_command->parsed()) return CalibrateCommand(calibrate, global);
   if (account_command->parsed()) return AccountCommand(account, global);

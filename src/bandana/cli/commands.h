@@ -81,6 +81,8 @@ struct LedgerArguments {
   std::string file;
   std::optional<std::int64_t> client;
   std::optional<std::string> head;
+  std::string key;     ///< the file of a public key
+  std::string anchor;  ///< a file with a signed head
   std::string format;
   std::string out;
 };
@@ -95,6 +97,19 @@ struct KeysArguments {
   std::string deployment;   ///< for init: the deployment's name
 };
 int KeysCommand(const KeysArguments& arguments, const Global& global);
+
+struct StoreArguments {
+  std::string action;  ///< show, backup, restore, migrate or end
+  std::string file;
+  std::string copy;
+  std::string mirror;
+  std::string anchor;
+  std::string key;
+  bool anchor_is_lost = false;
+};
+/// Adds `store` with its actions. `arguments` must outlive the parse.
+CLI::App* AddStore(CLI::App& app, StoreArguments& arguments);
+int StoreCommand(const StoreArguments& arguments, const Global& global);
 
 struct AuditArguments {
   std::string target;

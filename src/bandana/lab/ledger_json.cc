@@ -35,6 +35,7 @@ Json ChargeJson(const Dated<LedgerEntry>& entry, Measure measure, std::string_vi
   const LedgerEntry& record = entry.record;
   return {{"seq", entry.seq},
           {"time", entry.time},
+          {"run", record.run.empty() ? Json(nullptr) : Json(record.run)},
           {"node", record.key.node.value},
           {"epoch", record.key.epoch},
           {"guarantee", {{"epsilon", record.guarantee.epsilon}, {"delta", record.guarantee.delta}}},
@@ -55,6 +56,10 @@ Json LedgerAccountJson(NodeId client, const Accounts& accounts) {
 
 std::vector<std::string> LedgerNotes(const LedgerState& state) {
   std::vector<std::string> notes;
+  if (state.accounts.all_spent()) {
+    notes.emplace_back(
+        "every budget counts as spent: a back-up was restored without the lines that were written after it");
+  }
   if (state.torn_bytes > 0) {
     notes.push_back(
         fmt::format("the last {} bytes are an incomplete line. It is being written now, or its writer "
@@ -79,13 +84,19 @@ Json LedgerJson(const LedgerState& state, const std::vector<Dated<LedgerEntry>>&
   const Measure measure = state.accounts.limits().measure;
   Json json = HeaderJson(state.header);
   Json charges = Json::array();
+  std::string all_spent;
   for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].record.all_spent.empty()) {  // it is no charge
+      all_spent = entries[i].record.all_spent;
+      continue;
+    }
     charges.push_back(ChargeJson(entries[i], measure, hashes[i]));
   }
   Json clients = Json::array();
   for (const auto& [client, account] : state.accounts.All()) {
     clients.push_back(LedgerAccountJson(client, state.accounts));
   }
+  json["all_spent"] = all_spent.empty() ? Json(nullptr) : Json(all_spent);
   json["charges"] = std::move(charges);
   json["clients"] = std::move(clients);
   json["head"] = ToJson(state.head);

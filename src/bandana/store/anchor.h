@@ -32,7 +32,17 @@ class Anchor {
   std::string path_;
 };
 
-/// The name under which a store keeps the path of its anchor (PutMeta).
+/// Fails with kFailedPrecondition, and says what does not fit, unless `anchor` is a head of this store and
+/// the store has its line. A store that was restored with all budgets spent (store/restore.h) also fits the
+/// anchor that it lacked lines of. `path` is the anchor's file, which errors name.
+absl::Status CheckAnchor(const std::string& path, const SignedHead& anchor, Store& store);
+
+/// The name under which a store keeps the path of its anchor (PutMeta). An empty path means that the anchor
+/// was lost, and the store restored without it.
 inline constexpr char kAnchorMeta[] = "anchor";
+
+/// The name under which a store that was restored with all budgets spent keeps the anchor of which it lacked
+/// lines.
+inline constexpr char kRestoredMeta[] = "restored";
 
 }  // namespace bandana::store

@@ -82,8 +82,8 @@ struct AddDraw {
   bool operator==(const AddDraw&) const = default;
 };
 
-/// Sets a value that outlives runs, such as the signed head of the ledger. The name "store" is taken: its
-/// value is the identity of the store, 32 hexadecimal digits.
+/// Sets a value that outlives runs, such as the signed head of the ledger. Two names are taken: the value of
+/// "store" is the identity of the store, 32 hexadecimal digits, and "copy" marks a back-up.
 struct PutMeta {
   std::string name;
   std::string value;

@@ -75,6 +75,7 @@ void Database::Close::operator()(sqlite3* connection) const { sqlite3_close_v2(c
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path, Access access) {
   auto database = std::make_unique<Database>();
   database->path_ = path;
+  database->access_ = access;
   sqlite3* connection = nullptr;
   const int code =
       sqlite3_open_v2(path.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -116,6 +117,15 @@ absl::StatusOr<std::string> Database::Text(std::string_view sql) {
   BANDANA_ASSIGN_OR_RETURN(Statement statement, Prepare(sql));
   BANDANA_ASSIGN_OR_RETURN(const bool row, statement.Step());
   return row ? std::string(statement.Bytes(0)) : std::string();
+}
+
+absl::Status Database::CopyInto(const std::string& path) {
+  // SQLite counts a copy as a change.
+  if (access_ == Access::kRead) BANDANA_RETURN_IF_ERROR(Run("PRAGMA query_only=OFF"));
+  BANDANA_ASSIGN_OR_RETURN(Statement copy, Prepare("VACUUM INTO ?"));
+  absl::Status copied = copy.BindText(1, path).Run();
+  if (access_ == Access::kRead) BANDANA_RETURN_IF_ERROR(Run("PRAGMA query_only=ON"));
+  return copied;
 }
 
 void Database::Rollback() {

@@ -65,6 +65,11 @@ class Database {
   absl::StatusOr<std::int64_t> Number(std::string_view sql);
   absl::StatusOr<std::string> Text(std::string_view sql);
 
+  /// Writes a copy of the database as it is now into an empty file, also while another process writes. The
+  /// copy has only what is valid: nothing of rows that were deleted. It is one file without a write-ahead
+  /// log. It is not durable yet.
+  absl::Status CopyInto(const std::string& path);
+
   /// Ends the open transaction, if there is one, without its changes.
   void Rollback();
 
@@ -77,6 +82,7 @@ class Database {
   };
 
   std::string path_;
+  Access access_ = Access::kWrite;
   std::unique_ptr<sqlite3, Close> connection_;
 };
 

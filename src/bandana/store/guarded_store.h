@@ -30,26 +30,41 @@ class GuardedStore final : public Store {
 
   const std::string& name() const override { return store_->name(); }
   absl::Status Commit(std::span<const Change> changes) override;
-  absl::StatusOr<std::vector<Run>> Runs() override { return store_->Runs(); }
+  absl::StatusOr<std::vector<Run>> Runs() override {
+    if (!failed_.ok()) return failed_;
+    return store_->Runs();
+  }
   absl::StatusOr<std::optional<std::string>> Meta(const std::string& key) override {
+    if (!failed_.ok()) return failed_;
     return store_->Meta(key);
   }
-  absl::StatusOr<std::optional<PutSnapshot>> Snapshot() override { return store_->Snapshot(); }
+  absl::StatusOr<std::optional<PutSnapshot>> Snapshot() override {
+    if (!failed_.ok()) return failed_;
+    return store_->Snapshot();
+  }
   absl::Status ForEachInput(absl::FunctionRef<absl::Status(const AddInput&)> visit) override {
+    if (!failed_.ok()) return failed_;
     return store_->ForEachInput(visit);
   }
   absl::Status ForEachOutput(absl::FunctionRef<absl::Status(const PutOutput&)> visit) override {
+    if (!failed_.ok()) return failed_;
     return store_->ForEachOutput(visit);
   }
   absl::Status ForEachAcknowledgement(absl::FunctionRef<absl::Status(const Acknowledge&)> visit) override {
+    if (!failed_.ok()) return failed_;
     return store_->ForEachAcknowledgement(visit);
   }
   absl::Status ForEachDraw(absl::FunctionRef<absl::Status(const AddDraw&)> visit) override {
+    if (!failed_.ok()) return failed_;
     return store_->ForEachDraw(visit);
   }
-  absl::StatusOr<std::uint64_t> Lines() override { return store_->Lines(); }
+  absl::StatusOr<std::uint64_t> Lines() override {
+    if (!failed_.ok()) return failed_;
+    return store_->Lines();
+  }
   absl::Status ForEachLine(std::uint64_t from,
                            absl::FunctionRef<absl::Status(const AddLine&)> visit) override {
+    if (!failed_.ok()) return failed_;
     return store_->ForEachLine(from, visit);
   }
   void WatchCharges(std::shared_ptr<const bool> waiting) override {

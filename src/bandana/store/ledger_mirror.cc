@@ -50,8 +50,8 @@ absl::StatusOr<LedgerMirror> LedgerMirror::Open(const std::string& path, Store& 
       }
       if (hash != state.head.hash) {
         return Unfit(path,
-                     fmt::format("this is the copy of another ledger than that of the store {}. Name another "
-                                 "file, or move this one away",
+                     fmt::format("this is the copy of another ledger than that of the store {}, or the store "
+                                 "was restored without it. Name another file, or move this one away",
                                  store.name()));
       }
       if (state.torn_bytes > 0) BANDANA_RETURN_IF_ERROR(mirror.file_.Truncate(state.bytes));

@@ -222,8 +222,9 @@ absl::Status Rules::Take(const AddDraw& draw) {
 }
 
 absl::Status Rules::Take(const PutMeta& meta) {
-  if (meta.name != "store") return absl::OkStatus();
-  return Broken("the identity of a store never changes");
+  if (meta.name == "store") return Broken("the identity of a store never changes");
+  if (meta.name == kCopyMeta) return Broken("only a back-up has the mark of a back-up");
+  return absl::OkStatus();
 }
 
 }  // namespace bandana::store

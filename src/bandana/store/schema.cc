@@ -1,11 +1,16 @@
 #include "bandana/store/schema.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <string>
 
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/file_error.h"
+#include "bandana/store/file_lock.h"
 #include "bandana/store/seal.h"
 #include "bandana/store/store.h"
+#include "bandana/store/system_error.h"
 #include "fmt/format.h"
 
 namespace bandana::store {
@@ -15,9 +20,8 @@ constexpr std::int64_t kApplication = 0x626e6461;  // "bnda": the file says that
 
 constexpr std::string_view kMigrations[] = {
     // Rows of `inputs` and `draws` are numbered over the life of the store. Those up to the floors in
-    // `position`
-    // are erased: nobody can open them, and they are deleted in small groups. Input n of the open run is row
-    // inputs_base + n.
+    // `position` are erased: nobody can open them, and they are deleted in small groups. Input n of the open
+    // run is row inputs_base + n.
     R"(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE runs(number INTEGER PRIMARY KEY, run BLOB NOT NULL UNIQUE, spec TEXT NOT NULL,
@@ -67,6 +71,19 @@ absl::Status CheckSchema(Database& database, std::span<const std::string_view> m
           : fmt::format("the store has schema {}, and this program has schema {}: make a back-up, then run: "
                         "bandana store migrate {}",
                         version, mine, database.path()));
+}
+
+absl::StatusOr<std::unique_ptr<Database>> OpenAnySchema(const std::string& path,
+                                                        std::span<const std::string_view> migrations) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) {
+    return errno == ENOENT ? NoSuchStore(path) : SystemError(path, "cannot be read");
+  }
+  BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Database> source, Database::Open(path, Database::Access::kRead));
+  BANDANA_ASSIGN_OR_RETURN(const int schema, SchemaOf(*source));
+  if (schema == 0) return FileError(absl::StatusCode::kDataLoss, path, "this file is empty, and not a store");
+  if (schema > static_cast<int>(migrations.size())) BANDANA_RETURN_IF_ERROR(CheckSchema(*source, migrations));
+  return source;
 }
 
 absl::Status Migrate(Database& database, std::span<const std::string_view> migrations) {

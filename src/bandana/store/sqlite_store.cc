@@ -1,13 +1,9 @@
 #include "bandana/store/sqlite_store.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -16,6 +12,7 @@
 #include "bandana/privacy/ledger/durable_file.h"
 #include "bandana/privacy/ledger/file_error.h"
 #include "bandana/store/schema.h"
+#include "bandana/store/system_error.h"
 #include "fmt/format.h"
 
 namespace bandana::store {
@@ -25,59 +22,24 @@ namespace {
 // twice as many as a transaction adds.
 constexpr std::int64_t kDeletedEach = 64;
 
-absl::Status SystemError(const std::string& path, std::string_view what) {
-  return FileError(absl::StatusCode::kUnavailable, path, fmt::format("{}: {}", what, std::strerror(errno)));
-}
-
-absl::Status NoSuchStore(const std::string& path) {
-  return FileError(absl::StatusCode::kNotFound, path, "no such store");
+absl::Status IsBackUp(const std::string& path, const std::string& made) {
+  return FileError(
+      absl::StatusCode::kFailedPrecondition, path,
+      fmt::format("this is a back-up, which was made at {}, and not a store: whoever went on from "
+                  "it would release the same values again with other noise. Put it back with: "
+                  "bandana store restore {} STORE",
+                  made, path));
 }
 
 std::int64_t FromTime(absl::Time time) { return absl::ToUnixMicros(time); }
 
 }  // namespace
 
-SqliteStore::FileLock::FileLock(FileLock&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-SqliteStore::FileLock& SqliteStore::FileLock::operator=(FileLock&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-SqliteStore::FileLock::~FileLock() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-absl::StatusOr<SqliteStore::FileLock> SqliteStore::FileLock::Take(const std::string& path, Missing missing) {
-  FileLock lock;
-  const int flags = O_RDWR | O_CLOEXEC | (missing == Missing::kCreate ? O_CREAT : 0);
-  lock.descriptor_ = open(path.c_str(), flags, 0600);
-  if (lock.descriptor_ < 0 && errno == ENOENT && missing == Missing::kRefuse) return NoSuchStore(path);
-  if (lock.descriptor_ < 0) return SystemError(path, "cannot be opened for writing");
-  if (flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return SystemError(path, "cannot be locked");
-    return FileError(absl::StatusCode::kUnavailable, path,
-                     "another process uses this store; each process needs a store of its own");
-  }
-  BANDANA_RETURN_IF_ERROR(lock.CheckNamed(path));
-  return lock;
-}
-
-absl::Status SqliteStore::FileLock::CheckNamed(const std::string& path) const {
-  struct stat mine{};
-  struct stat named{};
-  if (fstat(descriptor_, &mine) != 0) return SystemError(path, "cannot be examined");
-  if (!S_ISREG(mine.st_mode)) return InvalidInput({.message = "not a file", .file = path});
-  if (stat(path.c_str(), &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) {
-    return absl::OkStatus();
-  }
-  return FileError(absl::StatusCode::kAborted, path, "someone else has moved or replaced it");
-}
-
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path, Missing missing) {
   std::unique_ptr<SqliteStore> store(new SqliteStore(path));
-  BANDANA_ASSIGN_OR_RETURN(store->lock_, FileLock::Take(path, missing));
+  BANDANA_ASSIGN_OR_RETURN(store->lock_,
+                           FileLock::Take(path, missing == Missing::kCreate ? FileLock::Missing::kCreate
+                                                                            : FileLock::Missing::kRefuse));
   BANDANA_ASSIGN_OR_RETURN(store->database_, Database::Open(path, Database::Access::kWrite));
   store->writes_ = true;
   BANDANA_RETURN_IF_ERROR(store->Prepare());
@@ -103,6 +65,10 @@ absl::Status SqliteStore::Prepare() {
   Database& database = *database_;
   BANDANA_ASSIGN_OR_RETURN(const int schema, SchemaOf(database));
   if (schema == 0) BANDANA_RETURN_IF_ERROR(database.Run("PRAGMA page_size=8192"));
+  if (schema > 0) {
+    BANDANA_ASSIGN_OR_RETURN(const std::optional<std::string> made, Meta(kCopyMeta));
+    if (made) return IsBackUp(path_, *made);
+  }
   BANDANA_ASSIGN_OR_RETURN(const std::string mode, database.Text("PRAGMA journal_mode=WAL"));
   if (mode != "wal") {
     return FileError(absl::StatusCode::kUnavailable, path_,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bandana/store/database.h"
+#include "bandana/store/file_lock.h"
 #include "bandana/store/rules.h"
 #include "bandana/store/store.h"
 
@@ -26,7 +27,8 @@ class SqliteStore final : public Store {
   /// Opens a store. What it then shows is durable, also if it was written shortly before a crash.
   /// - kNotFound: there is no such file, and none may be created.
   /// - kUnavailable: another process uses the store, or the disk fails.
-  /// - kFailedPrecondition: the store's schema is not this program's.
+  /// - kFailedPrecondition: the store's schema is not this program's, or the file is a back-up
+  ///   (store/backup.h).
   /// - kDataLoss: the file is no store, or damaged.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path,
                                                            Missing missing = Missing::kCreate);
@@ -53,21 +55,6 @@ class SqliteStore final : public Store {
                            absl::FunctionRef<absl::Status(const AddLine&)> visit) override;
 
  private:
-  // Holds the lock of a file until it is destroyed.
-  class FileLock {
-   public:
-    FileLock() = default;
-    FileLock(FileLock&& other) noexcept;
-    FileLock& operator=(FileLock&& other) noexcept;
-    ~FileLock();
-    static absl::StatusOr<FileLock> Take(const std::string& path, Missing missing);
-    /// Fails with kAborted if the path does not lead to the locked file any more.
-    absl::Status CheckNamed(const std::string& path) const;
-
-   private:
-    int descriptor_ = -1;
-  };
-
   explicit SqliteStore(std::string path) : path_(std::move(path)) {}
   absl::Status Prepare();
   absl::Status Load();
@@ -94,7 +81,7 @@ class SqliteStore final : public Store {
   };
 
   std::string path_;
-  FileLock lock_;  // released after the database is closed: closing a descriptor drops SQLite's own locks
+  FileLock lock_;  // released after the database is closed
   std::unique_ptr<Database> database_;
   bool writes_ = false;
   Rules rules_;

@@ -82,6 +82,10 @@ class Store {
 /// Returns 16 bytes as 32 hexadecimal digits, as runs are written in the ledger and in errors.
 std::string RunName(std::string_view run);
 
+/// The name under which a back-up keeps the time at which it was made (store/backup.h). A file with this name
+/// is read, but never used as a store.
+inline constexpr char kCopyMeta[] = "copy";
+
 /// Returns the key of a release's draw: "RUN/NODE/EPOCH/QUESTION".
 std::string DrawKey(std::string_view run_name, const ReleaseKey& key);
 
