@@ -165,9 +165,9 @@ function(bandana_program name)
   endif()
 endfunction()
 
-# bandana_proto(TARGET FILE): makes messages and gRPC stubs from a .proto file.
-function(bandana_proto target file)
-  add_library(${target} STATIC ${file})
+# bandana_proto(TARGET FILE...): makes messages and gRPC stubs from .proto files.
+function(bandana_proto target)
+  add_library(${target} STATIC ${ARGN})
   set(out ${PROJECT_BINARY_DIR}/proto)
   file(MAKE_DIRECTORY ${out})
   target_include_directories(${target} SYSTEM PUBLIC ${out})

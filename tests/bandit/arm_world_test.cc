@@ -139,18 +139,19 @@ TEST(ArmWorldTest, WhatIsNotThereIsAnError) {
 }
 
 TEST(ArmWorldTest, ARestoredWorldGivesTheNextRewards) {
-  ArmWorld world = World({0.3, 0.7}, 3);
+  const std::vector<double> means = {0.3, 0.7, 0.3, 0.7, 0.3, 0.7};
+  ArmWorld world = World(means, 3);
   Answer(world, 1, {{0, 5}, {1, 2}});
   Answer(world, 3, {{1, 40}});
-  ArmWorld other = World({0.3, 0.7}, 3);
+  ArmWorld other = World(means, 3);
   ASSERT_TRUE(other.Restore(world.Save()).ok());
   for (int i = 0; i < 100; ++i) {
     for (const std::uint32_t agent : {1, 2, 3}) {
       ASSERT_EQ(Answer(world, agent, {{0, 1}}), Answer(other, agent, {{0, 1}})) << agent;
     }
   }
-  EXPECT_FALSE(World({0.3, 0.7}, 2).Restore(world.Save()).ok()) << "another number of agents";
-  EXPECT_FALSE(World({0.3, 0.7}, 3).Restore("").ok());
+  EXPECT_FALSE(World(means, 2).Restore(world.Save()).ok()) << "another number of agents";
+  EXPECT_FALSE(World(means, 3).Restore("").ok());
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class ClaimsTableTest : public ::testing::Test {
 // Returns the claims as the ledger of a role has them.
 std::vector<Claim> InLedger(const RoleConfig& config, const Federation& federation) {
   const std::string line =
-      FormatHeader(LedgerHeaderOf(config, federation, federation.budget), absl::UnixEpoch());
+      FormatHeader(LedgerHeaderOf(config, federation, federation.budget).value(), absl::UnixEpoch());
   const absl::StatusOr<Dated<LedgerHeader>> header = ParseHeader(line);
   EXPECT_TRUE(header.ok()) << header.status() << "\n" << line;
   EXPECT_EQ(header->record.void_reason, federation.void_reason());
@@ -61,7 +61,7 @@ std::string Rendered(const lab::Instance& instance) {
   const std::string why = federation.void_reason();
   const lab::Json run = lab::PrivacyStatement(instance, why);
   const RoleConfig config;
-  const std::string role = Delivered(config, federation, nullptr);
+  const std::string role = Delivered(config, federation, std::nullopt);
   lab::Json ledger = lab::Json::array();
   for (const Claim& claim : InLedger(config, federation)) ledger.push_back(lab::ToJson(claim));
   EXPECT_EQ(run["delivered"], ledger);

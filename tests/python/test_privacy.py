@@ -143,7 +143,7 @@ source {SOURCE}/tests/system/lib.sh
 source {SOURCE}/tests/system/deployment.sh
 role_flags=(--insecure-seed)
 spec central 20_000 6_000 >central.toml
-serve central --set service.ledger=server.ledger
+serve central --set service.ledger_mirror=server.ledger
 join central 1-6000
 ends "$server" 0 server
 cp server.ledger* {folder}

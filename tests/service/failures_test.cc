@@ -18,6 +18,7 @@ namespace {
 
 using absl::StatusCode;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 class Failures : public testing::Test {
@@ -52,20 +53,98 @@ TEST_F(Failures, AnAgentWithAnotherSpecIsRefused) {
 TEST_F(Failures, AnAgentOfAnotherVersionIsRefused) {
   Thread service(SmallServerParams(), server_);
   RawAgent agent(service.address());
-  v1::FromAgent hello = RawAgent::Hello(1, kClients);
-  hello.mutable_hello()->set_protocol_version(kProtocolVersion + 1);
-  agent.Write(hello);
-  const grpc::Status status = agent.ReadToEnd();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
-  EXPECT_THAT(status.error_message(), HasSubstr("version"));
+  v1::Frame opening = OpeningFrame("agent/1", kServerName);
+  opening.mutable_opening()->set_protocol_version(kProtocolVersion + 1);
+  agent.Write(opening);
+  const absl::Status refusal = agent.ReadToEnd();
+  EXPECT_EQ(refusal.code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refusal.message()), HasSubstr("version"));
+  EXPECT_TRUE(agent.bye().final());
   ExpectRunStillWorks(service);
 }
 
-TEST_F(Failures, AnAgentThatDoesNotSayHelloIsRefused) {
+TEST_F(Failures, AnAgentThatLooksForSomebodyElseIsRefused) {
   Thread service(SmallServerParams(), server_);
   RawAgent agent(service.address());
-  agent.Write(v1::FromAgent());
-  EXPECT_EQ(agent.ReadToEnd().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_FALSE(agent.Open("agent/1", kShufflerName));
+  EXPECT_EQ(agent.ReadToEnd(), absl::FailedPreconditionError("this is server, not shuffler"));
+  RawAgent stranger(service.address());
+  EXPECT_FALSE(stranger.Open("peer/1", kServerName));
+  EXPECT_EQ(stranger.ReadToEnd().code(), StatusCode::kPermissionDenied);
+  ExpectRunStillWorks(service);
+}
+
+TEST_F(Failures, AnAgentOfAnotherRunIsRefused) {
+  Thread service(SmallServerParams(), server_);
+  RawAgent agent(service.address());
+  EXPECT_FALSE(agent.Open("agent/1", kServerName, kRawRun));
+  const absl::Status refusal = agent.ReadToEnd();
+  EXPECT_EQ(refusal.code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refusal.message()), HasSubstr("agent/1 is in another run"));
+  ExpectRunStillWorks(service);
+}
+
+// Its answers may have been counted, so that a new process must not begin again.
+TEST_F(Failures, AnAgentThatHasLostItsStoreIsRefused) {
+  Thread service(SmallServerParams(), server_);
+  RawAgent agent(service.address());
+  ASSERT_TRUE(agent.Join(1, kClients));
+  ASSERT_TRUE(agent.Read().has_welcome());
+  ASSERT_TRUE(agent.Read().has_delivery());
+  RawAgent again(service.address());
+  EXPECT_FALSE(again.Open("agent/1", kServerName));
+  const absl::Status refusal = again.ReadToEnd();
+  EXPECT_EQ(refusal.code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refusal.message()), HasSubstr("the store was lost or replaced"));
+  // Its own process may come back at any time, and its new connection replaces the old one.
+  RawAgent back(service.address());
+  v1::Frame opening = OpeningFrame("agent/1", kServerName, agent.opening().run());
+  opening.mutable_opening()->set_taken(2);
+  opening.mutable_opening()->set_sent(1);
+  back.Write(opening);
+  EXPECT_TRUE(back.AwaitOpening());
+  EXPECT_THAT(std::string(agent.ReadToEnd().message()), HasSubstr("opened again"));
+  back.Leave("that was all");
+  ExpectError(service.Result(), StatusCode::kUnavailable,
+              HasSubstr("the agent of clients 1-2000 was lost in epoch 1, and 40 of its clients had not "
+                        "answered: that was all"));
+}
+
+// An agent that breaks the protocol is cut off; before the run, others can take its place.
+TEST_F(Failures, FramesThatDoNotBelongThereAreRefused) {
+  Thread service(SmallServerParams(), server_);
+  v1::Frame gap, early_ack, nothing;
+  gap.mutable_data()->set_seq(2);
+  gap.mutable_data()->set_body(RawAgent::JoinOf(1, kClients).SerializeAsString());
+  early_ack.mutable_ack()->set_seq(1);
+  const std::pair<const char*, v1::Frame> cases[] = {
+      {"left out a message", gap},
+      {"does not belong there", early_ack},
+      {"does not belong there", nothing},
+      {"opened a connection twice", OpeningFrame("agent/1", kServerName)},
+  };
+  for (const auto& [says, frame] : cases) {
+    SCOPED_TRACE(says);
+    RawAgent agent(service.address());
+    ASSERT_TRUE(agent.Open("agent/1", kServerName));
+    agent.Write(frame);
+    const absl::Status refusal = agent.ReadToEnd();
+    EXPECT_EQ(refusal.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(refusal.message()), HasSubstr(says));
+    EXPECT_TRUE(agent.bye().final());
+  }
+  ExpectRunStillWorks(service);
+}
+
+TEST_F(Failures, AnAgentThatDoesNotSayWhoItIsIsRefused) {
+  Thread service(SmallServerParams(), server_);
+  RawAgent agent(service.address());
+  agent.Send(RawAgent::JoinOf(1, kClients));
+  EXPECT_EQ(agent.ReadToEnd().code(), StatusCode::kInvalidArgument);
+  RawAgent second(service.address());
+  ASSERT_TRUE(second.Open("agent/1", kServerName));
+  second.Send(v1::FromAgent());
+  EXPECT_EQ(second.ReadToEnd(), absl::InvalidArgumentError("it must join first"));
   ExpectRunStillWorks(service);
 }
 
@@ -74,14 +153,15 @@ TEST_F(Failures, ClientsThatAreTakenOrUnknownAreRefusedAndFreeAgainWhenTheirAgen
   ServerParams params = SmallServerParams();
   params.on_progress = watch.Callback();
   Thread service(params, server_);
-  RawAgent first(service.address());
-  first.Write(RawAgent::Hello(1, 1000));
-  ASSERT_TRUE(first.Read().has_welcome());
-  ExpectError(RunSmallAgent(SmallAgentParams(service.address(), 1000, 2000), privatizer_),
-              StatusCode::kAlreadyExists, AllOf(HasSubstr("1000-2000"), HasSubstr("1-1000")));
-  ExpectError(RunSmallAgent(SmallAgentParams(service.address(), 1500, 2001), privatizer_),
-              StatusCode::kInvalidArgument, HasSubstr("1-2000"));
-  first.Cancel();
+  {
+    RawAgent first(service.address());
+    ASSERT_TRUE(first.Join(1, 1000));
+    ASSERT_TRUE(first.Read().has_welcome());
+    ExpectError(RunSmallAgent(SmallAgentParams(service.address(), 1000, 2000), privatizer_),
+                StatusCode::kAlreadyExists, AllOf(HasSubstr("1000-2000"), HasSubstr("1-1000")));
+    ExpectError(RunSmallAgent(SmallAgentParams(service.address(), 1500, 2001), privatizer_),
+                StatusCode::kInvalidArgument, HasSubstr("1-2000"));
+  }
   watch.WaitFor(0);
   ExpectRunStillWorks(service);
 }
@@ -90,14 +170,12 @@ TEST_F(Failures, ClientsWithoutAnAgentAreNamedWhenTimeIsUp) {
   ProgressWatch watch;
   std::future<absl::StatusOr<AgentReport>> agent;
   ServerParams params = SmallServerParams();
-  params.join_timeout = absl::Milliseconds(50);
+  params.join_timeout = absl::Seconds(1);  // time enough for one agent
   params.on_progress = watch.Callback();
-  params.on_listening = [&](const std::string& address) {  // the timeout starts when this returns
-    agent = StartAgent(SmallAgentParams(address, 1, 1200));
-    watch.WaitFor(1);
-  };
   Thread service(params, server_);
-  const auto says = HasSubstr("clients 1201-2000 have no agent after 50ms");
+  agent = StartAgent(SmallAgentParams(service.address(), 1, 1200));
+  watch.WaitFor(1);
+  const auto says = HasSubstr("clients 1201-2000 have no agent after 1s");
   ExpectError(service.Result(), StatusCode::kUnavailable, says);
   ExpectError(agent.get(), StatusCode::kUnavailable, says);
 }
@@ -110,7 +188,9 @@ TEST_F(Failures, AnAgentKilledInTheRunEndsIt) {
   params.stop = kill.get_token();
   EventfulPopulation population(3, [&] { kill.request_stop(); });
   ExpectError(RunSmallAgent(params, privatizer_, population), StatusCode::kCancelled, HasSubstr("stopped"));
-  const auto says = AllOf(HasSubstr("agent of clients 1001-2000"), HasSubstr("epoch 3"));
+  // It has answered in epoch 3 before it looks at `stop`.
+  const auto says = AllOf(HasSubstr("agent of clients 1001-2000"), HasSubstr("lost"),
+                          HasSubstr("the agent was stopped"), ContainsRegex("epoch [34]"));
   ExpectError(service.Result(), StatusCode::kUnavailable, says);
   ExpectError(other.get(), StatusCode::kUnavailable, says);
 }
@@ -120,26 +200,28 @@ TEST_F(Failures, AnAgentWhoseClientsDoNotAnswerEndsTheRun) {
   params.answer_timeout = absl::Milliseconds(100);
   Thread service(params, server_);
   RawAgent silent(service.address());
-  silent.Write(RawAgent::Hello(1, kClients));
+  ASSERT_TRUE(silent.Join(1, kClients));
+  EXPECT_TRUE(silent.ReadToEnd().ok());  // after the Stop, the server is done
   ExpectError(service.Result(), StatusCode::kUnavailable,
-              AllOf(HasSubstr("no answer for 100ms in epoch 1"), HasSubstr("40 clients")));
+              HasSubstr("no answer for 100ms: 40 clients have not answered in epoch 1"));
 }
 
 TEST_F(Failures, AShareOfSomeoneElsesClientIsRefused) {
   Thread service(SmallServerParams(), server_);
   auto other = StartAgent(SmallAgentParams(service.address(), 1001, 2000));
   RawAgent liar(service.address());
-  liar.Write(RawAgent::Hello(1, 1000));
+  ASSERT_TRUE(liar.Join(1, 1000));
   ASSERT_TRUE(liar.Read().has_welcome());
   const v1::ToAgent plan = liar.Read();
   ASSERT_TRUE(plan.has_delivery());
   v1::FromAgent shares = RawAgent::Answer(plan.delivery(), 0);
   shares.mutable_shares()->mutable_messages(0)->set_origin(1500);
   shares.mutable_shares()->mutable_messages(0)->set_from(1500);
-  liar.Write(shares);
-  const grpc::Status status = liar.ReadToEnd();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
-  EXPECT_THAT(status.error_message(), HasSubstr("client 1500"));
+  liar.Send(shares);
+  const absl::Status status = liar.ReadToEnd();
+  EXPECT_EQ(status.code(), StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("client 1500"));
+  EXPECT_TRUE(liar.bye().final());
   ExpectError(service.Result(), StatusCode::kUnavailable,
               AllOf(HasSubstr("agent of clients 1-1000"), HasSubstr("client 1500")));
   EXPECT_EQ(other.get().status().code(), StatusCode::kUnavailable);
@@ -149,19 +231,19 @@ TEST_F(Failures, AShareOfSomeoneElsesClientIsRefused) {
 TEST_F(Failures, AMalformedShareIsRefused) {
   Thread service(SmallServerParams(), server_);
   RawAgent agent(service.address());
-  agent.Write(RawAgent::Hello(1, kClients));
+  ASSERT_TRUE(agent.Join(1, kClients));
   ASSERT_TRUE(agent.Read().has_welcome());
   v1::FromAgent shares = RawAgent::Answer(agent.Read().delivery(), 0);
   shares.mutable_shares()->mutable_messages(39)->mutable_share()->clear_report();
-  agent.Write(shares);
-  EXPECT_EQ(agent.ReadToEnd().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  agent.Send(shares);
+  EXPECT_EQ(agent.ReadToEnd().code(), StatusCode::kInvalidArgument);
   ExpectError(service.Result(), StatusCode::kUnavailable, HasSubstr("malformed"));
 }
 
 TEST_F(Failures, SharesThatComeAgainOrUnaskedCountForNothing) {
   Thread service(SmallServerParams(), server_);
   RawAgent agent(service.address());
-  agent.Write(RawAgent::Hello(1, kClients));
+  ASSERT_TRUE(agent.Join(1, kClients));
   ASSERT_TRUE(agent.Read().has_welcome());
   for (v1::ToAgent message = agent.Read(); message.has_delivery(); message = agent.Read()) {
     const v1::FromAgent honest = RawAgent::Answer(message.delivery(), 0);
@@ -174,13 +256,13 @@ TEST_F(Failures, SharesThatComeAgainOrUnaskedCountForNothing) {
     const v1::FromAgent altered = RawAgent::Answer(message.delivery(), 1 << 29);
     v1::FromAgent repeats = altered;
     repeats.mutable_shares()->mutable_messages()->RemoveLast();
-    agent.Write(unasked);
-    agent.Write(twice);
-    agent.Write(repeats);
-    agent.Write(honest);
-    agent.Write(altered);
+    agent.Send(unasked);
+    agent.Send(twice);
+    agent.Send(repeats);
+    agent.Send(honest);
+    agent.Send(altered);
   }
-  agent.HalfClose();
+  EXPECT_TRUE(agent.ReadToEnd().ok());
   const auto report = service.Result();
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_FALSE(server_.policy().history().empty());
@@ -221,7 +303,7 @@ TEST_F(Failures, AServerThatWaitsCanBeStopped) {
   params.stop = stop.get_token();
   Thread service(params, server_);
   RawAgent agent(service.address());
-  agent.Write(RawAgent::Hello(1, 10));
+  ASSERT_TRUE(agent.Join(1, 10));
   ASSERT_TRUE(agent.Read().has_welcome());
   const absl::Time before = absl::Now();
   stop.request_stop();
@@ -236,8 +318,8 @@ TEST_F(Failures, AServerAtWorkCanBeStopped) {
   Thread service(params, server_);
   EventfulPopulation population(3, [&] { stop.request_stop(); });
   ExpectError(RunSmallAgent(SmallAgentParams(service.address(), 1, kClients), privatizer_, population),
-              StatusCode::kUnavailable, HasSubstr("the server was stopped in epoch 3"));
-  ExpectError(service.Result(), StatusCode::kCancelled, HasSubstr("epoch 3"));
+              StatusCode::kUnavailable, HasSubstr("the server was stopped"));
+  ExpectError(service.Result(), StatusCode::kCancelled, HasSubstr("stopped"));
 }
 
 TEST_F(Failures, AnAgentCanBeStoppedWhileItConnects) {
@@ -278,18 +360,17 @@ TEST(OverBudget, EndsTheRunAndTellsNoMoreThanThat) {
 TEST(RepeatedPlan, GetsTheJournaledShare) {
   const LocalGaussianMean privatizer = LocalGaussianMean::Create(SmallPrivacy()).value();
   std::vector<std::string> answers;
-  RawServer server([&](RawServer::Stream& stream) {
-    v1::FromAgent message;
-    stream.Read(&message);
-    stream.Write(RawServer::Welcome());
+  RawServer server([&](RawEnd& agent) {
+    agent.Read<v1::FromAgent>();
+    agent.Send(RawServer::Welcome());
     v1::ToAgent plan = RawServer::PlanTo({11, 12, 13});
     for (int i = 0; i < 3; ++i) {
       if (i == 2) plan.mutable_delivery()->mutable_message()->mutable_plan()->mutable_pulls(0)->set_count(99);
-      stream.Write(plan);
-      stream.Read(&message);
-      answers.push_back(message.SerializeAsString());
+      agent.Send(plan);
+      answers.push_back(agent.Read<v1::FromAgent>().SerializeAsString());
     }
-    stream.Write(RawServer::Stop(true, ""));
+    agent.Send(RawServer::Stop(true, ""));
+    agent.ReadAll();
   });
   AgentParams params = SmallAgentParams(server.address(), 11, 20);
   params.insecure_seed.reset();  // so that fresh noise would differ
@@ -306,12 +387,12 @@ TEST(RepeatedPlan, GetsTheJournaledShare) {
 
 // Runs an agent against a server that sends a bad message: the agent must leave, and say so.
 absl::Status AgentAgainst(const v1::ToAgent& bad, std::string* left) {
-  RawServer server([&](RawServer::Stream& stream) {
-    v1::FromAgent message;
-    stream.Read(&message);
-    stream.Write(RawServer::Welcome());
-    stream.Write(bad);
-    if (stream.Read(&message)) *left = message.leave().reason();
+  RawServer server([&](RawEnd& agent) {
+    EXPECT_EQ(agent.Read<v1::FromAgent>().join().client_count(), 10u);
+    agent.Send(RawServer::Welcome());
+    agent.Send(bad);
+    *left = agent.Read<v1::FromAgent>().leave().reason();
+    agent.ReadAll();
   });
   return RunSmallAgent(SmallAgentParams(server.address(), 11, 20), SmallNoPrivacy()).status();
 }
@@ -331,13 +412,23 @@ TEST(BadServer, IsLeft) {
 }
 
 TEST(BadServer, ThatIsLostIsReported) {
-  RawServer server([&](RawServer::Stream& stream) {
-    v1::FromAgent message;
-    stream.Read(&message);
-    stream.Write(RawServer::Welcome());
+  RawServer server([](RawEnd& agent) {
+    agent.Read<v1::FromAgent>();
+    agent.Send(RawServer::Welcome());
   });
   const auto report = RunSmallAgent(SmallAgentParams(server.address(), 11, 20), SmallNoPrivacy());
-  ExpectError(report, StatusCode::kUnavailable, AllOf(HasSubstr("lost"), HasSubstr(server.address())));
+  ExpectError(report, StatusCode::kUnavailable, HasSubstr("the server was lost"));
+}
+
+TEST(BadServer, ThatRefusesTheAgentLaterIsReported) {
+  RawServer server([](RawEnd& agent) {
+    agent.Read<v1::FromAgent>();
+    agent.Leave("no reason at all", StatusCode::kPermissionDenied);
+    agent.ReadAll();
+  });
+  const auto report = RunSmallAgent(SmallAgentParams(server.address(), 11, 20), SmallNoPrivacy());
+  ExpectError(report, StatusCode::kPermissionDenied,
+              HasSubstr("the server at " + server.address() + " refused this agent: no reason at all"));
 }
 
 }  // namespace

@@ -213,9 +213,11 @@ TYPED_TEST(Federation, DecidesAsTheSimulatorBitForBit) {
     if constexpr (ShufflePrivatizer<typename TypeParam::Privatizer>) {
       EXPECT_EQ(reports.shuffler.shares, clients);
       EXPECT_EQ(reports.shuffler.mixes, static_cast<Count>(real.history.size()));
-      EXPECT_LT(bytes_in, reports.server.bytes_out + reports.shuffler.bytes_out)
-          << "mix requests go elsewhere";
-      EXPECT_GT(bytes_out, reports.shuffler.bytes_in);
+      const std::uint64_t in = bytes_in + reports.server.bytes_in + reports.shuffler.bytes_in;
+      const std::uint64_t out = bytes_out + reports.server.bytes_out + reports.shuffler.bytes_out;
+      EXPECT_LE(in, out);
+      // An agent ends at the server's Stop, and does not wait for that of the shuffler, which has 4 bytes.
+      EXPECT_LE(out - in, 4 * reports.agents.size());
     } else {
       EXPECT_EQ(bytes_in, reports.server.bytes_out);
       EXPECT_EQ(bytes_out, reports.server.bytes_in);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bandana/bandit/world.h"
+#include "bandana/core/archive.h"
 #include "bandana/federation/graph.h"
 #include "bandana/federation/round_player.h"
 #include "bandana/privacy/wire.h"
@@ -29,6 +30,10 @@ struct Seen {
   double value = 0;  ///< the value of a bulletin, or 0 for a request
   bool is_new = true;
   auto operator<=>(const Seen&) const = default;
+  template <class Archive>
+  void State(Archive& a) {
+    a(round, from, origin, slot, seq, born, value, is_new);
+  }
 };
 
 /// Floods a bulletin in every third round and a request in every fifth.
@@ -52,8 +57,12 @@ class Flooder final : public RoundPlayer<double> {
     return chosen_;
   }
   absl::Status Observe(Context&, Count, const Raw<double>&) override { return absl::OkStatus(); }
-  std::string Save() const override { return ""; }
-  absl::Status Restore(std::string_view) override { return absl::OkStatus(); }
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    a(ended_, known_, seen_);
+  }
 
   absl::Status EndRound(Context& context, Count round) override {
     ended_ = round;

@@ -146,7 +146,6 @@ struct Node {
     params.spec_digest = "digest";
     params.budget = kBudget;
     params.connect_timeout = kLong;
-    params.silence_timeout = kLong;
   }
   void Start() {
     std::promise<std::string> listening;

@@ -13,11 +13,10 @@
 #include "bandana/federation/graph_shapes.h"
 #include "bandana/service/protocol.h"
 #include "gmock/gmock.h"
-#include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
-#include "proto/federation.grpc.pb.h"
 #include "tests/service/failing.h"
 #include "tests/service/flooding.h"
+#include "tests/service/raw_peers.h"
 
 namespace bandana::service {
 namespace {
@@ -59,7 +58,6 @@ class Peers {
       peer->params.spec_digest = "digest";
       peer->params.budget = kBudget;
       peer->params.connect_timeout = kLong;
-      peer->params.silence_timeout = kLong;
       for (const NodeId other : graph.neighbours(node)) peer->params.neighbours[other] = "";
       peers_[node] = std::move(peer);
     }
@@ -217,32 +215,16 @@ TEST(PeerFailures, APeerThatIsStoppedIsNoticed) {
     EXPECT_EQ(report.rounds, kRounds);
     ASSERT_EQ(report.lost.size(), 1u);
     EXPECT_EQ(report.lost[0].node, NodeId{2});
-    EXPECT_GE(report.lost[0].round, 10);  // messages that it had not sent yet are lost
-    EXPECT_LE(report.lost[0].round, 12);
+    EXPECT_EQ(report.lost[0].round, 13);  // it plays a round to its end
+    EXPECT_EQ(report.lost[0].why, "the peer was stopped");
   }
   EXPECT_THAT(peers.ReportOf(4).lost, IsEmpty());
 }
 
-// A peer with number 1 that sends exactly what a test tells it to.
-class RawPeer {
+// A peer with number 1.
+class RawPeer : public RawDialer {
  public:
-  explicit RawPeer(const std::string& address)
-      : stub_(v1::Peers::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
-        stream_((context_.set_wait_for_ready(true), stub_->Talk(&context_))) {}
-  ~RawPeer() {
-    if (ended_) return;
-    context_.TryCancel();
-    End();
-  }
-
-  static v1::ToPeer Hello(std::uint32_t from, std::uint32_t to) {
-    v1::ToPeer message;
-    message.mutable_hello()->set_protocol_version(kProtocolVersion);
-    message.mutable_hello()->set_from(from);
-    message.mutable_hello()->set_to(to);
-    message.mutable_hello()->set_spec_digest("digest");
-    return message;
-  }
+  using RawDialer::RawDialer;
 
   static v1::ToPeer Packet(Slot slot) {
     v1::ToPeer message;
@@ -262,41 +244,34 @@ class RawPeer {
     return packet;
   }
 
-  void Write(const v1::ToPeer& message) { stream_->Write(message); }
-  v1::ToPeer Read() {
-    v1::ToPeer message;
-    if (!stream_->Read(&message)) message.Clear();
-    return message;
-  }
-  grpc::Status End() {
-    for (v1::ToPeer message; stream_->Read(&message);) {
-    }
-    ended_ = true;
-    return stream_->Finish();
+  /// Connects to peer 2 and is ready. Returns once peer 2 has begun to play.
+  bool Begin() {
+    if (!Open("peer/1", "peer/2", kRawRun)) return false;
+    v1::ToPeer ready;
+    ready.mutable_ready();
+    Send(ready);
+    return Read().has_ready() && Read().has_packet();
   }
 
- private:
-  grpc::ClientContext context_;
-  std::unique_ptr<v1::Peers::Stub> stub_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::ToPeer, v1::ToPeer>> stream_;
-  bool ended_ = false;
+  v1::ToPeer Read() { return RawEnd::Read<v1::ToPeer>(); }
 };
 
 // Peer 2 waits for 1, 3 for 2, and 4 for 3. Only peer 1 must be given up.
-TEST(PeerFailures, ASilentPeerIsGivenUpAndThoseWhoWaitAreNot) {
+TEST(PeerFailures, APeerWhoseConnectionBreaksIsGivenUpAndThoseWhoWaitAreNot) {
   Peers peers(*LineGraph(4), 2);
-  for (auto& [node, peer] : peers) peer->params.silence_timeout = absl::Milliseconds(1500);
   peers.Start({1});
-  RawPeer silent(peers.at(2).address);
-  silent.Write(RawPeer::Hello(1, 2));
-  EXPECT_TRUE(silent.Read().has_welcome());
-  for (Slot slot = 1; slot <= 3; ++slot) silent.Write(RawPeer::Packet(slot));
+  {
+    RawPeer raw(peers.at(2).address);
+    ASSERT_TRUE(raw.Begin());
+    for (Slot slot = 1; slot <= 3; ++slot) raw.Send(RawPeer::Packet(slot));
+    ASSERT_TRUE(raw.AwaitAcknowledgement());
+  }
   const PeerReport report = peers.ReportOf(2);
   EXPECT_EQ(report.rounds, kRounds);
   ASSERT_EQ(report.lost.size(), 1u);
   EXPECT_EQ(report.lost[0].node, NodeId{1});
   EXPECT_EQ(report.lost[0].round, 4);
-  EXPECT_THAT(report.lost[0].why, HasSubstr("silent for 1.5s"));
+  EXPECT_EQ(report.lost[0].why, "its stream ended");
   for (const std::uint32_t node : {3, 4}) EXPECT_THAT(peers.ReportOf(node).lost, IsEmpty());
 }
 
@@ -315,7 +290,6 @@ TEST(PeerFailures, APeerThatSendsWhatItShouldNotIsGivenUp) {
       {"its own bulletins and requests", share},
       {"group: -4", malformed},
       {"out of order", out_of_order},
-      {"other than packets", RawPeer::Hello(1, 2)},
       {"other than packets", v1::ToPeer()},
   };
   for (const auto& [says, message] : cases) {
@@ -323,11 +297,10 @@ TEST(PeerFailures, APeerThatSendsWhatItShouldNotIsGivenUp) {
     Peers peers(*LineGraph(3), 1);
     peers.Start({1});
     RawPeer raw(peers.at(2).address);
-    raw.Write(RawPeer::Hello(1, 2));
-    while (!raw.Read().has_packet()) {  // now the peer has started
-    }
-    raw.Write(message);
-    EXPECT_EQ(raw.End().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    ASSERT_TRUE(raw.Begin());
+    raw.Send(message);
+    EXPECT_EQ(raw.ReadToEnd().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(raw.bye().final());
     const PeerReport report = peers.ReportOf(2);
     EXPECT_EQ(report.rounds, kRounds);
     ASSERT_EQ(report.lost.size(), 1u);
@@ -343,8 +316,7 @@ TEST(PeerFailures, APeerThatIsLostBeforeTheRunBeginsEndsIt) {
   peers.Start({1, 3});
   {
     RawPeer raw(peers.at(2).address);
-    raw.Write(RawPeer::Hello(1, 2));
-    EXPECT_TRUE(raw.Read().has_welcome());
+    EXPECT_TRUE(raw.Open("peer/1", "peer/2", kRawRun));
   }
   ExpectError(peers.at(2).result.get(), absl::StatusCode::kUnavailable,
               HasSubstr("neighbour 1 was lost before the run began: its stream ended"));
@@ -359,37 +331,47 @@ TEST(PeerFailures, AnotherExperimentIsRefused) {
   peers.Start();
   ExpectError(
       peers.at(1).result.get(), absl::StatusCode::kFailedPrecondition,
-      AllOf(HasSubstr("neighbour 2 refused this peer"), HasSubstr("runs another spec than the neighbour")));
+      AllOf(HasSubstr("neighbour 2 refused this peer"), HasSubstr("runs another spec than the peer")));
   ExpectError(peers.at(2).result.get(), absl::StatusCode::kUnavailable,
-              HasSubstr("neighbour 1 did not connect within 300ms"));
+              HasSubstr("neighbour 1 did not come within 300ms"));
   // Peer 3 may have started or not; the run has not.
   ExpectError(peers.at(3).result.get(), absl::StatusCode::kUnavailable,
               AllOf(HasSubstr("neighbour 2 says that the run has not begun"), HasSubstr("UNAVAILABLE")));
 }
 
-TEST(PeerFailures, HellosAreChecked) {
+TEST(PeerFailures, OpeningsAreChecked) {
   Peers peers(*LineGraph(3), 1);
   std::stop_source stop;
   for (const std::uint32_t node : {2, 3}) peers.at(node).params.stop = stop.get_token();
   peers.Start({1});
-  const auto refusal = [&](const v1::ToPeer& first) {
+  const auto refusal = [&](const v1::Frame& first) {
     RawPeer raw(peers.at(2).address);
     raw.Write(first);
-    return raw.End();
+    return std::string(raw.ReadToEnd().message());
   };
-  v1::ToPeer version = RawPeer::Hello(1, 2);
-  version.mutable_hello()->set_protocol_version(kProtocolVersion + 1);
-  EXPECT_THAT(refusal(version).error_message(), HasSubstr("version"));
-  EXPECT_THAT(refusal(RawPeer::Hello(1, 3)).error_message(), HasSubstr("this is peer 2, not peer 3"));
-  EXPECT_THAT(refusal(RawPeer::Hello(4, 2)).error_message(), HasSubstr("no edge from peer 4"));
-  EXPECT_THAT(refusal(RawPeer::Hello(3, 2)).error_message(), HasSubstr("no edge from peer 3"));
-  EXPECT_THAT(refusal(RawPeer::Packet(1)).error_message(), HasSubstr("hello first"));
+  v1::Frame version = OpeningFrame("peer/1", "peer/2", kRawRun);
+  version.mutable_opening()->set_protocol_version(kProtocolVersion + 1);
+  EXPECT_THAT(refusal(version), HasSubstr("version"));
+  EXPECT_EQ(refusal(OpeningFrame("peer/1", "peer/3", kRawRun)), "this is peer/2, not peer/3");
+  EXPECT_EQ(refusal(OpeningFrame("peer/4", "peer/2", kRawRun)), "peer/2 has no edge from peer/4");
+  EXPECT_EQ(refusal(OpeningFrame("peer/3", "peer/2", kRawRun)),
+            "peer/2 itself opens the connections to peer/3");
+  EXPECT_THAT(refusal(OpeningFrame("peer/1", "peer/2")), HasSubstr("its store has no run"));
+  EXPECT_THAT(refusal(v1::Frame()), HasSubstr("does not belong there"));
   {
     RawPeer raw(peers.at(2).address);
-    raw.Write(RawPeer::Hello(1, 2));
-    EXPECT_TRUE(raw.Read().has_welcome());
-    EXPECT_EQ(refusal(RawPeer::Hello(1, 2)).error_code(), grpc::StatusCode::ALREADY_EXISTS);
+    ASSERT_TRUE(raw.Open("peer/1", "peer/2", kRawRun));
+    EXPECT_THAT(refusal(OpeningFrame("peer/1", "peer/2", std::string(16, 's'))),
+                HasSubstr("peer/1 is in another run"));
+    v1::Frame other = OpeningFrame("peer/1", "peer/2", kRawRun);
+    other.mutable_opening()->set_knows(std::string(16, 's'));
+    EXPECT_THAT(refusal(other), HasSubstr("peer/1 is in another run"));
+    RawPeer again(peers.at(2).address);  // its own new connection replaces the old one
+    ASSERT_TRUE(again.Open("peer/1", "peer/2", kRawRun));
+    EXPECT_EQ(raw.ReadToEnd(), absl::UnavailableError("the connection was opened again"));
+    EXPECT_FALSE(raw.bye().final());
     stop.request_stop();
+    EXPECT_EQ(again.ReadToEnd(), absl::UnavailableError("the peer was stopped"));
     ExpectError(peers.at(2).result.get(), absl::StatusCode::kCancelled, HasSubstr("stopped"));
   }
   ExpectError(peers.at(3).result.get(), absl::StatusCode::kCancelled, HasSubstr("stopped"));
@@ -415,8 +397,7 @@ TEST(PeerFailures, OptionsAreChecked) {
                    .rounds = 1,
                    .spec_digest = "digest",
                    .budget = kBudget,
-                   .connect_timeout = absl::Milliseconds(50),
-                   .silence_timeout = kLong};
+                   .connect_timeout = absl::Milliseconds(50)};
     spoil(peer.params);
     const auto report = RunPeer(peer.params, peer.player, peer.world);
     return InputErrorOf(report.status()).value_or(InputError{.key = report.status().ToString()}).key;
@@ -431,7 +412,6 @@ TEST(PeerFailures, OptionsAreChecked) {
   EXPECT_EQ(key_of([](PeerParams& p) { p.listen = "0.0.0.0:0"; }), "listen");
   EXPECT_EQ(key_of([](PeerParams& p) { p.rounds = 0; }), "horizon");
   EXPECT_EQ(key_of([](PeerParams& p) { p.connect_timeout = absl::ZeroDuration(); }), "connect_timeout");
-  EXPECT_EQ(key_of([](PeerParams& p) { p.silence_timeout = -absl::Seconds(1); }), "silence_timeout");
 }
 
 }  // namespace

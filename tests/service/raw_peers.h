@@ -1,5 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -7,40 +12,206 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "bandana/federation/cohort.h"
 #include "bandana/federation/release.h"
+#include "bandana/service/names.h"
 #include "bandana/service/protocol.h"
+#include "bandana/service/roster.h"
 #include "grpcpp/grpcpp.h"
-#include "proto/federation.grpc.pb.h"
+#include "proto/federation.pb.h"
+#include "proto/link.grpc.pb.h"
 
-/// An agent (or shuffler) and a server that send exactly what a test tells them to.
+/// Processes that send exactly what a test tells them to.
 namespace bandana::service {
 
-class RawAgent {
+/// The run of a RawServer.
+inline const std::string kRawRun(16, 'r');
+
+inline v1::Frame OpeningFrame(const std::string& self, const std::string& to, const std::string& run = "") {
+  v1::Frame frame;
+  v1::Opening& opening = *frame.mutable_opening();
+  opening.set_protocol_version(kProtocolVersion);
+  opening.set_self(self);
+  opening.set_to(to);
+  opening.set_digest("digest");
+  opening.set_run(run);
+  opening.set_process("12345678");
+  return frame;
+}
+
+/// One end of a connection. It numbers what it sends, and acknowledges what it reads.
+class RawEnd {
  public:
-  explicit RawAgent(const std::string& server)
-      : stub_(v1::Federation::NewStub(grpc::CreateChannel(server, grpc::InsecureChannelCredentials()))),
-        stream_((context_.set_wait_for_ready(true), stub_->Join(&context_))) {}
+  using Reader = grpc::internal::ReaderInterface<v1::Frame>;
+  using Writer = grpc::internal::WriterInterface<v1::Frame>;
 
-  ~RawAgent() {
-    if (!ended_) Cancel();
+  RawEnd(Reader& reader, Writer& writer) : reader_(reader), writer_(writer) {}
+  virtual ~RawEnd() = default;
+
+  void Write(const v1::Frame& frame) { writer_.Write(frame); }
+
+  /// Sends a message with the next number.
+  template <class Proto>
+  void Send(const Proto& message) {
+    v1::Frame frame;
+    frame.mutable_data()->set_seq(++sent_);
+    frame.mutable_data()->set_sent(sent_);
+    frame.mutable_data()->set_body(message.SerializeAsString());
+    Write(frame);
   }
 
-  static v1::FromAgent Hello(std::uint32_t first, std::uint64_t count) {
-    v1::FromAgent message;
-    message.mutable_hello()->set_protocol_version(kProtocolVersion);
-    message.mutable_hello()->set_first_client(first);
-    message.mutable_hello()->set_client_count(count);
-    message.mutable_hello()->set_spec_digest("digest");
+  /// Returns the next message; an empty one after the last.
+  template <class Proto>
+  Proto Read() {
+    while (inbox_.empty() && ReadFrame()) {
+    }
+    Proto message;
+    if (inbox_.empty()) return message;
+    message.ParseFromString(inbox_.front());
+    inbox_.pop_front();
     return message;
   }
 
-  static v1::FromAgent ShufflerHello() {
+  /// Waits until the other end has taken all that was sent. Returns false if it never did.
+  bool AwaitAcknowledgement() {
+    while (acknowledged_ < sent_ && ReadFrame()) {
+    }
+    return acknowledged_ >= sent_;
+  }
+
+  /// Waits for the Opening of the other end. Returns false if it sent none.
+  bool AwaitOpening() {
+    while (opening_.self().empty() && ReadFrame()) {
+    }
+    return !opening_.self().empty();
+  }
+  const v1::Opening& opening() const { return opening_; }
+
+  /// Takes leave for good.
+  void Leave(const std::string& reason, absl::StatusCode code = absl::StatusCode::kUnavailable) {
+    v1::Frame frame;
+    frame.mutable_bye()->set_code(static_cast<int>(code));
+    frame.mutable_bye()->set_reason(reason);
+    frame.mutable_bye()->set_final(true);
+    Write(frame);
+  }
+
+  /// Reads and acknowledges all that comes.
+  void ReadAll() {
+    while (ReadFrame()) {
+    }
+  }
+
+  /// Reads all that comes, and returns the reason of the Bye; kUnknown if there was none.
+  absl::Status ReadToEnd() {
+    ReadAll();
+    return said_bye_ ? absl::Status(static_cast<absl::StatusCode>(bye_.code()), bye_.reason())
+                     : absl::UnknownError("there was no Bye");
+  }
+  /// The Bye of the other end, if it has come.
+  const v1::Bye& bye() const { return bye_; }
+
+ protected:
+  /// The other end has said Bye.
+  virtual void Close() {}
+
+ private:
+  // Returns false at the end of the stream.
+  bool ReadFrame() {
+    v1::Frame frame;
+    if (said_bye_ || !reader_.Read(&frame)) return false;
+    if (frame.has_opening()) opening_ = frame.opening();
+    if (frame.has_ack()) acknowledged_ = std::max(acknowledged_, frame.ack().seq());
+    if (frame.has_bye()) {
+      bye_ = frame.bye();
+      said_bye_ = true;
+      Close();
+    }
+    if (frame.has_data()) {
+      inbox_.push_back(frame.data().body());
+      v1::Frame ack;
+      ack.mutable_ack()->set_seq(frame.data().seq());
+      Write(ack);
+    }
+    return !said_bye_;
+  }
+
+  Reader& reader_;
+  Writer& writer_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t acknowledged_ = 0;
+  std::deque<std::string> inbox_;
+  v1::Opening opening_;
+  v1::Bye bye_;
+  bool said_bye_ = false;
+};
+
+/// The stream of a RawDialer, which it has before its RawEnd.
+struct RawStream {
+  explicit RawStream(const std::string& address)
+      : stub(v1::Links::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+        stream((context.set_wait_for_ready(true), stub->Connect(&context))) {}
+  ~RawStream() {
+    context.TryCancel();
+    for (v1::Frame frame; stream->Read(&frame);) {
+    }
+    stream->Finish();
+  }
+
+  grpc::ClientContext context;
+  std::unique_ptr<v1::Links::Stub> stub;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::Frame, v1::Frame>> stream;
+};
+
+/// A process that connects to another one. Its destructor breaks the connection without a Bye.
+class RawDialer : private RawStream, public RawEnd {
+ public:
+  explicit RawDialer(const std::string& address) : RawStream(address), RawEnd(*stream, *stream) {}
+
+  /// Sends an Opening and waits for the answer. Returns false if the answer is something else.
+  bool Open(const std::string& self, const std::string& to, const std::string& run = "") {
+    Write(OpeningFrame(self, to, run));
+    return AwaitOpening();
+  }
+
+ protected:
+  void Close() override { stream->WritesDone(); }
+};
+
+/// An agent, or with JoinAsShuffler a shuffler.
+class RawAgent : public RawDialer {
+ public:
+  using RawDialer::RawDialer;
+
+  static v1::FromAgent JoinOf(std::uint32_t first, std::uint64_t count) {
     v1::FromAgent message;
-    message.mutable_hello()->set_protocol_version(kProtocolVersion);
-    message.mutable_hello()->set_role(v1::ROLE_SHUFFLER);
-    message.mutable_hello()->set_spec_digest("digest");
+    message.mutable_join()->set_first_client(first);
+    message.mutable_join()->set_client_count(count);
     return message;
+  }
+
+  /// Joins the server or the shuffler. Returns false if that end does not take it.
+  bool Join(std::uint32_t first, std::uint64_t count, const std::string& to = kServerName) {
+    if (!Open(Roster::LinkOf(NodeId{first}), to)) return false;
+    Send(JoinOf(first, count));
+    return AwaitAcknowledgement();
+  }
+
+  bool JoinAsShuffler() {
+    if (!Open(kShufflerName, kServerName)) return false;
+    Send(JoinOf(0, 0));
+    return AwaitAcknowledgement();
+  }
+
+  v1::ToAgent Read() { return RawEnd::Read<v1::ToAgent>(); }
+
+  /// Returns the reason for which the run ended; empty if the connection ended before.
+  std::string AwaitStop() {
+    for (v1::ToAgent message = Read(); message.body_case() != v1::ToAgent::BODY_NOT_SET; message = Read()) {
+      if (message.has_stop()) return message.stop().reason();
+    }
+    return "";
   }
 
   /// Returns the question that a share must name in its answer to a plan.
@@ -52,72 +223,52 @@ class RawAgent {
 
   /// Returns an answer in which every client's bits are `bytes` zero bytes.
   static v1::FromAgent SealedAnswer(const v1::Delivery& delivery, std::size_t bytes) {
-    v1::FromAgent answer;
-    for (const std::uint32_t client : delivery.to()) {
-      v1::Message& message = *answer.mutable_shares()->add_messages();
-      message.set_from(client);
-      message.set_origin(client);
-      message.mutable_sealed_share()->set_epoch(delivery.message().plan().epoch());
-      message.mutable_sealed_share()->set_key_fingerprint(std::string(32, 'k'));
-      message.mutable_sealed_share()->set_question(QuestionOf(delivery.message().plan().query()));
-      for (int i = 0; i < delivery.message().plan().pulls_size(); ++i) {
-        message.mutable_sealed_share()->add_coordinates(std::string(bytes, '\0'));
-      }
-    }
-    return answer;
+    return AnswerOf(delivery, [&](v1::Message& message, const v1::Plan& plan) {
+      v1::SealedShare& share = *message.mutable_sealed_share();
+      share.set_epoch(plan.epoch());
+      share.set_key_fingerprint(std::string(32, 'k'));
+      share.set_question(QuestionOf(plan.query()));
+      for (int i = 0; i < plan.pulls_size(); ++i) share.add_coordinates(std::string(bytes, '\0'));
+    });
   }
 
   /// Returns an answer in which every client's averages are `units`.
   static v1::FromAgent Answer(const v1::Delivery& delivery, std::int64_t units) {
+    return AnswerOf(delivery, [&](v1::Message& message, const v1::Plan& plan) {
+      v1::Share& share = *message.mutable_share();
+      share.set_epoch(plan.epoch());
+      share.set_question(QuestionOf(plan.query()));
+      for (int i = 0; i < plan.pulls_size(); ++i) share.add_report(units);
+    });
+  }
+
+  /// Returns the answer of one of the clients.
+  static v1::FromAgent OnlyOf(const v1::FromAgent& answer, int index) {
+    v1::FromAgent one;
+    *one.mutable_shares()->add_messages() = answer.shares().messages(index);
+    return one;
+  }
+
+ private:
+  static v1::FromAgent AnswerOf(const v1::Delivery& delivery,
+                                const std::function<void(v1::Message&, const v1::Plan&)>& fill) {
     v1::FromAgent answer;
     for (const std::uint32_t client : delivery.to()) {
       v1::Message& message = *answer.mutable_shares()->add_messages();
       message.set_from(client);
       message.set_origin(client);
-      message.mutable_share()->set_epoch(delivery.message().plan().epoch());
-      message.mutable_share()->set_question(QuestionOf(delivery.message().plan().query()));
-      for (int i = 0; i < delivery.message().plan().pulls_size(); ++i)
-        message.mutable_share()->add_report(units);
+      fill(message, delivery.message().plan());
     }
     return answer;
   }
-
-  void Write(const v1::FromAgent& message) { stream_->Write(message); }
-
-  /// Returns the next message, or an empty one at the end of the stream.
-  v1::ToAgent Read() {
-    v1::ToAgent message;
-    if (!stream_->Read(&message)) message.Clear();
-    return message;
-  }
-
-  void HalfClose() { stream_->WritesDone(); }
-
-  grpc::Status ReadToEnd() {
-    for (v1::ToAgent message; stream_->Read(&message);) {
-    }
-    ended_ = true;
-    return stream_->Finish();
-  }
-
-  void Cancel() {
-    context_.TryCancel();
-    ReadToEnd();
-  }
-
- private:
-  grpc::ClientContext context_;
-  std::unique_ptr<v1::Federation::Stub> stub_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::FromAgent, v1::ToAgent>> stream_;
-  bool ended_ = false;
 };
 
-class RawServer final : public v1::Federation::Service {
+/// A server or a shuffler to which one process connects, once.
+class RawServer final : public v1::Links::Service {
  public:
-  using Stream = grpc::ServerReaderWriter<v1::ToAgent, v1::FromAgent>;
-
-  /// Runs `script` once for each agent that joins; the stream ends when it returns.
-  explicit RawServer(std::function<void(Stream&)> script) : script_(std::move(script)) {
+  /// Runs `script` once the process has connected and both have sent their Opening. The connection breaks
+  /// when it returns.
+  explicit RawServer(std::function<void(RawEnd&)> script) : script_(std::move(script)) {
     int port = 0;
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -125,12 +276,13 @@ class RawServer final : public v1::Federation::Service {
     server_ = builder.BuildAndStart();
     address_ = "127.0.0.1:" + std::to_string(port);
   }
+  ~RawServer() override { server_->Shutdown(std::chrono::system_clock::now()); }
 
   const std::string& address() const { return address_; }
 
   static v1::ToAgent Welcome() {
     v1::ToAgent message;
-    message.mutable_welcome()->set_protocol_version(kProtocolVersion);
+    message.mutable_welcome();
     return message;
   }
 
@@ -187,12 +339,20 @@ class RawServer final : public v1::Federation::Service {
   }
 
  private:
-  grpc::Status Join(grpc::ServerContext*, Stream* stream) override {
-    script_(*stream);
+  grpc::Status Connect(grpc::ServerContext* context,
+                       grpc::ServerReaderWriter<v1::Frame, v1::Frame>* stream) override {
+    if (has_run_.exchange(true)) return {grpc::StatusCode::UNAVAILABLE, "it connects only once"};
+    context->AddInitialMetadata("bandana-admitted", "");  // as GrpcCarrier does
+    stream->SendInitialMetadata();
+    RawEnd end(*stream, *stream);
+    if (!end.AwaitOpening()) return grpc::Status::OK;
+    end.Write(OpeningFrame(end.opening().to(), end.opening().self(), kRawRun));
+    script_(end);
     return grpc::Status::OK;
   }
 
-  std::function<void(Stream&)> script_;
+  std::function<void(RawEnd&)> script_;
+  std::atomic<bool> has_run_ = false;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

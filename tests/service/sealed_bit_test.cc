@@ -7,6 +7,7 @@
 
 #include "bandana/core/bit_source.h"
 #include "bandana/service/sealed_counts.h"
+#include "bandana/store/seal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/federation.pb.h"
@@ -24,7 +25,7 @@ std::string Seal(BitSealer& sealer, Epoch epoch, std::uint32_t coordinate, bool 
 
 class SealedBit : public testing::Test {
  protected:
-  BitOpener opener_ = BitOpener::Generate();
+  BitOpener opener_ = BitOpener::FromSecret(store::RandomKey());
   BitSealer sealer_ = BitSealer::Create(opener_.public_key()).value();
 };
 
@@ -61,7 +62,7 @@ TEST_F(SealedBit, BelongsToItsEpochCoordinateAndKey) {
   EXPECT_FALSE(opener_.Open(4, 2, sealed).ok());
   EXPECT_FALSE(opener_.Open(3, 1, sealed).ok());
   EXPECT_FALSE(opener_.Open(2, 3, sealed).ok());
-  EXPECT_FALSE(BitOpener::Generate().Open(3, 2, sealed).ok());
+  EXPECT_FALSE(BitOpener::FromSecret(store::RandomKey()).Open(3, 2, sealed).ok());
   EXPECT_EQ(opener_.Clone().Open(3, 2, sealed).value(), true);
   EXPECT_THAT(std::string(opener_.Open(4, 2, sealed).status().message()),
               HasSubstr("coordinate 2 in epoch 4"));
@@ -82,7 +83,7 @@ TEST_F(SealedBit, TwoSealsHaveNothingInCommon) {
 
 TEST_F(SealedBit, ARunHasAKeyOfItsOwn) {
   EXPECT_EQ(opener_.public_key().size(), kSealingKeyBytes);
-  EXPECT_NE(opener_.public_key(), BitOpener::Generate().public_key());
+  EXPECT_NE(opener_.public_key(), BitOpener::FromSecret(store::RandomKey()).public_key());
 }
 
 TEST_F(SealedBit, AKeyHasAFingerprintThatIsNotTheKey) {
@@ -90,7 +91,7 @@ TEST_F(SealedBit, AKeyHasAFingerprintThatIsNotTheKey) {
   EXPECT_EQ(fingerprint.size(), kKeyFingerprintBytes);
   EXPECT_EQ(fingerprint, KeyFingerprint(opener_.Clone().public_key()));
   EXPECT_NE(fingerprint, opener_.public_key());
-  EXPECT_NE(fingerprint, KeyFingerprint(BitOpener::Generate().public_key()));
+  EXPECT_NE(fingerprint, KeyFingerprint(BitOpener::FromSecret(store::RandomKey()).public_key()));
 }
 
 TEST(SealingKey, RefusesWhatIsNone) {
@@ -111,7 +112,7 @@ class SealedCounts : public testing::Test {
     EXPECT_TRUE(CountSealer::Create(opener_.public_key())->Seal(5, counts, bits, share).ok());
     return share;
   }
-  CountOpener opener_;
+  CountOpener opener_{store::RandomKey()};
 };
 
 TEST_F(SealedCounts, ComeBack) {
@@ -156,7 +157,7 @@ TEST_F(SealedCounts, RefuseACountThatIsNone) {
 // seals of 3 ones in 6 bits a place has 200 ones with a standard deviation of 10. The test allows 6 standard
 // deviations, a false-alarm rate below 1e-7 for all places together.
 TEST_F(SealedCounts, StandInAnyOrder) {
-  BitOpener opener = BitOpener::Generate();
+  BitOpener opener = BitOpener::FromSecret(store::RandomKey());
   CountSealer sealer = CountSealer::Create(opener.public_key()).value();
   std::array<int, 6> ones = {};
   v1::SealedShare share;

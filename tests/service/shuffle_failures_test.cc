@@ -8,6 +8,7 @@
 #include "bandana/core/status.h"
 #include "bandana/service/protocol.h"
 #include "bandana/service/sealed_counts.h"
+#include "bandana/store/seal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/service/failing.h"
@@ -21,6 +22,7 @@ namespace {
 using absl::StatusCode;
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 class ShuffleFailures : public testing::TestWithParam<Transport> {
@@ -76,13 +78,34 @@ TEST_P(ShuffleFailures, WithoutAShufflerTheServerDoesNotStart) {
               HasSubstr("clients 1-2000 have no agent and there is no shuffler after 50ms"));
 }
 
-TEST_P(ShuffleFailures, ASecondShufflerIsRefused) {
-  Server service(Serving(), server_);
+// It could be the next process of the one that is there, so it is asked to try again, for a while.
+TEST_P(ShuffleFailures, ASecondShufflerIsNotAdmitted) {
+  ProgressWatch watch;
+  ServerParams params = Serving();
+  params.on_progress = watch.Callback();
+  Server service(params, server_);
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
+  watch.WaitUntil([](const ServerProgress& progress) { return progress.shuffler_joined; });
   Shuffler<ShuffleSumMean> role(privatizer_);
   ExpectError(RunShuffler(SmallShufflerParams(service.address()), role), StatusCode::kAlreadyExists,
-              AllOf(HasSubstr("refused this shuffler"), HasSubstr("a shuffler already")));
+              HasSubstr("there is a process with the name shuffler already"));
   ExpectRunStillWorks(service, shuffler);
+}
+
+TEST_P(ShuffleFailures, AfterTheStartAShufflerCannotBeReplaced) {
+  Server service(Serving(), server_);
+  RawAgent first(service.address());
+  ASSERT_TRUE(first.JoinAsShuffler());
+  RawAgent agent(service.address());
+  ASSERT_TRUE(agent.Join(1, kClients));
+  ASSERT_TRUE(first.Read().has_delivery());
+  Shuffler<ShuffleSumMean> role(privatizer_);
+  ExpectError(RunShuffler(SmallShufflerParams(service.address()), role), StatusCode::kFailedPrecondition,
+              AllOf(HasSubstr("refused this shuffler"), HasSubstr("the store was lost or replaced")));
+  first.Leave("that was all");
+  EXPECT_TRUE(agent.ReadToEnd().ok());
+  ExpectError(service.Result(), StatusCode::kUnavailable,
+              HasSubstr("the shuffler was lost in epoch 1: that was all"));
 }
 
 TEST_P(ShuffleFailures, AShufflerOrAnAgentOfAnotherSpecIsRefused) {
@@ -93,10 +116,13 @@ TEST_P(ShuffleFailures, AShufflerOrAnAgentOfAnotherSpecIsRefused) {
   const auto says = AllOf(HasSubstr("refused"), HasSubstr("runs another spec than the"));
   ExpectError(RunShuffler(other, role), StatusCode::kFailedPrecondition, says);
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
-  AgentParams agent = Joining(service.address(), shuffler.address(), 1, kClients);
-  agent.spec_digest = "another";
-  ExpectError(RunSmallAgent(agent, privatizer_), StatusCode::kFailedPrecondition,
-              AllOf(HasSubstr("the shuffler refused this agent"), says));
+  RawAgent agent(shuffler.address());
+  v1::Frame opening = OpeningFrame("agent/1", kShufflerName);
+  opening.mutable_opening()->set_digest("another");
+  agent.Write(opening);
+  const absl::Status refusal = agent.ReadToEnd();
+  EXPECT_EQ(refusal.code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refusal.message()), HasSubstr("runs another spec than the shuffler"));
   ExpectRunStillWorks(service, shuffler);
 }
 
@@ -105,11 +131,11 @@ TEST_P(ShuffleFailures, AShufflerThatGoesBeforeTheRunCanBeReplaced) {
   ServerParams params = Serving();
   params.on_progress = watch.Callback();
   Server service(params, server_);
-  RawAgent gone(service.address());
-  gone.Write(RawAgent::ShufflerHello());
-  ASSERT_TRUE(gone.Read().has_welcome());
-  watch.WaitUntil([](const ServerProgress& progress) { return progress.shuffler_joined; });
-  gone.Cancel();
+  {
+    RawAgent gone(service.address());
+    ASSERT_TRUE(gone.JoinAsShuffler());
+    watch.WaitUntil([](const ServerProgress& progress) { return progress.shuffler_joined; });
+  }
   watch.WaitUntil([](const ServerProgress& progress) { return !progress.shuffler_joined; });
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
   ExpectRunStillWorks(service, shuffler);
@@ -122,11 +148,15 @@ TEST_P(ShuffleFailures, AShufflerLostInTheRunEndsIt) {
   params.stop = kill.get_token();
   Middle shuffler(params, privatizer_);
   EventfulPopulation population(1, [&] { kill.request_stop(); });
-  const auto says = AllOf(HasSubstr("the shuffler"), HasSubstr("was lost in epoch 1"));
   ExpectError(
       RunSmallAgent(Joining(service.address(), shuffler.address(), 1, kClients), privatizer_, population),
-      StatusCode::kUnavailable, says);
-  ExpectError(service.Result(), StatusCode::kUnavailable, says);
+      StatusCode::kUnavailable,
+      ContainsRegex("the shuffler( at .*)? was lost( in epoch 1)?: the shuffler was stopped"));
+  // The server hears of it from the shuffler or from the agent.
+  ExpectError(service.Result(), StatusCode::kUnavailable,
+              AnyOf(HasSubstr("the shuffler was lost in epoch 1: the shuffler was stopped"),
+                    AllOf(HasSubstr("the agent of clients 1-2000 was lost in epoch 1"),
+                          HasSubstr("it cannot continue (UNAVAILABLE)"))));
   ExpectError(shuffler.Result(), StatusCode::kCancelled, HasSubstr("stopped"));
   EXPECT_TRUE(server_.policy().history().empty());
 }
@@ -146,74 +176,87 @@ TEST_P(ShuffleFailures, AnAgentLostInTheRunEndsIt) {
   ExpectError(other.get(), StatusCode::kUnavailable, says);
 }
 
+// An agent by hand that has joined both the server and the shuffler, and has been asked.
+class RawPair {
+ public:
+  RawPair(const std::string& server, const std::string& shuffler, const Route& route)
+      : down(server), up_(std::make_unique<RawAgent>(shuffler)) {
+    EXPECT_TRUE(down.Join(1, kClients));
+    EXPECT_TRUE(down.Read().has_welcome());
+    plan = down.Read().delivery();  // the shuffler has joined the run by then
+    EXPECT_TRUE(up().Join(1, kClients, kShufflerName));
+    shares = route.sealed() ? RawAgent::SealedAnswer(plan, kSealedBitBytes) : RawAgent::Answer(plan, 0);
+  }
+  RawAgent& up() { return *up_; }
+  void BreakUp() { up_.reset(); }
+
+  /// Sends the first client's share. From then on the shuffler counts on this agent.
+  void SendOne() {
+    up().Send(RawAgent::OnlyOf(shares, 0));
+    EXPECT_TRUE(up().AwaitAcknowledgement());
+  }
+
+  RawAgent down;
+  v1::Delivery plan;
+  v1::FromAgent shares;  // of all clients of the plan
+
+ private:
+  std::unique_ptr<RawAgent> up_;
+};
+
 TEST_P(ShuffleFailures, AnAgentThatLeavesTheShufflerAloneEndsTheRun) {
   Server service(Serving(), server_);
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
-  RawAgent up(shuffler.address());
-  up.Write(RawAgent::Hello(1, kClients));
-  ASSERT_TRUE(up.Read().has_welcome());
-  RawAgent down(service.address());
-  down.Write(RawAgent::Hello(1, kClients));
-  ASSERT_TRUE(down.Read().has_welcome());
-  ASSERT_TRUE(down.Read().has_delivery());
-  up.Cancel();
-  // The second message comes if the shuffler's mix request arrives after the cancellation.
-  const auto says =
-      AnyOf(AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("40 of its clients had not answered")),
-            HasSubstr("has no agent at the shuffler"));
+  RawPair agent(service.address(), shuffler.address(), route_);
+  agent.SendOne();
+  agent.BreakUp();
+  EXPECT_TRUE(agent.down.ReadToEnd().ok());
+  const auto says = HasSubstr(
+      "the agent of clients 1-2000 was lost, and 39 of its clients had not answered: its stream ended");
   ExpectError(shuffler.Result(), StatusCode::kUnavailable, says);
-  ExpectError(service.Result(), StatusCode::kUnavailable, AllOf(HasSubstr("the shuffler"), says));
+  ExpectError(service.Result(), StatusCode::kUnavailable,
+              AllOf(HasSubstr("the shuffler was lost in epoch 1"), says));
 }
-
-// An agent by hand that has joined both the shuffler and the server.
-struct RawPair {
-  RawPair(const std::string& server, const std::string& shuffler) : up(shuffler), down(server) {
-    up.Write(RawAgent::Hello(1, kClients));
-    EXPECT_TRUE(up.Read().has_welcome());
-    down.Write(RawAgent::Hello(1, kClients));
-    EXPECT_TRUE(down.Read().has_welcome());
-    plan = down.Read().delivery();
-  }
-  RawAgent up;
-  RawAgent down;
-  v1::Delivery plan;
-};
 
 TEST_P(ShuffleFailures, AShareOfAStrangerEndsTheRun) {
   Server service(Serving(), server_);
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
-  RawPair agent(service.address(), shuffler.address());
-  v1::FromAgent shares =
-      route_.sealed() ? RawAgent::SealedAnswer(agent.plan, kSealedBitBytes) : RawAgent::Answer(agent.plan, 0);
-  v1::Message& stranger = *shares.mutable_shares()->mutable_messages(0);
+  RawPair agent(service.address(), shuffler.address(), route_);
+  agent.SendOne();
+  v1::Message& stranger = *agent.shares.mutable_shares()->mutable_messages(0);
   stranger.set_from(2001);
   stranger.set_origin(2001);
-  agent.up.Write(shares);
-  const grpc::Status status = agent.up.ReadToEnd();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
-  const auto says = AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("a share of client 2001"));
-  EXPECT_THAT(status.error_message(), says);
-  ExpectError(shuffler.Result(), StatusCode::kAborted, says);
+  agent.up().Send(agent.shares);
+  const absl::Status status = agent.up().ReadToEnd();
+  EXPECT_EQ(status.code(), StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("a share of client 2001"));
+  EXPECT_TRUE(agent.down.ReadToEnd().ok());
+  const auto says = AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("39 of its clients"),
+                          HasSubstr("a share of client 2001"));
+  ExpectError(shuffler.Result(), StatusCode::kUnavailable, says);
   ExpectError(service.Result(), StatusCode::kUnavailable, says);
 }
 
 TEST_P(ShuffleFailures, AShareOfTheOtherTransportEndsTheRun) {
   Server service(Serving(), server_);
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
-  RawPair agent(service.address(), shuffler.address());
-  agent.up.Write(route_.sealed() ? RawAgent::Answer(agent.plan, 0)
-                                 : RawAgent::SealedAnswer(agent.plan, kSealedBitBytes));
-  EXPECT_EQ(agent.up.ReadToEnd().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  ExpectError(shuffler.Result(), StatusCode::kAborted, HasSubstr("sealed"));
+  RawPair agent(service.address(), shuffler.address(), route_);
+  agent.SendOne();
+  agent.up().Send(route_.sealed() ? RawAgent::Answer(agent.plan, 0)
+                                  : RawAgent::SealedAnswer(agent.plan, kSealedBitBytes));
+  EXPECT_EQ(agent.up().ReadToEnd().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(agent.down.ReadToEnd().ok());
+  ExpectError(shuffler.Result(), StatusCode::kUnavailable, HasSubstr("sealed"));
   ExpectError(service.Result(), StatusCode::kUnavailable, HasSubstr("sealed"));
 }
 
 TEST_P(ShuffleFailures, AShareMustNotGoPastTheShuffler) {
   Server service(Serving(), server_);
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
-  RawPair agent(service.address(), shuffler.address());
-  agent.down.Write(RawAgent::Answer(agent.plan, 0));
-  EXPECT_EQ(agent.down.ReadToEnd().error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  RawPair agent(service.address(), shuffler.address(), route_);
+  agent.down.Send(RawAgent::Answer(agent.plan, 0));
+  EXPECT_EQ(agent.down.ReadToEnd().code(), StatusCode::kPermissionDenied);
+  EXPECT_TRUE(agent.up().ReadToEnd().ok());
   ExpectError(service.Result(), StatusCode::kUnavailable, HasSubstr("past the shuffler"));
   EXPECT_EQ(shuffler.Result().status().code(), StatusCode::kUnavailable);
 }
@@ -221,12 +264,9 @@ TEST_P(ShuffleFailures, AShareMustNotGoPastTheShuffler) {
 TEST_P(ShuffleFailures, AMixThatNobodyAskedForEndsTheRun) {
   Server service(Serving(), server_);
   RawAgent shuffler(service.address());
-  shuffler.Write(RawAgent::ShufflerHello());
-  const v1::ToAgent welcome = shuffler.Read();
-  ASSERT_TRUE(welcome.has_welcome());
-  EXPECT_TRUE(welcome.welcome().sealing_key().empty()) << "the shuffler has no use for it";
+  ASSERT_TRUE(shuffler.JoinAsShuffler());
   RawAgent agent(service.address());
-  agent.Write(RawAgent::Hello(1, kClients));
+  ASSERT_TRUE(agent.Join(1, kClients));
   EXPECT_EQ(agent.Read().welcome().sealing_key().size(), route_.sealed() ? kSealingKeyBytes : 0);
   const v1::MixRequest mix_request = shuffler.Read().delivery().message().mix_request();
   EXPECT_EQ(mix_request.clients_size(), 40);
@@ -234,11 +274,19 @@ TEST_P(ShuffleFailures, AMixThatNobodyAskedForEndsTheRun) {
   v1::Message& message = *mix.mutable_shares()->add_messages();
   message.set_from(0xffffffff);
   message.set_origin(0xffffffff);
-  message.mutable_mixed()->set_epoch(mix_request.epoch() + 1);
-  message.mutable_mixed()->add_reports()->add_units(1);
-  shuffler.Write(mix);
-  ExpectError(service.Result(), StatusCode::kUnavailable,
-              AllOf(HasSubstr("the shuffler"), HasSubstr("nobody asked")));
+  if (route_.sealed()) {
+    message.mutable_sealed_bits()->set_epoch(mix_request.epoch() + 1);
+  } else {
+    message.mutable_mixed()->set_epoch(mix_request.epoch() + 1);
+    message.mutable_mixed()->add_reports()->add_units(1);
+  }
+  shuffler.Send(mix);
+  const auto says = AllOf(HasSubstr("the shuffler"), HasSubstr("nobody asked"));
+  EXPECT_THAT(shuffler.AwaitStop(), says);
+  EXPECT_THAT(agent.AwaitStop(), says);
+  shuffler.ReadAll();
+  agent.ReadAll();
+  ExpectError(service.Result(), StatusCode::kUnavailable, says);
 }
 
 class SealedFailures : public ShuffleFailures {
@@ -251,17 +299,18 @@ class SealedFailures : public ShuffleFailures {
 };
 INSTANTIATE_TEST_SUITE_P(Bits, SealedFailures, testing::Values(Transport::kBits));
 
-TEST_P(SealedFailures, ABitTooManyEndsTheRunAndNamesTheAgent) {
+TEST_P(SealedFailures, ABitTooManyEndsTheRunAndNamesTheClient) {
   Server service(Serving(), server_);
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
-  RawPair agent(service.address(), shuffler.address());
+  RawPair agent(service.address(), shuffler.address(), route_);
   v1::FromAgent shares = RawAgent::SealedAnswer(agent.plan, Bits(agent.plan) * kSealedBitBytes);
   shares.mutable_shares()->mutable_messages(3)->mutable_sealed_share()->mutable_coordinates(1)->append(
       kSealedBitBytes, 'x');
   const std::string culprit = "client " + std::to_string(agent.plan.to(3));
-  agent.up.Write(shares);
-  const auto says =
-      AllOf(HasSubstr("agent of clients 1-2000"), HasSubstr("did not send"), HasSubstr(culprit));
+  agent.up().Send(shares);
+  EXPECT_TRUE(agent.up().ReadToEnd().ok());
+  EXPECT_TRUE(agent.down.ReadToEnd().ok());
+  const auto says = AllOf(HasSubstr("did not send"), HasSubstr(culprit));
   ExpectError(shuffler.Result(), StatusCode::kAborted, says);
   ExpectError(service.Result(), StatusCode::kUnavailable, says);
   EXPECT_TRUE(server_.policy().history().empty());
@@ -270,34 +319,36 @@ TEST_P(SealedFailures, ABitTooManyEndsTheRunAndNamesTheAgent) {
 TEST_P(SealedFailures, BitsThatCannotBeOpenedEndTheRun) {
   Server service(Serving(), server_);
   Middle shuffler(SmallShufflerParams(service.address()), privatizer_);
-  RawPair agent(service.address(), shuffler.address());
-  agent.up.Write(RawAgent::SealedAnswer(agent.plan, Bits(agent.plan) * kSealedBitBytes));
+  RawPair agent(service.address(), shuffler.address(), route_);
+  agent.up().Send(RawAgent::SealedAnswer(agent.plan, Bits(agent.plan) * kSealedBitBytes));
+  agent.up().ReadAll();
+  EXPECT_TRUE(agent.down.ReadToEnd().ok());
   const auto says = HasSubstr("cannot be opened");
   ExpectError(service.Result(), StatusCode::kUnavailable, says);
-  ExpectError(shuffler.Result(), StatusCode::kUnavailable, says);
+  ExpectError(shuffler.Result(), StatusCode::kInvalidArgument,
+              AllOf(HasSubstr("refused this shuffler"), says));
   EXPECT_TRUE(server_.policy().history().empty()) << "nothing is released";
 }
 
-// A server by hand that says welcome and then, when it is told to, one more thing.
+// A server by hand whose shuffler has joined. When it is told to, it says one more thing.
 class PlayedServer {
  public:
   explicit PlayedServer(const v1::ToAgent& then)
-      : server_([this, then](RawServer::Stream& stream) {
-          v1::FromAgent message;
-          stream.Read(&message);
-          stream.Write(RawServer::Welcome());
+      : server_([this, then](RawEnd& shuffler) {
+          shuffler.Read<v1::FromAgent>();
+          joined_.set_value();
           go_.get_future().wait();
-          stream.Write(then);
-          while (stream.Read(&message)) {
-            if (message.has_leave()) return left_.set_value(message.leave().reason());
-          }
-          left_.set_value("");
+          shuffler.Send(then);
+          left_.set_value(shuffler.Read<v1::FromAgent>().leave().reason());
+          shuffler.ReadAll();
         }) {}
   const std::string& address() const { return server_.address(); }
+  void AwaitShuffler() { joined_.get_future().wait(); }
   void Go() { go_.set_value(); }
   std::string Left() { return left_.get_future().get(); }
 
  private:
+  std::promise<void> joined_;
   std::promise<void> go_;
   std::promise<std::string> left_;
   RawServer server_;
@@ -307,9 +358,9 @@ TEST_P(ShuffleFailures, AReportIsNotMixedAmongFewerThanItAsksFor) {
   const v1::ToAgent mix_request = RawServer::MixRequestOf({11, 12});
   PlayedServer server(mix_request);
   Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
+  server.AwaitShuffler();
   RawAgent agent(shuffler.address());
-  agent.Write(RawAgent::Hello(1, kClients));
-  ASSERT_TRUE(agent.Read().has_welcome());
+  ASSERT_TRUE(agent.Join(1, kClients, kShufflerName));
   const v1::Delivery plan = RawServer::PlanOf(mix_request, {11, 12});
   v1::FromAgent shares =
       route_.sealed() ? RawAgent::SealedAnswer(plan, kSealedBitBytes) : RawAgent::Answer(plan, 0);
@@ -320,8 +371,10 @@ TEST_P(ShuffleFailures, AReportIsNotMixedAmongFewerThanItAsksFor) {
       share.mutable_share()->set_quorum(3);
     }
   }
-  agent.Write(shares);  // sending shares before the mix request is not an error
+  agent.Send(shares);
+  ASSERT_TRUE(agent.AwaitAcknowledgement());  // sending shares before the mix request is not an error
   server.Go();
+  EXPECT_TRUE(agent.ReadToEnd().ok());
   const auto says =
       HasSubstr("client 11 requires a mix of at least 3 reports, but the mix request of epoch 1 has 2");
   ExpectError(shuffler.Result(), StatusCode::kFailedPrecondition, says);
@@ -333,13 +386,14 @@ TEST_P(ShuffleFailures, AnAnswerToAnotherQuestionIsNotMixed) {
   const v1::ToAgent mix_request = RawServer::MixRequestOf({11, 12});
   PlayedServer server(mix_request);
   Middle shuffler(SmallShufflerParams(server.address()), privatizer_);
+  server.AwaitShuffler();
   RawAgent agent(shuffler.address());
-  agent.Write(RawAgent::Hello(1, kClients));
-  ASSERT_TRUE(agent.Read().has_welcome());
+  ASSERT_TRUE(agent.Join(1, kClients, kShufflerName));
   const v1::Delivery elsewhere = RawServer::PlanOf(RawServer::MixRequestOf({11, 13}), {11, 12});
-  agent.Write(route_.sealed() ? RawAgent::SealedAnswer(elsewhere, kSealedBitBytes)
-                              : RawAgent::Answer(elsewhere, 0));
+  agent.Send(route_.sealed() ? RawAgent::SealedAnswer(elsewhere, kSealedBitBytes)
+                             : RawAgent::Answer(elsewhere, 0));
   server.Go();
+  EXPECT_TRUE(agent.ReadToEnd().ok());
   const auto says = HasSubstr("client 11 answers another question than the mix request of epoch 1 asks");
   ExpectError(shuffler.Result(), StatusCode::kFailedPrecondition, says);
   EXPECT_THAT(server.Left(), says);
@@ -359,17 +413,17 @@ TEST_P(SealedFailures, BitsThatAreSealedToDifferentKeysAreNotMixed) {
     }
     return shares;
   };
+  server.AwaitShuffler();
   RawAgent first(shuffler.address());
-  first.Write(RawAgent::Hello(1, 1000));
-  ASSERT_TRUE(first.Read().has_welcome());
+  ASSERT_TRUE(first.Join(1, 1000, kShufflerName));
   RawAgent second(shuffler.address());
-  second.Write(RawAgent::Hello(1001, 1000));
-  ASSERT_TRUE(second.Read().has_welcome());
-  first.Write(answer({11, 12}, 'a'));
-  second.Write(answer({1011}, 'b'));
+  ASSERT_TRUE(second.Join(1001, 1000, kShufflerName));
+  first.Send(answer({11, 12}, 'a'));
+  second.Send(answer({1011}, 'b'));
   server.Go();
-  const auto says = AllOf(HasSubstr("different keys"), HasSubstr("agent of clients 1-1000"),
-                          HasSubstr("agent of clients 1001-2000"));
+  const auto says = AllOf(HasSubstr("different keys"), HasSubstr("of clients 1011 and 11 differ"));
+  for (RawAgent* agent : {&first, &second}) EXPECT_THAT(agent->AwaitStop(), says);
+  for (RawAgent* agent : {&first, &second}) agent->ReadAll();
   ExpectError(shuffler.Result(), StatusCode::kFailedPrecondition, says);
   EXPECT_THAT(server.Left(), says);
 }
@@ -408,6 +462,7 @@ TEST_P(ShuffleFailures, AShufflerCanBeStoppedAndLosesItsServer) {
     ShufflerParams params = SmallShufflerParams(server.address());
     params.stop = stop.get_token();
     Middle shuffler(params, privatizer_);
+    server.AwaitShuffler();
     stop.request_stop();
     server.Go();
     ExpectError(shuffler.Result(), StatusCode::kCancelled, HasSubstr("stopped"));
@@ -455,25 +510,22 @@ class ConstantPopulation final : public SlotWorld {
 // Returns all messages that the shuffler of such a population receives.
 std::vector<v1::FromAgent> InboxOf(double reward, const ShuffleSumMean& privatizer, const CountOpener& key) {
   std::vector<v1::FromAgent> inbox;
-  RawServer shuffler([&](RawServer::Stream& stream) {
-    v1::FromAgent message;
-    stream.Read(&message);
-    inbox.push_back(message);
-    stream.Write(RawServer::Welcome());
-    while (stream.Read(&message)) {
-      inbox.push_back(message);
-      stream.Write(RawServer::Stop(true, ""));
-    }
+  std::promise<void> answered;
+  RawServer shuffler([&](RawEnd& agent) {
+    inbox.push_back(agent.Read<v1::FromAgent>());
+    inbox.push_back(agent.Read<v1::FromAgent>());
+    answered.set_value();
+    agent.ReadAll();
   });
-  RawServer server([&](RawServer::Stream& stream) {
-    v1::FromAgent message;
-    stream.Read(&message);
+  RawServer server([&](RawEnd& agent) {
+    agent.Read<v1::FromAgent>();
     v1::ToAgent welcome = RawServer::Welcome();
     welcome.mutable_welcome()->set_sealing_key(key.public_key());
-    stream.Write(welcome);
-    stream.Write(RawServer::PlanTo({11, 12, 13}));
-    stream.Write(RawServer::Stop(true, ""));
-    stream.Read(&message);
+    agent.Send(welcome);
+    agent.Send(RawServer::PlanTo({11, 12, 13}));
+    answered.get_future().wait();
+    agent.Send(RawServer::Stop(true, ""));
+    agent.ReadAll();
   });
   AgentParams params = SmallAgentParams(server.address(), 11, 20);
   params.route = RouteOf(privatizer);
@@ -505,7 +557,7 @@ std::vector<std::string> Blackened(std::vector<v1::FromAgent> inbox) {
 
 TEST(ShufflersInbox, HoldsNothingThatDependsOnAReward) {
   const ShuffleSumMean privatizer = SmallShuffleSum(Transport::kBits);
-  const CountOpener key;
+  const CountOpener key(store::RandomKey());
   const std::vector<v1::FromAgent> low = InboxOf(-2, privatizer, key);
   const std::vector<v1::FromAgent> high = InboxOf(2, privatizer, key);
   EXPECT_GE(low.size(), 2u);

@@ -21,6 +21,7 @@ epsilon = 8
 delta = 1e-6
 [service]
 listen = "127.0.0.1:0"
+insecure = true
 TOML
 }
 

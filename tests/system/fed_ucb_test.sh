@@ -28,6 +28,7 @@ epsilon = 4
 delta = 1e-5
 [service]
 listen = "127.0.0.1:0"
+insecure = true
 TOML
 }
 

@@ -26,6 +26,8 @@ $4
 [privacy]
 model = "$2"
 epsilon = 2
+[service]
+insecure = true
 TOML
 }
 

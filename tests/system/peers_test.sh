@@ -29,6 +29,8 @@ topology = "$2"
 model = "$1"
 epsilon = 4
 delta = 1e-5
+[service]
+insecure = true
 TOML
 }
 

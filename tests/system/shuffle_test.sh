@@ -27,6 +27,7 @@ delta = 1e-6
 $1
 [service]
 listen = "127.0.0.1:0"
+insecure = true
 TOML
 }
 
@@ -78,7 +79,7 @@ done
 serve counts
 "$BANDANA" shuffler counts.toml --set "service.server=$address" 2>second.err && fail 'a second shuffler was let in' || ends_with=$?
 [[ ${ends_with:-0} == 2 ]] || fail "a second shuffler: exit ${ends_with:-0}"
-says second.err 'a shuffler already'
+says second.err 'a process with the name shuffler already'
 status=0
 "$BANDANA" shuffler bits.toml --set "service.server=$address" 2>other.err || status=$?
 [[ $status == 2 ]] || fail "a shuffler of another spec: exit $status"
@@ -126,7 +127,7 @@ refused() { # PART ARGUMENT...
   [[ $status == 2 ]] || fail "$*: exit $status, not 2: $(<refused.err)"
   says refused.err "$part"
 }
-refused "service.ledger: a shuffler keeps no ledger" shuffler counts.toml --set service.server=127.0.0.1:1 --set service.ledger=x
+refused "service.ledger_mirror: a shuffler keeps no ledger" shuffler counts.toml --set service.server=127.0.0.1:1 --set service.ledger_mirror=x
 refused service.server shuffler counts.toml
 refused service.shuffler agent counts.toml --set service.server=127.0.0.1:1 --set service.clients=1-5
 sed 's/model = "shuffle"/model = "central"/; /transport/d' counts.toml >central.toml

@@ -26,8 +26,8 @@ struct Tables {
 // "keys" of a spec, or "none".
 std::vector<std::string> Completion(const CLI::Option& option) {
   static const auto& kinds = *new std::map<std::string, std::string>{
-      {"FILE", "file"},      {"STORE", "file"},   {"COPY", "file"}, {"LEDGER", "file"},
-      {"ANCHOR", "file"},    {"PEM", "file"},     {"DIR", "dir"},   {"EXHIBIT", "exhibits"},
+      {"FILE", "file"},      {"STORE", "file"},   {"COPY", "file"},     {"LEDGER", "file"},
+      {"ANCHOR", "file"},    {"PEM", "file"},     {"DIR", "dir"},       {"EXHIBIT", "exhibits"},
       {"TARGET", "targets"}, {"NAME", "entries"}, {"KEY=VALUE", "keys"}};
   const ValueKind kind = KindOfValue(option);
   std::vector<std::string> words = kind.choices;

@@ -19,6 +19,9 @@
 #include "bandana/lab/phase_json.h"
 #include "bandana/lab/report.h"
 #include "bandana/lab/results.h"
+#include "bandana/service/key_files.h"
+#include "bandana/service/names.h"
+#include "bandana/service/roster.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -26,6 +29,7 @@ namespace bandana::cli {
 namespace {
 
 constexpr Count kClients = 6000;
+constexpr std::size_t kPhasesBeforeTheKill = 3;
 constexpr std::uint64_t kDefaultSeed = 5;  // for the simulated users; noise uses it only with --insecure-seed
 constexpr std::uint64_t kMostSeed = std::numeric_limits<std::int64_t>::max();  // the largest integer in TOML
 
@@ -58,6 +62,10 @@ absl::Status CheckArguments(const DemoArguments& arguments) {
 
 bool IsShuffled(const DemoArguments& arguments) { return arguments.model == "shuffle"; }
 
+NodeId FirstClient(int agent, const DemoArguments& arguments) {
+  return NodeId{static_cast<std::uint32_t>(1 + kClients * agent / arguments.agents)};
+}
+
 absl::Status WriteConfig(const std::string& folder, const DemoArguments& arguments) {
   std::string actions = "# the features of the cell configurations, one configuration per line\n";
   for (const CellConfiguration& configuration : CellConfigurations()) {
@@ -89,9 +97,23 @@ sampler = "exact"
 {}
 [service]
 listen = "127.0.0.1:0"
+keys = "keys"
 )",
                                     arguments.insecure_seed.value_or(kDefaultSeed), kClients, arguments.model,
                                     arguments.epsilon, transport));
+}
+
+// Makes a certificate for each process.
+absl::Status MakeKeys(const std::string& folder, const DemoArguments& arguments) {
+  const std::string keys = folder + "/keys";
+  BANDANA_RETURN_IF_ERROR(service::MakeDeployment(keys).status());
+  std::vector<std::string> parties = {service::kServerName};
+  if (IsShuffled(arguments)) parties.emplace_back(service::kShufflerName);
+  for (int i = 0; i < arguments.agents; ++i) {
+    parties.push_back(service::Roster::LinkOf(FirstClient(i, arguments)));
+  }
+  for (const std::string& party : parties) BANDANA_RETURN_IF_ERROR(service::Issue(keys, party).status());
+  return absl::OkStatus();
 }
 
 // The data of the server's events.
@@ -116,9 +138,12 @@ class Demo {
     BANDANA_RETURN_IF_ERROR(CheckArguments(arguments_));
     BANDANA_ASSIGN_OR_RETURN(folder_, MakeFolder(arguments_.out));
     BANDANA_RETURN_IF_ERROR(WriteConfig(folder_, arguments_));
+    BANDANA_RETURN_IF_ERROR(MakeKeys(folder_, arguments_));
     BANDANA_ASSIGN_OR_RETURN(config_, LoadRole({.config = folder_ + "/demo.toml",
                                                 .insecure_seed = arguments_.insecure_seed.has_value()}));
-    Say(fmt::format("{} cell configurations, {} clients in {} agent processes{}, model {}{}\n\n",
+    Say(
+        fmt::format("{} cell configurations, {} clients in {} agent processes{}, model {}{}\n"
+                    "Every process has a certificate and a store of its own.\n\n",
                     CellConfigurations().size(), kClients, arguments_.agents,
                     IsShuffled(arguments_) ? " and a shuffler" : "", arguments_.model,
                     arguments_.model == "none" ? "" : fmt::format(", epsilon {}", arguments_.epsilon)));
@@ -150,10 +175,24 @@ class Demo {
     return command;
   }
 
-  absl::Status Watch() {
+  absl::StatusOr<ChildProcess> StartServer() const {
     std::vector<std::string> command = RoleCommand("server");
     command.insert(command.end(), {"--events", "-"});
-    BANDANA_ASSIGN_OR_RETURN(ChildProcess server, ChildProcess::Start(command, ChildProcess::Output::kPipe));
+    if (!address_.empty()) {  // where the others look for it
+      command.insert(command.end(), {"--set", "service.listen=\"" + address_ + "\""});
+    }
+    return ChildProcess::Start(command, ChildProcess::Output::kPipe);
+  }
+
+  absl::Status Watch() {
+    std::optional<ChildProcess> server;
+    const auto start = [&]() -> absl::Status {
+      BANDANA_ASSIGN_OR_RETURN(ChildProcess started, StartServer());
+      server.reset();
+      server.emplace(std::move(started));
+      return absl::OkStatus();
+    };
+    BANDANA_RETURN_IF_ERROR(start());
     std::vector<ChildProcess> agents;  // if there is a shuffler, it is the first element
     Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12}  {:>9}\n", "phase", "rounds", "clients",
                     "configurations", "noise sd", "width"));
@@ -162,16 +201,22 @@ class Demo {
                                     [](ChildProcess& agent) { return agent.Ended().value_or(0) != 0; });
       return !lost && !Interrupted();
     };
-    for (std::string line; server.ReadLine(line, all_is_well) && !Interrupted();) {
+    for (std::string line; server->ReadLine(line, all_is_well) && !Interrupted();) {
       const lab::Json event = lab::Json::parse(line, nullptr, false);
       if (!event.is_object())
         return absl::InternalError("the server wrote a line that is not an event: " + line);
       BANDANA_RETURN_IF_ERROR(OnEvent(event, agents));
+      if (was_killed_ || watched_.phases.size() < kPhasesBeforeTheKill) continue;
+      was_killed_ = true;
+      server->Kill();
+      Say("       the server is killed here; it goes on from its store\n");
+      watched_ = {};  // the new process tells everything again
+      BANDANA_RETURN_IF_ERROR(start());
     }
     if (Interrupted()) {
       for (const ChildProcess& agent : agents)
         agent.Stop();  // all at once, so that none reports a lost other
-      server.Stop();
+      server->Stop();
       return absl::CancelledError("interrupted");
     }
     if (watched_.done.is_null()) {
@@ -182,9 +227,9 @@ class Demo {
               fmt::format("{} ended with exit code {}", shuffler ? "the shuffler" : "an agent", *code));
         }
       }
-      return absl::UnavailableError(fmt::format("the server ended with exit code {}", server.Wait()));
+      return absl::UnavailableError(fmt::format("the server ended with exit code {}", server->Wait()));
     }
-    server.Wait();
+    server->Wait();
     if (IsShuffled(arguments_)) BANDANA_RETURN_IF_ERROR(ReadShuffler(agents.front()));
     for (ChildProcess& agent : agents) agent.Wait();
     return absl::OkStatus();
@@ -193,7 +238,9 @@ class Demo {
   absl::Status OnEvent(const lab::Json& event, std::vector<ChildProcess>& agents) {
     const std::string kind = event["event"].get<std::string>();
     if (kind == "listening") {
-      const std::string address = event["address"].get<std::string>();
+      const bool is_first = address_.empty();
+      const std::string address = address_ = event["address"].get<std::string>();
+      if (!is_first) return absl::OkStatus();
       std::string shuffler;
       if (IsShuffled(arguments_)) {
         BANDANA_ASSIGN_OR_RETURN(shuffler, StartShuffler(address, agents));
@@ -208,9 +255,12 @@ class Demo {
     if (kind == "done") watched_.done = event;
     if (kind == "phase") {
       BANDANA_ASSIGN_OR_RETURN(PhaseRecord phase, lab::PhaseFromJson(event));
-      Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12.4g}  {:>9.4g}\n", phase.epoch, phase.rounds,
-                      phase.clients, fmt::format("{} left", phase.active.size()), phase.privacy_stddev,
-                      phase.width));
+      if (phase.epoch > shown_) {
+        Say(fmt::format("{:>5}  {:>8}  {:>8}  {:>15}  {:>12.4g}  {:>9.4g}\n", phase.epoch, phase.rounds,
+                        phase.clients, fmt::format("{} left", phase.active.size()), phase.privacy_stddev,
+                        phase.width));
+        shown_ = phase.epoch;
+      }
       watched_.phases.push_back(std::move(phase));
     }
     return absl::OkStatus();
@@ -247,7 +297,7 @@ class Demo {
   absl::Status StartAgents(const std::string& address, const std::string& shuffler,
                            std::vector<ChildProcess>& agents) {
     for (int i = 0; i < arguments_.agents; ++i) {
-      const Count first = 1 + kClients * i / arguments_.agents;
+      const Count first = FirstClient(i, arguments_).value;
       const Count last = kClients * (i + 1) / arguments_.agents;
       std::vector<std::string> command = RoleCommand("agent");
       command.insert(command.end(), {"--set", "service.server=\"" + address + "\"", "--set",
@@ -423,6 +473,9 @@ class Demo {
   std::string folder_;
   RoleConfig config_;
   Watched watched_;
+  std::string address_;      // of the server
+  bool was_killed_ = false;  // the server
+  Epoch shown_ = 0;          // the last phase that was printed
   bool replayed_ = false;
   double seconds_ = 0;
 };

@@ -122,6 +122,11 @@ void ChildProcess::Stop() const {
   if (pid_ > 0) kill(pid_, SIGTERM);
 }
 
+void ChildProcess::Kill() {
+  if (pid_ > 0) kill(pid_, SIGKILL);
+  Wait();
+}
+
 void DieWithParent() {
   const char* parent = std::getenv(kParentVariable);
   if (parent == nullptr) return;

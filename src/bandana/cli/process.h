@@ -34,6 +34,8 @@ class ChildProcess {
 
   /// Sends SIGTERM.
   void Stop() const;
+  /// Sends SIGKILL, and waits until the process has ended.
+  void Kill();
 
  private:
   ChildProcess(int pid, int pipe) : pid_(pid), pipe_(pipe) {}

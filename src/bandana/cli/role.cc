@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "bandana/cli/interrupt.h"
 #include "bandana/cli/process.h"
+#include "bandana/cli/role_store.h"
 #include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/vocabulary.h"
@@ -16,11 +17,7 @@
 #include "fmt/format.h"
 
 namespace bandana::cli {
-namespace {
-
 std::string AcceptedFor(const std::string& key) { return lab::OptionsNamed(key, "", "").front().accepted; }
-
-}  // namespace
 
 absl::StatusOr<std::string> RoleConfig::Service(const std::string& key) const {
   const std::string full = "service." + key;
@@ -90,68 +87,31 @@ void Events::Write(const std::string& event, const lab::Json& fields) {
   *out_ << line.dump() << "\n" << std::flush;
 }
 
-LedgerHeader LedgerHeaderOf(const RoleConfig& config, const Federation& federation,
-                            const DpGuarantee& budget) {
+absl::StatusOr<LedgerHeader> LedgerHeaderOf(const RoleConfig& config, const Federation& federation,
+                                            const DpGuarantee& budget) {
+  const lab::Settings& service = config.spec.service;
+  // Reads a pair of keys that must be given together.
+  const auto loss = [&](const std::string& what) -> absl::StatusOr<std::optional<Loss>> {
+    const std::string epsilon = "service." + what + "_epsilon", delta = "service." + what + "_delta";
+    if (service.Has(epsilon) && service.Has(delta)) {
+      return Loss{service.Number(epsilon), service.Number(delta)};
+    }
+    if (!service.Has(epsilon) && !service.Has(delta)) return std::nullopt;
+    const std::string& missing = service.Has(epsilon) ? delta : epsilon;
+    return config.WithSource(InvalidInput({.message = fmt::format("missing: {} and {} must be given together",
+                                                                  what + "_epsilon", what + "_delta"),
+                                           .key = missing,
+                                           .accepted = AcceptedFor(missing)}));
+  };
   LedgerHeader header{.deployment = config.spec.name,
                       .configuration = Sha256(config.Digest()),
                       .claims = federation.claims,
                       .void_reason = VoidReason(config, federation),
                       .limits = {.per_unit = {budget.epsilon, budget.delta}}};
-  const lab::Settings& service = config.spec.service;
-  if (service.Has("service.deployment_epsilon")) {
-    header.limits.deployment =
-        Loss{service.Number("service.deployment_epsilon"), service.Number("service.deployment_delta")};
-  }
+  BANDANA_ASSIGN_OR_RETURN(header.limits.deployment, loss("deployment"));
+  BANDANA_ASSIGN_OR_RETURN(const std::optional<Loss> client, loss("client"));
+  if (client) header.limits.per_unit = *client;
   return header;
-}
-
-absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const Federation& federation,
-                                                   const DpGuarantee& budget, Ledger::Durability durability) {
-  const lab::Settings& service = config.spec.service;
-  const bool has_epsilon = service.Has("service.deployment_epsilon");
-  const bool has_delta = service.Has("service.deployment_delta");
-  const auto missing = [&](const std::string& key, std::string why) {
-    return config.WithSource(
-        InvalidInput({.message = std::move(why), .key = key, .accepted = AcceptedFor(key)}));
-  };
-  if (has_epsilon != has_delta) {
-    return missing(has_epsilon ? "service.deployment_delta" : "service.deployment_epsilon",
-                   "missing: deployment_epsilon and deployment_delta must be given together");
-  }
-  if (!service.Has("service.ledger")) {
-    if (has_epsilon) return missing("service.ledger", "missing: a deployment's budget needs a ledger");
-    return nullptr;
-  }
-  const std::string path = service.Text("service.ledger");
-  if (path.empty()) return missing("service.ledger", "empty");
-  absl::StatusOr<std::unique_ptr<Ledger>> opened =
-      Ledger::Open(path, LedgerHeaderOf(config, federation, budget), durability);
-  if (const auto error = InputErrorOf(opened.status());
-      absl::IsInvalidArgument(opened.status()) && error && error->file == path) {
-    return config.WithSource(
-        InvalidInput({.message = error->message,
-                      .key = "service.ledger",
-                      .value = path,
-                      .accepted = "a file that can be written, in a folder that exists"}));
-  }
-  BANDANA_ASSIGN_OR_RETURN(std::unique_ptr<Ledger> ledger, std::move(opened));
-  if (ledger->head().seq > 0) {
-    return config.WithSource(InvalidInput(
-        {.message = fmt::format("the ledger has {} charges of an earlier run. A second run would get "
-                                "their old draws again and learn from data of that run",
-                                ledger->head().seq),
-         .key = "service.ledger",
-         .value = path,
-         .accepted = "a new file; what the earlier run spent stays in the old one, and the same "
-                     "people spend it again in a second run"}));
-  }
-  if (ledger->torn_bytes() > 0) {
-    fmt::print(stderr,
-               "bandana: {}: the last {} bytes were removed, because they are an incomplete charge. Its "
-               "writer stopped too early, and its release was not sent\n",
-               path, ledger->torn_bytes());
-  }
-  return ledger;
 }
 
 std::string VoidReason(const RoleConfig& config, const Federation& federation) {
@@ -159,7 +119,8 @@ std::string VoidReason(const RoleConfig& config, const Federation& federation) {
   return why.empty() && config.insecure_seed ? kInsecureSeedVoids : why;
 }
 
-std::string Delivered(const RoleConfig& config, const Federation& federation, const Ledger* ledger) {
+std::string Delivered(const RoleConfig& config, const Federation& federation,
+                      const std::optional<LedgerHead>& head) {
   const std::vector<Claim>& claims = federation.claims;
   std::vector<std::string> parts;
   for (const Claim& claim : claims) {
@@ -170,11 +131,20 @@ std::string Delivered(const RoleConfig& config, const Federation& federation, co
   const std::string why = VoidReason(config, federation);
   if (!why.empty() && (!claims.empty() || !federation.void_reason().empty()))
     text += fmt::format("; VOID: {}", why);
-  if (ledger != nullptr) text += fmt::format("; ledger head {} {}", ledger->head().seq, ledger->head().hash);
+  const lab::Settings& service = config.spec.service;
+  if (service.Has("service.insecure") && service.Flag("service.insecure")) {
+    text += "; INSECURE: nothing was encrypted on the network";
+  }
+  if (head) text += fmt::format("; ledger head {} {}", head->seq, head->hash);
   return text;
 }
 
 int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
+  if (!done.ok() && Interrupted() && IsDurable(config)) {  // the same command goes on with the run
+    if (!global.quiet)
+      fmt::print(stderr, "stopped; the run is in the store, and goes on when the role is started again\n");
+    return 0;
+  }
   if (!done.ok() && Interrupted() && global.quiet) return 130;  // the interrupt explains any other error
   if (!done.ok()) return Fail(config.WithSource(done.status()), global);
   if (global.json) fmt::print("{}\n", done->dump(1));

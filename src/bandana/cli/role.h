@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <fstream>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -15,7 +14,7 @@
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
 #include "bandana/privacy/claim.h"
-#include "bandana/privacy/ledger/ledger.h"
+#include "bandana/privacy/ledger/record.h"
 #include "bandana/service/randomness.h"
 
 namespace bandana::cli {
@@ -57,21 +56,21 @@ class Events {
   std::ostream* out_ = nullptr;
 };
 
-/// Returns the first line of a role's ledger. `budget` is that of one unit.
-LedgerHeader LedgerHeaderOf(const RoleConfig& config, const Federation& federation,
-                            const DpGuarantee& budget);
+/// Returns what is accepted for a key.
+std::string AcceptedFor(const std::string& key);
 
-/// Opens the ledger that service.ledger names. Returns null if the configuration names none.
-absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const RoleConfig& config, const Federation& federation,
-                                                   const DpGuarantee& budget, Ledger::Durability durability);
+/// Returns the first line of a role's ledger. `budget` is what one unit spends in one run.
+absl::StatusOr<LedgerHeader> LedgerHeaderOf(const RoleConfig& config, const Federation& federation,
+                                            const DpGuarantee& budget);
 
 /// Returns why the claims of a run do not hold: because of the federation's own choices, or because its noise
 /// came from a known seed. Empty: they hold.
 std::string VoidReason(const RoleConfig& config, const Federation& federation);
 
 /// Returns the line that a role prints at its end: the claims that the run has delivered, why they are void,
-/// and the ledger's head.
-std::string Delivered(const RoleConfig& config, const Federation& federation, const Ledger* ledger);
+/// whether the network was encrypted, and the ledger's head.
+std::string Delivered(const RoleConfig& config, const Federation& federation,
+                      const std::optional<LedgerHead>& head);
 
 /// Prints the result of a role as JSON, if that is wanted, or its error. Returns the exit code.
 int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global);

@@ -1,6 +1,9 @@
+#include <cstdlib>
+
 #include "bandana/cli/role_run.h"
 #include "bandana/core/status.h"
 #include "fmt/format.h"
+#include "grpc/support/log.h"
 
 namespace bandana::cli {
 namespace {
@@ -19,8 +22,15 @@ absl::StatusOr<lab::Json> Run(const RoleRun& run) {
   return run.Refuse("algorithm.name", run.algorithm(), "an algorithm with a server, agents or peers");
 }
 
+// gRPC has a log of its own on stderr, in words that say little to a user. Whoever wants it sets
+// GRPC_VERBOSITY.
+void SilenceGrpc() {
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
+}
+
 // Loads a role's configuration, runs it until it is done or interrupted, and returns its exit code.
 int RunRole(RoleKind kind, const RoleArguments& arguments, const Global& global) {
+  SilenceGrpc();
   const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
   if (!config.ok()) return Fail(config.status(), global);
   NoteKeysWithoutEffect(config->spec, global);

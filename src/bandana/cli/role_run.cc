@@ -89,7 +89,7 @@ lab::Json RoleRun::Summary(const service::AgentReport& report) const {
           {"seconds", report.seconds}};
 }
 
-lab::Json RoleRun::Done(const lab::Json& done, const Ledger* ledger) const {
+lab::Json RoleRun::Done(const lab::Json& done, const std::optional<LedgerHead>& head) const {
   lab::Json all = {{"role", NameOf(kind)}};
   all.update(done);
   all["claims"] = lab::Json::array();
@@ -98,7 +98,7 @@ lab::Json RoleRun::Done(const lab::Json& done, const Ledger* ledger) const {
   all["void"] = why.empty() ? lab::Json(nullptr) : lab::Json(why);
   events.Write("done", all);
   if (!global.quiet && !global.json) {
-    fmt::print(stderr, "{}\n", Delivered(config, federation(), ledger));
+    fmt::print(stderr, "{}\n", Delivered(config, federation(), head));
   }
   return all;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -43,7 +43,7 @@ struct RoleRun {
   /// Writes an event, and a line on stderr, with the address at which the role listens.
   void TellListening(const std::string& address) const;
 
-  /// Returns the parameters of a server, or of an agent, without its route and its ledger.
+  /// Returns the parameters of a server, or of an agent, without its route and its store.
   absl::StatusOr<service::ServerParams> Server() const;
   absl::StatusOr<service::AgentParams> Agent() const;
 
@@ -52,7 +52,7 @@ struct RoleRun {
 
   /// Adds the role's name and whether the claim is void to `done`, writes it as an event, and prints the
   /// claims that the run has delivered.
-  lab::Json Done(const lab::Json& done, const Ledger* ledger) const;
+  lab::Json Done(const lab::Json& done, const std::optional<LedgerHead>& head) const;
 };
 
 /// These run a role of a federation that works in slots, in rounds or in ticks. They return a summary of the

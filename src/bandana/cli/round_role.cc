@@ -6,8 +6,12 @@
 #include "bandana/cli/event_round_player.h"
 #include "bandana/cli/output.h"
 #include "bandana/cli/role_run.h"
+#include "bandana/cli/role_store.h"
 #include "bandana/core/status.h"
+#include "bandana/service/lock_step.h"
+#include "bandana/service/names.h"
 #include "bandana/service/peer.h"
+#include "bandana/service/roster.h"
 #include "bandana/service/round_agent.h"
 #include "bandana/service/server.h"
 #include "fmt/format.h"
@@ -41,7 +45,10 @@ absl::Status CheckRoundRole(const RoleRun& run) {
 }
 
 absl::StatusOr<lab::Json> ServeRounds(const RoleRun& run) {
-  BANDANA_ASSIGN_OR_RETURN(const service::ServerParams params, run.Server());
+  BANDANA_ASSIGN_OR_RETURN(service::ServerParams params, run.Server());
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<RoleStore> store,
+                           RoleStore::Open(run, service::kServerName, run.federation().budget));
+  params.deployed = store->deployed();
   const std::unique_ptr<Node> controller = RoundRolesOf(run).controller(NodeId{1});
   BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report,
                            service::RunServer(params, *controller, [](std::span<const Pull>) {}));
@@ -54,16 +61,16 @@ absl::StatusOr<lab::Json> ServeRounds(const RoleRun& run) {
                    {"bytes_out", report.bytes_out},
                    {"spent", nullptr},
                    {"seconds", report.seconds}},
-                  nullptr);
+                  store->head());
 }
 
 absl::StatusOr<lab::Json> Play(const RoleRun& run) {
   const Federation& federation = run.federation();
   BANDANA_ASSIGN_OR_RETURN(service::AgentParams params, run.Agent());
   BANDANA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Ledger> ledger,
-      OpenLedger(run.config, federation, federation.budget, Ledger::Durability::kGrouped));
-  params.ledger = ledger.get();
+      const std::unique_ptr<RoleStore> store,
+      RoleStore::Open(run, service::Roster::LinkOf(params.first_client), federation.budget));
+  params.deployed = store->deployed();
   const auto make_player = [&](NodeId agent) -> std::unique_ptr<RoundPlayer<double>> {
     return std::make_unique<EventRoundPlayer>(RoundRolesOf(run).agent(agent), agent, run.events);
   };
@@ -91,18 +98,17 @@ absl::StatusOr<lab::Json> PlayAsPeer(const RoleRun& run) {
   BANDANA_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, AddressesOf(run.config, graph.nodes()));
   const RoundRoles& roles = RoundRolesOf(run);
   const DpGuarantee budget = roles.budget == nullptr ? federation.budget : roles.budget(self);
-  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Ledger> ledger,
-                           OpenLedger(run.config, federation, budget, Ledger::Durability::kGrouped));
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<RoleStore> store,
+                           RoleStore::Open(run, service::NodeLink(self), budget));
   service::PeerParams params{.self = self,
                              .listen = addresses[self.value - 1],
                              .rounds = run.instance.world->facts().horizon,
                              .spec_digest = run.config.Digest(),
                              .budget = budget,
-                             .ledger = ledger.get(),
                              .insecure_seed = run.config.insecure_seed,
                              .connect_timeout = kPeerTimeout,
-                             .silence_timeout = kPeerTimeout,
-                             .stop = run.stop};
+                             .stop = run.stop,
+                             .deployed = store->deployed()};
   for (const NodeId neighbour : graph.neighbours(self)) {
     params.neighbours[neighbour] = addresses[neighbour.value - 1];
   }
@@ -122,7 +128,7 @@ absl::StatusOr<lab::Json> PlayAsPeer(const RoleRun& run) {
                    {"repairs", static_cast<Count>(observations.numbers["repairs"])},
                    {"spent", federation.charges_clients ? GuaranteeJson(report.spent) : lab::Json(nullptr)},
                    {"seconds", report.seconds}},
-                  ledger.get());
+                  store->head());
 }
 
 }  // namespace

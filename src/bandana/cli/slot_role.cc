@@ -4,9 +4,12 @@
 
 #include "bandana/cli/output.h"
 #include "bandana/cli/role_run.h"
+#include "bandana/cli/role_store.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/phase_json.h"
 #include "bandana/service/agent.h"
+#include "bandana/service/names.h"
+#include "bandana/service/roster.h"
 #include "bandana/service/route.h"
 #include "bandana/service/server.h"
 #include "bandana/service/shuffler.h"
@@ -59,9 +62,9 @@ absl::StatusOr<lab::Json> ServeSlots(const RoleRun& run) {
   BANDANA_ASSIGN_OR_RETURN(params.route, MakeRoute(run));
   if (!params.route.sealed()) params.answer_timeout = kAnswerTimeout;
   const std::unique_ptr<Node> server = SlotRolesOf(run).server();
-  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Ledger> ledger,
-                           OpenLedger(run.config, federation, federation.budget, Ledger::Durability::kEach));
-  params.ledger = ledger.get();
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<RoleStore> store,
+                           RoleStore::Open(run, service::kServerName, federation.budget));
+  params.deployed = store->deployed();
   PhaseTeller phases(run, *server);
   const auto on_play = [&](std::span<const Pull> pulls) {
     phases.Tell();
@@ -80,7 +83,7 @@ absl::StatusOr<lab::Json> ServeSlots(const RoleRun& run) {
                    {"spent", federation.charges_server ? GuaranteeJson(report.spent) : lab::Json(nullptr)},
                    {"seconds", report.seconds},
                    {"active", observations.active}},
-                  ledger.get());
+                  store->head());
 }
 
 absl::StatusOr<lab::Json> Participate(const RoleRun& run) {
@@ -91,9 +94,9 @@ absl::StatusOr<lab::Json> Participate(const RoleRun& run) {
     BANDANA_ASSIGN_OR_RETURN(params.shuffler, run.config.Service("shuffler"));
   }
   BANDANA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Ledger> ledger,
-      OpenLedger(run.config, federation, federation.budget, Ledger::Durability::kGrouped));
-  params.ledger = ledger.get();
+      const std::unique_ptr<RoleStore> store,
+      RoleStore::Open(run, service::Roster::LinkOf(params.first_client), federation.budget));
+  params.deployed = store->deployed();
   BANDANA_ASSIGN_OR_RETURN(
       const service::AgentReport report,
       service::RunAgent(params, SlotRolesOf(run).client, dynamic_cast<SlotWorld&>(*run.instance.world)));
@@ -108,7 +111,8 @@ absl::Status CheckShuffler(const RoleRun& run) {
                       .value = NameOf(run.instance.experiment.privacy.model),
                       .accepted = "shuffle"}));
   }
-  for (const char* key : {"service.ledger", "service.deployment_epsilon", "service.deployment_delta"}) {
+  for (const char* key : {"service.ledger_mirror", "service.deployment_epsilon", "service.deployment_delta",
+                          "service.client_epsilon", "service.client_delta"}) {
     if (!run.config.spec.service.Has(key)) continue;
     return run.config.WithSource(
         InvalidInput({.message = "a shuffler keeps no ledger: agents charge the reports of their clients",
@@ -123,6 +127,8 @@ absl::StatusOr<lab::Json> Shuffle(const RoleRun& run) {
   BANDANA_ASSIGN_OR_RETURN(const std::string listen, run.config.Service("listen"));
   BANDANA_ASSIGN_OR_RETURN(const std::string server, run.config.Service("server"));
   BANDANA_ASSIGN_OR_RETURN(const service::Route route, MakeRoute(run));
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<RoleStore> store,
+                           RoleStore::Open(run, service::kShufflerName, run.federation().budget));
   const service::ShufflerParams params{
       .listen = listen,
       .server = server,
@@ -131,7 +137,8 @@ absl::StatusOr<lab::Json> Shuffle(const RoleRun& run) {
       .insecure_seed = run.config.insecure_seed,
       .connect_timeout = kConnectTimeout,
       .stop = run.stop,
-      .on_listening = [&](const std::string& address) { run.TellListening(address); }};
+      .on_listening = [&](const std::string& address) { run.TellListening(address); },
+      .deployed = store->deployed()};
   const std::unique_ptr<Node> role = SlotRolesOf(run).shuffler();
   BANDANA_ASSIGN_OR_RETURN(const service::ShufflerReport report, route.sealed()
                                                                      ? service::RunBitShuffler(params, route)

@@ -8,8 +8,10 @@
 #include "bandana/cli/event_network_player.h"
 #include "bandana/cli/output.h"
 #include "bandana/cli/role_run.h"
+#include "bandana/cli/role_store.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/failure.h"
+#include "bandana/service/lock_step.h"
 #include "bandana/service/network_node.h"
 #include "fmt/format.h"
 
@@ -67,8 +69,7 @@ absl::StatusOr<service::PeerParams> ParamsOf(const RoleRun& run) {
   service::PeerParams params{.nodes = graph.nodes(),
                              .spec_digest = run.config.Digest(),
                              .insecure_seed = run.config.insecure_seed,
-                             .connect_timeout = kPeerTimeout,
-                             .silence_timeout = kPeerTimeout};
+                             .connect_timeout = kPeerTimeout};
   if (run.kind == RoleKind::kServer) {
     params.self = kServerNode;
     const lab::Settings& given = run.config.spec.service;
@@ -110,12 +111,9 @@ absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
   const Federation& federation = run.federation();
   params.budget = federation.budget;
   const bool plays = run.kind != RoleKind::kServer;
-  std::unique_ptr<Ledger> ledger;
-  if (plays) {
-    BANDANA_ASSIGN_OR_RETURN(ledger,
-                             OpenLedger(run.config, federation, params.budget, Ledger::Durability::kGrouped));
-  }
-  params.ledger = ledger.get();
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<RoleStore> store,
+                           RoleStore::Open(run, service::NodeLink(params.self), params.budget));
+  params.deployed = store->deployed();
   params.stop = run.stop;
   params.on_listening = [&](const std::string& address) { run.TellListening(address); };
   NoWorld nothing;
@@ -135,7 +133,7 @@ absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
                    {"lost", TellLost(report.lost, run.global)},
                    {"spent", is_charged ? GuaranteeJson(report.spent) : lab::Json(nullptr)},
                    {"seconds", report.seconds}},
-                  ledger.get());
+                  plays ? store->head() : std::nullopt);
 }
 
 }  // namespace bandana::cli

@@ -26,6 +26,7 @@ class Settings {
   const std::string& Text(const std::string& key) const { return Get<std::string>(key); }
   std::int64_t Integer(const std::string& key) const { return Get<std::int64_t>(key); }
   double Number(const std::string& key) const { return Get<double>(key); }
+  bool Flag(const std::string& key) const { return Get<bool>(key); }
 
   const std::map<std::string, Value>& values() const { return values_; }
   bool operator==(const Settings&) const = default;

@@ -58,16 +58,37 @@ struct ServiceParams {
 std::vector<Option> MakeServiceOptions() {
   using P = ServiceParams;
   return OptionsFor<P>("service")
-      .Text("listen", Claims::kKept, &P::text, "ADDRESS:PORT on this machine",
+      .Text("listen", Claims::kKept, &P::text, "ADDRESS:PORT; port 0 means any",
             "Where the server, or the shuffler, listens.")
       .Text("server", Claims::kKept, &P::text, "ADDRESS:PORT",
             "Where agents and the shuffler find the server.")
       .Text("shuffler", Claims::kKept, &P::text, "ADDRESS:PORT", "Where agents find the shuffler.")
-      .Text("ledger", Claims::kKept, &P::text, "a path, from the working folder",
-            "The file in which a role keeps its charges and "
-            "draws over restarts. Without it they are kept in memory.")
+      .Text(
+          "store", Claims::kKept, &P::text, "sqlite:FILE, or memory",
+          "Where a role keeps its run, so that it can go on after it was killed. The default is a file named "
+          "after the role, such as sqlite:server.db. In memory, which is the default of an insecure role, "
+          "everything is forgotten when the process ends.")
+      .Text("keys", Claims::kKept, &P::text, "a folder that bandana keys has made",
+            "The role's certificate and private key, and the certificate of the deployment's CA.")
+      .Flag(
+          "insecure", Claims::kKept, &P::flag,
+          "The role uses no certificates, and nothing is encrypted. It then talks only to processes on this "
+          "machine. For trying things out.")
+      .Text("ledger_mirror", Claims::kKept, &P::text, "a path",
+            "A copy of the store's ledger, to be kept on another disk.")
+      .Text("anchor", Claims::kKept, &P::text, "a path on another disk than the store's",
+            "The file that shows whether a store was put back from an old copy.")
+      .Text("silence", Claims::kKept, &P::text, "a time such as 30s, 10m or 2h",
+            "How long another process may be away before this one gives it up. The default is 10m. Without a "
+            "store that outlives the process, a process that is away is given up at once.")
+      .Number("client_epsilon", Claims::kKept, &P::number, Positive, "a finite number > 0",
+              "The most that one client may spend in all runs of a store, with client_delta. The default is "
+              "what one run costs, so that a second run needs a new store.")
+      .Number(
+          "client_delta", Claims::kKept, &P::number, [](double value) { return value >= 0 && value < 1; },
+          "a number in [0, 1)", "The delta of client_epsilon.")
       .Number("deployment_epsilon", Claims::kKept, &P::number, Positive, "a finite number > 0",
-              "The most that all releases of a ledger may add up to, with deployment_delta.")
+              "The most that all releases of a store may add up to, with deployment_delta.")
       .Number(
           "deployment_delta", Claims::kKept, &P::number, [](double value) { return value >= 0 && value < 1; },
           "a number in [0, 1)", "The delta of deployment_epsilon.")

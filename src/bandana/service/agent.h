@@ -12,7 +12,7 @@
 #include "bandana/bandit/world.h"
 #include "bandana/federation/node.h"
 #include "bandana/privacy/guarantee.h"
-#include "bandana/privacy/ledger/release_book.h"
+#include "bandana/service/deployed.h"
 #include "bandana/service/randomness.h"
 #include "bandana/service/route.h"
 
@@ -21,7 +21,7 @@
 namespace bandana::service {
 
 struct AgentParams {
-  std::string server;  ///< host:port on this machine's loopback
+  std::string server;  ///< host:port; without keys a loopback address
   Route route;
   /// host:port, if the route has a shuffler: plans come from the server, shares go to the shuffler.
   std::string shuffler;
@@ -29,11 +29,10 @@ struct AgentParams {
   Count clients = 0;
   std::string spec_digest;
   DpGuarantee budget_per_client;
-  /// Keeps the charges, which are durable before shares leave. Null: charges are kept in memory.
-  ReleaseBook* ledger = nullptr;
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration connect_timeout;
   std::stop_token stop;  ///< ends the run with kCancelled, at the latest after the current client
+  Deployed deployed = {};
 };
 
 struct AgentReport {

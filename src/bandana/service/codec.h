@@ -39,6 +39,11 @@ struct SealedReport {
 
   Count quorum() const { return among; }
   const std::string& question() const { return asked; }
+
+  template <class Archive>
+  void State(Archive& a) {
+    a(coordinates, among, asked, key_fingerprint);
+  }
 };
 
 /// Checks a sealed share as Decode does, as far as it is visible.

@@ -10,14 +10,43 @@
 
 namespace bandana::service {
 
-MixedInbox::MixedInbox(const Route& route) : route_(route) {
-  if (route.sealed()) opener_.emplace();
+void MixedInbox::Begin(const store::Key& secret) {
+  const std::lock_guard lock(opening_);
+  if (route_.sealed()) opener_.emplace(store::DeriveKey(secret, "sealing key"));
 }
 
-std::string MixedInbox::sealing_key() const { return opener_.has_value() ? opener_->public_key() : ""; }
+std::string MixedInbox::sealing_key() const {
+  const std::lock_guard lock(opening_);
+  return opener_.has_value() ? opener_->public_key() : "";
+}
+
+absl::StatusOr<MixedInbox::Piece> MixedInbox::Read(const v1::Message& message) const {
+  if (message.from() != kShufflerNode.value || message.origin() != kShufflerNode.value) {
+    return absl::PermissionDeniedError("the shuffler may send messages only in its own name");
+  }
+  Piece piece;
+  if (!route_.sealed()) {
+    BANDANA_ASSIGN_OR_RETURN(Message part, Decode(message));
+    auto* mixed = std::get_if<Mixed>(&part.body);
+    if (mixed == nullptr) return absl::InvalidArgumentError("the message is not a mix");
+    piece.epoch = mixed->epoch;
+    piece.part = std::move(*mixed);
+    piece.more = message.mixed().more();
+    return piece;
+  }
+  if (!message.has_sealed_bits()) {
+    return absl::InvalidArgumentError("the mix is not sealed, but the bits of this run must be sealed");
+  }
+  const v1::SealedBits& sealed = message.sealed_bits();
+  piece.epoch = sealed.epoch();
+  piece.coordinate = sealed.coordinate();
+  piece.bits = static_cast<Count>(sealed.bits().size() / kSealedBitBytes);
+  const std::lock_guard lock(opening_);
+  BANDANA_ASSIGN_OR_RETURN(piece.ones, opener_->Ones(piece.epoch, piece.coordinate, sealed.bits()));
+  return piece;
+}
 
 absl::Status MixedInbox::Expect(std::shared_ptr<const MixRequest> mix_request) {
-  const std::lock_guard lock(mutex_);
   if (route_.sealed()) {
     BANDANA_ASSIGN_OR_RETURN(const Count bits, route_.bits_per_coordinate(mix_request->query));
     bits_a_coordinate_ = bits * static_cast<Count>(mix_request->clients.size());
@@ -29,56 +58,44 @@ absl::Status MixedInbox::Expect(std::shared_ptr<const MixRequest> mix_request) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<Mixed>> MixedInbox::Take(const v1::Message& message) {
-  if (message.from() != kShufflerNode.value || message.origin() != kShufflerNode.value) {
-    return absl::PermissionDeniedError("the shuffler may send messages only in its own name");
+absl::StatusOr<std::optional<Mixed>> MixedInbox::Take(Piece piece) {
+  if (mix_request_ == nullptr || mix_request_->epoch != piece.epoch) {
+    return absl::InvalidArgumentError(fmt::format("nobody asked for a mix of epoch {}", piece.epoch));
   }
-  const std::lock_guard lock(mutex_);
-  const Epoch epoch = message.has_sealed_bits() ? message.sealed_bits().epoch() : message.mixed().epoch();
-  if (mix_request_ == nullptr || mix_request_->epoch != epoch) {
-    return absl::InvalidArgumentError(fmt::format("nobody asked for a mix of epoch {}", epoch));
-  }
-  if (!route_.sealed()) return TakePart(message);
-  if (message.has_sealed_bits()) return TakeBits(message.sealed_bits());
-  return absl::InvalidArgumentError("the mix is not sealed, but the bits of this run must be sealed");
+  return route_.sealed() ? TakeBits(piece) : TakePart(std::move(piece));
 }
 
-absl::StatusOr<std::optional<Mixed>> MixedInbox::TakePart(const v1::Message& message) {
-  absl::StatusOr<Message> part = Decode(message);
-  if (!part.ok()) return part.status();
-  auto* reports = std::get_if<Mixed>(&part->body);
-  if (reports == nullptr) return absl::InvalidArgumentError("the message is not a mix");
-  mixed_.reports.insert(mixed_.reports.end(), std::make_move_iterator(reports->reports.begin()),
-                        std::make_move_iterator(reports->reports.end()));
+absl::StatusOr<std::optional<Mixed>> MixedInbox::TakePart(Piece piece) {
+  std::vector<Report>& reports = piece.part.reports;
+  mixed_.reports.insert(mixed_.reports.end(), std::make_move_iterator(reports.begin()),
+                        std::make_move_iterator(reports.end()));
   if (mixed_.reports.size() > mix_request_->clients.size()) {
     return absl::InvalidArgumentError(fmt::format("the mix has more than {} reports in epoch {}",
                                                   mix_request_->clients.size(), mix_request_->epoch));
   }
-  if (message.mixed().more()) return std::nullopt;
+  if (piece.more) return std::nullopt;
   mix_request_ = nullptr;
-  return std::move(mixed_);
+  return std::exchange(mixed_, {});
 }
 
-absl::StatusOr<std::optional<Mixed>> MixedInbox::TakeBits(const v1::SealedBits& sealed) {
-  if (sealed.coordinate() >= ones_.size()) {
+absl::StatusOr<std::optional<Mixed>> MixedInbox::TakeBits(const Piece& piece) {
+  if (piece.coordinate >= ones_.size()) {
     return absl::InvalidArgumentError(
         fmt::format("the message has sealed bits of coordinate {}, but there are only {} coordinates",
-                    sealed.coordinate(), ones_.size()));
+                    piece.coordinate, ones_.size()));
   }
-  Count& opened = opened_[sealed.coordinate()];
-  opened += static_cast<Count>(sealed.bits().size() / kSealedBitBytes);
-  if (sealed.bits().empty() || opened > bits_a_coordinate_) {
+  Count& opened = opened_[piece.coordinate];
+  opened += piece.bits;
+  if (piece.bits == 0 || opened > bits_a_coordinate_) {
     return absl::InvalidArgumentError(fmt::format("there must be {} sealed bits of coordinate {} in epoch {}",
-                                                  bits_a_coordinate_, sealed.coordinate(), sealed.epoch()));
+                                                  bits_a_coordinate_, piece.coordinate, piece.epoch));
   }
-  BANDANA_ASSIGN_OR_RETURN(const Count ones,
-                           opener_->Ones(sealed.epoch(), sealed.coordinate(), sealed.bits()));
-  ones_[sealed.coordinate()] += ones;
+  ones_[piece.coordinate] += piece.ones;
   const auto complete = [&](Count count) { return count == bits_a_coordinate_; };
   if (!std::all_of(opened_.begin(), opened_.end(), complete)) return std::nullopt;
-  mixed_.reports.push_back(Wire::FromUnits({}, std::move(ones_)));
+  mixed_.reports.push_back(Wire::FromUnits({}, std::exchange(ones_, {})));
   mix_request_ = nullptr;
-  return std::move(mixed_);
+  return std::exchange(mixed_, {});
 }
 
 }  // namespace bandana::service

@@ -12,13 +12,9 @@
 
 namespace bandana::service {
 
-RoleMixer::RoleMixer(Node& shuffler, Count clients, std::optional<InsecureSeed> seed, Sender send)
+RoleMixer::RoleMixer(Node& shuffler, Count clients, std::optional<InsecureSeed> seed)
     : shuffler_(shuffler),
-      send_(std::move(send)),
-      world_{.insecure_seed = seed,
-             .releases = Releases({0, 0}),  // a shuffler releases nothing
-             .send = [this](NodeId, NodeId, Payload payload) { Send(std::move(payload)); },
-             .play = nullptr},
+      world_(seed, [this](NodeId, NodeId, Payload payload) { Send(std::move(payload)); }),
       context_(world_, Topology::ShuffledStar(clients).LinksOf(kShufflerNode)) {}
 
 absl::Status RoleMixer::TakeMixRequest(const Message& mix_request) {
@@ -46,7 +42,7 @@ void RoleMixer::Send(Payload payload) {
     v1::Message message;
     Encode({kShufflerNode, kShufflerNode, 0, next_seq_++, std::move(part)}, message);
     message.mutable_mixed()->set_more(end < mixed.reports.size());
-    send_(std::move(message));
+    SendMessage(std::move(message));
   }
 }
 
@@ -96,14 +92,14 @@ absl::Status BitMixer::Check(const AwaitedReports<SealedReport>::Complete& compl
                     [&](const std::string& sealed) { return sealed.size() == bits * kSealedBitBytes; });
     if (!fits) {
       return absl::AbortedError(
-          fmt::format("{} did not send {} sealed bits for each of {} coordinates of client {} in epoch {}",
-                      name_of_(client), bits, coordinates, client.value, complete.mix_request->epoch));
+          fmt::format("client {} did not send {} sealed bits for each of {} coordinates in epoch {}",
+                      client.value, bits, coordinates, complete.mix_request->epoch));
     }
     if (report.key_fingerprint != key) {
       return absl::FailedPreconditionError(fmt::format(
           "the bits of epoch {} are sealed to different keys, so that a server could tell them apart: the "
-          "keys of {} and {} differ",
-          complete.mix_request->epoch, name_of_(client), name_of_(complete.reports.begin()->first)));
+          "keys of clients {} and {} differ",
+          complete.mix_request->epoch, client.value, complete.reports.begin()->first.value));
     }
   }
   return absl::OkStatus();
@@ -119,7 +115,7 @@ void BitMixer::SendBits(Epoch epoch, std::uint32_t coordinate, const std::string
     message.mutable_sealed_bits()->set_epoch(epoch);
     message.mutable_sealed_bits()->set_coordinate(coordinate);
     message.mutable_sealed_bits()->set_bits(bits.substr(begin, kPiece));
-    send_(std::move(message));
+    SendMessage(std::move(message));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "bandana/core/status.h"
 #include "bandana/service/lock_step.h"
+#include "bandana/service/process.h"
 #include "fmt/format.h"
 
 namespace bandana::service {
@@ -24,27 +25,24 @@ constexpr LinkProtocol kTicks{.first = 0,
                               .kinds = "messages of a network with arms"};
 
 // A node's side of a run. Slots are ticks.
-class NetworkRun : public LockStep {
+class NetworkMachine final : public LockStep {
  public:
-  NetworkRun(const PeerParams& params, const LinkProtocol& protocol, PeerLinks& links, NetworkPlayer& player,
-             SlotWorld& environment)
-      : LockStep(params, protocol, links), player_(player), environment_(environment) {}
+  NetworkMachine(const PeerParams& params, NetworkPlayer& player, SlotWorld& environment)
+      : LockStep(params, kTicks), player_(player), environment_(environment) {}
 
-  absl::Status Run() {
-    BANDANA_RETURN_IF_ERROR(Begin());
-    BANDANA_RETURN_IF_ERROR(player_.OnStart(context()));
-    BANDANA_RETURN_IF_ERROR(EndSlot(player_.finished()));
-    while (!player_.finished()) {
-      BANDANA_RETURN_IF_ERROR(PlayTick());
-      BANDANA_RETURN_IF_ERROR(EndSlot(player_.finished()));
-    }
-    End(slot() - 1);
-    return absl::OkStatus();
+  std::string Save() const override { return SaveState(*this); }
+  absl::Status Restore(std::string_view saved) override { return RestoreState(saved, *this); }
+  template <class Archive>
+  void State(Archive& a) {
+    LockStep::State(a);
+    a(quiet_);
+    VisitPart(a, player_);
+    VisitPart(a, environment_);
   }
 
- private:
-  absl::Status PlayTick() {
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<Message> messages, Receive());
+ protected:
+  absl::Status Play(const std::vector<Message>& messages) override {
+    if (slot() == kTicks.first) return player_.OnStart(context());
     for (const Message& message : messages) BANDANA_RETURN_IF_ERROR(player_.OnMessage(context(), message));
     BANDANA_ASSIGN_OR_RETURN(const bool has_pulled, PlayOut());
     BANDANA_RETURN_IF_ERROR(player_.EndTick(context()));
@@ -55,11 +53,13 @@ class NetworkRun : public LockStep {
     return player_.finished() ? absl::OkStatus()
                               : absl::InternalError("a node waits for a message that never comes");
   }
+  bool is_last() const override { return player_.finished(); }
+  bool tells_last() const override { return true; }
 
+ private:
   // Plays until the role pulls nothing more. Returns whether it pulled anything.
   absl::StatusOr<bool> PlayOut() {
     for (bool has_pulled = false;; has_pulled = true) {
-      BANDANA_RETURN_IF_ERROR(CheckStop());
       const std::span<const Pull> pulls = player_.Act(context());
       if (pulls.empty()) return has_pulled;
       rewards_.resize(pulls.size());
@@ -83,7 +83,8 @@ absl::StatusOr<PeerReport> RunNetworkNode(const PeerParams& params, NetworkPlaye
                         "a whole number from 1 to 4294967294");
   }
   BANDANA_RETURN_IF_ERROR(ValidateLockStep(params, static_cast<std::uint32_t>(params.nodes), true));
-  return RunInLockStep<NetworkRun>(params, kTicks, player, environment);
+  NetworkMachine machine(params, player, environment);
+  return RunInLockStep(params, machine);
 }
 
 }  // namespace bandana::service

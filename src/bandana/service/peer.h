@@ -13,7 +13,7 @@
 #include "bandana/bandit/world.h"
 #include "bandana/federation/round_player.h"
 #include "bandana/privacy/guarantee.h"
-#include "bandana/privacy/ledger/release_book.h"
+#include "bandana/service/deployed.h"
 #include "bandana/service/randomness.h"
 
 /// A peer over gRPC: one process that plays round by round and exchanges messages with its neighbours on a
@@ -34,7 +34,7 @@ inline bool Dials(NodeId self, NodeId neighbour) {
 
 struct PeerParams {
   NodeId self;
-  std::string listen;  ///< host:port on this machine's loopback; port 0: any
+  std::string listen;  ///< host:port; without keys a loopback address; port 0: any
   /// host:port of each neighbour's `listen`. This peer connects to those that it Dials and waits for the
   /// others, whose addresses are ignored.
   std::map<NodeId, std::string> neighbours;
@@ -42,15 +42,11 @@ struct PeerParams {
   Count nodes = 0;   ///< the number of nodes in the network, without its server; only for RunNetworkNode
   std::string spec_digest;
   DpGuarantee budget;
-  /// Keeps the charges, which are durable before packets leave. Null: charges are kept in memory.
-  ReleaseBook* ledger = nullptr;
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration connect_timeout;  ///< the limit for all neighbours together
-  /// How long a neighbour may take for one round by itself. After that it counts as lost, unless it says that
-  /// it waits for others.
-  absl::Duration silence_timeout;
   std::stop_token stop;  ///< ends the run with kCancelled, at the latest after the current call of the role
   std::function<void(const std::string& address)> on_listening;
+  Deployed deployed = {};
 };
 
 /// A neighbour that died. What it sent before `round` was delivered.
@@ -72,8 +68,9 @@ struct PeerReport {
 };
 
 /// Plays all rounds. If a neighbour dies after the run has begun, it sends nothing more, and the others go
-/// on. A neighbour counts as dead if its stream broke, if it said that it cannot go on, if it was silent for
-/// too long, or if it sent something that is not a message of a peer.
+/// on. A neighbour counts as dead if its connection broke (with a store: if it was away for longer than
+/// `deployed.silence`), if it said that it cannot go on, or if it sent something that is not a message of a
+/// peer.
 ///
 ///   - kInvalidArgument: an option is wrong; the error names it.
 ///   - kFailedPrecondition, kPermissionDenied, kAlreadyExists: a neighbour refused this peer, for example

@@ -5,9 +5,9 @@
 
 namespace bandana::service {
 
-/// The version of the protocol, which must be the same at both ends. It increases whenever federation.proto
+/// The version of the protocol, which must be the same at both ends. It increases whenever a .proto file
 /// changes its meaning.
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 
 /// The number of clients in one Delivery, and of messages in one batch of shares. They are large enough to
 /// make the cost of a message small, and small enough for both ends to work at the same time.

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "bandana/core/bit_source.h"
 
@@ -15,11 +14,10 @@ struct InsecureSeed {
   std::uint32_t replicate = 0;
 };
 
-/// Returns the bits of a node's epoch: from the operating system's entropy, or keyed as in the simulator.
-inline std::unique_ptr<BitSource> MakeBits(const std::optional<InsecureSeed>& seed, NodeId node, Epoch epoch,
+/// Returns the bits of a node's epoch, keyed as in the simulator.
+inline std::unique_ptr<BitSource> MakeBits(const InsecureSeed& seed, NodeId node, Epoch epoch,
                                            Stream stream) {
-  if (!seed.has_value()) return std::make_unique<SecureSource>();
-  return std::make_unique<PhiloxSource>(StreamKey{seed->seed, seed->replicate, node, epoch, stream});
+  return std::make_unique<PhiloxSource>(StreamKey{seed.seed, seed.replicate, node, epoch, stream});
 }
 
 }  // namespace bandana::service

@@ -207,7 +207,11 @@ BitOpener::BitOpener(std::unique_ptr<Engine> engine) : engine_(std::move(engine)
 BitOpener::BitOpener(BitOpener&&) noexcept = default;
 BitOpener::~BitOpener() = default;
 
-BitOpener BitOpener::Generate() { return BitOpener(std::make_unique<Engine>(MakeKey(MakeKeygen().get()))); }
+BitOpener BitOpener::FromSecret(std::span<const std::uint8_t, 32> secret) {
+  Key key(EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, nullptr, secret.data(), secret.size()));
+  BANDANA_CHECK(key != nullptr);
+  return BitOpener(std::make_unique<Engine>(std::move(key)));
+}
 
 BitOpener BitOpener::Clone() const {
   BANDANA_CHECK(EVP_PKEY_up_ref(engine_->key.get()) == 1);

@@ -46,8 +46,8 @@ class BitSealer {
 
 class BitOpener {
  public:
-  /// Makes a new key pair from the operating system's entropy. The private key stays in the process.
-  static BitOpener Generate();
+  /// Makes a key pair of which the private half is the secret.
+  static BitOpener FromSecret(std::span<const std::uint8_t, 32> secret);
 
   /// Returns an opener with the same key, for another thread.
   BitOpener Clone() const;

@@ -70,8 +70,8 @@ absl::Status CountSealer::Seal(Epoch epoch, std::span<const std::int64_t> counts
   return absl::OkStatus();
 }
 
-CountOpener::CountOpener() {
-  openers_.push_back(BitOpener::Generate());
+CountOpener::CountOpener(std::span<const std::uint8_t, 32> secret) {
+  openers_.push_back(BitOpener::FromSecret(secret));
   for (std::size_t i = 1; i < Cores(); ++i) openers_.push_back(openers_.front().Clone());
 }
 

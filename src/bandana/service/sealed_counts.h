@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,8 +37,8 @@ class CountSealer {
 
 class CountOpener {
  public:
-  /// Generates a new key.
-  CountOpener();
+  /// The private key is the secret.
+  explicit CountOpener(std::span<const std::uint8_t, 32> secret);
 
   const std::string& public_key() const { return openers_.front().public_key(); }
 

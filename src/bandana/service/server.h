@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "bandana/federation/node.h"
 #include "bandana/privacy/guarantee.h"
-#include "bandana/privacy/ledger/release_book.h"
+#include "bandana/service/deployed.h"
 #include "bandana/service/randomness.h"
 #include "bandana/service/route.h"
 
@@ -31,13 +31,11 @@ struct ServerProgress {
 };
 
 struct ServerParams {
-  std::string listen;  ///< host:port on this machine's loopback; port 0: any
+  std::string listen;  ///< host:port; without keys a loopback address; port 0: any
   Count clients = 0;   ///< agents must cover 1 .. clients exactly before the run starts
   Route route;         ///< if it has a shuffler, the shuffler must join, too
   std::string spec_digest;
   DpGuarantee budget_per_client;
-  /// Keeps the charges, each durable at once. Null: charges are kept in memory.
-  ReleaseBook* ledger = nullptr;
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration join_timeout;    ///< for all agents together
   absl::Duration answer_timeout;  ///< the longest time without any new share
@@ -46,6 +44,7 @@ struct ServerParams {
   std::function<void(const ServerProgress&)> on_progress;
   /// Called for one client's first answer to one plan.
   std::function<void(Epoch, const MeanQuery&)> on_share;
+  Deployed deployed = {};
 };
 
 struct ServerReport {

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "bandana/core/status.h"
-#include "bandana/service/listener.h"
 #include "bandana/service/mixer.h"
-#include "bandana/service/shuffler_coordinator.h"
-#include "bandana/service/uplink.h"
+#include "bandana/service/names.h"
+#include "bandana/service/process.h"
+#include "bandana/service/shuffler_machine.h"
 #include "fmt/format.h"
 
 namespace bandana::service {
@@ -26,44 +26,37 @@ absl::Status ValidateShuffler(const ShufflerParams& params) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ShufflerReport> Run(const ShufflerParams& params,
-                                   const ShufflerCoordinator::MakeMixer& make_mixer) {
+absl::StatusOr<ShufflerReport> Run(const ShufflerParams& params, std::unique_ptr<Mixer> mixer) {
   BANDANA_RETURN_IF_ERROR(ValidateShuffler(params));
-  BANDANA_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Uplink> server,
-      Uplink::Connect({"shuffler", "server", params.server, params.connect_timeout, params.stop}));
-  ShufflerCoordinator coordinator(params, *server, make_mixer);
-  // Opens the port before the server hears of this process, so that a taken port does not affect the server.
-  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Listener> listener,
-                           Listener::Open(params.listen, coordinator));
-  v1::Hello hello;
-  hello.set_spec_digest(params.spec_digest);
-  hello.set_role(v1::ROLE_SHUFFLER);
-  const absl::StatusOr<v1::Welcome> welcome = server->Greet(hello);
-  if (!welcome.ok()) {
-    listener->Shutdown(absl::ZeroDuration());
-    if (params.stop.stop_requested()) return absl::CancelledError("the shuffler was stopped");
-    return welcome.status();
-  }
-  if (params.on_listening) params.on_listening(listener->address());
-  absl::StatusOr<ShufflerReport> report = coordinator.Run();
-  // This gives Stop time to arrive, and agents time to close.
-  listener->Shutdown(report.ok() ? absl::Seconds(5) : absl::Milliseconds(500));
+  ShufflerMachine machine(params.clients, std::move(mixer));
+  ProcessParams process{.listen = params.listen,
+                        .dial = {{kServerName, params.server}},
+                        .deployed = params.deployed,
+                        .stop = params.stop,
+                        .on_listening = params.on_listening};
+  process.runtime.self = kShufflerName;
+  process.runtime.digest = params.spec_digest;
+  process.runtime.run_of = kServerName;
+  process.runtime.hides_errors = false;  // its errors do not depend on what a report holds
+  process.runtime.partners[kServerName] = {.dialed = true,
+                                           .name = fmt::format("{} at {}", kServerName, params.server)};
+  process.runtime.join_timeout = params.connect_timeout;
+  BANDANA_ASSIGN_OR_RETURN(const ProcessReport done, RunProcess(std::move(process), machine));
+  ShufflerReport report = machine.report();
+  report.bytes_in = done.bytes_in;
+  report.bytes_out = done.bytes_out;
+  report.seconds = done.seconds;
   return report;
 }
 
 }  // namespace
 
 absl::StatusOr<ShufflerReport> RunShuffler(const ShufflerParams& params, Node& shuffler) {
-  return Run(params, [&](Mixer::Sender send, const auto&) {
-    return std::make_unique<RoleMixer>(shuffler, params.clients, params.insecure_seed, std::move(send));
-  });
+  return Run(params, std::make_unique<RoleMixer>(shuffler, params.clients, params.insecure_seed));
 }
 
 absl::StatusOr<ShufflerReport> RunBitShuffler(const ShufflerParams& params, const Route& route) {
-  return Run(params, [&](Mixer::Sender send, std::function<std::string(NodeId)> name_of) {
-    return std::make_unique<BitMixer>(route, std::move(send), std::move(name_of));
-  });
+  return Run(params, std::make_unique<BitMixer>(route));
 }
 
 }  // namespace bandana::service

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "bandana/federation/node.h"
+#include "bandana/service/deployed.h"
 #include "bandana/service/randomness.h"
 #include "bandana/service/route.h"
 
@@ -19,21 +20,21 @@
 namespace bandana::service {
 
 struct ShufflerParams {
-  std::string listen;  ///< host:port on this machine's loopback, where agents join; port 0: any
+  std::string listen;  ///< host:port, where agents join; without keys a loopback address; port 0: any
   std::string server;  ///< host:port of the server, which the shuffler joins
   Count clients = 0;   ///< agents may serve clients 1 .. clients
   std::string spec_digest;
   std::optional<InsecureSeed> insecure_seed;
   absl::Duration connect_timeout;
   std::stop_token stop;  ///< ends the run with kCancelled at once
-  /// Called after the server has admitted the shuffler.
   std::function<void(const std::string& address)> on_listening;
+  Deployed deployed = {};
 };
 
 struct ShufflerReport {
   Count shares = 0;  ///< shares that arrived, including repeats
   Count mixes = 0;   ///< mixes sent to the server
-  /// From the agents. The server's own report has what it exchanges with the shuffler.
+  /// From the agents and from the server.
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   double seconds = 0;
@@ -45,9 +46,9 @@ struct ShufflerReport {
 /// An agent is refused, with the reason, if its version or digest differs or its clients are not free. These
 /// errors end the run, and the server and every agent are told why:
 ///   - kUnavailable: there is no server within connect_timeout; it was lost, or ended the run for the reason
-///     given; an agent is lost while its clients' shares are awaited.
-///   - kAborted: an agent sends what it must not, such as a share of another agent's client, or more bits
-///     than the calibration says.
+///     given; an agent is lost, or refused, while its clients' shares are awaited. It is refused if it sends
+///     what it must not, such as a share of another agent's client.
+///   - kAborted: an agent sends more or fewer bits than the calibration says.
 ///   - kCancelled: `stop`.
 ///   - kFailedPrecondition: a client's report may not be mixed with so few reports, or bits are sealed to
 ///     different keys.

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "bandana/privacy/ledger/record.h"
+#include "bandana/store/seal.h"
+#include "bandana/store/store.h"
+
+namespace bandana::service {
+
+class KeyRing;
+
+/// Where a process keeps what it must not forget. Both must outlive the run.
+struct Storage {
+  store::Store* store = nullptr;
+  store::Ratchet* ratchet = nullptr;
+};
+
+/// How a process of a deployment is run: what it keeps, and how it knows the others. Every role has one.
+struct Deployed {
+  Storage storage = {};      ///< without a store, it keeps its run in memory
+  LedgerHeader header = {};  ///< of the store's ledger; only with a store
+  /// Whether the store outlives the process, so that the run can go on later.
+  bool comes_back = false;
+  std::shared_ptr<const KeyRing> keys = {};    ///< null: plain text, which does not leave this machine
+  absl::Duration silence = absl::Minutes(10);  ///< a process that was away for longer is given up
+  /// Is told what happens: "connected", "disconnected", "unreachable", with the name of the other process,
+  /// and "recovered", with the name of the run. Never about data.
+  std::function<void(const std::string& event, const std::string& name)> on_event = {};
+};
+
+}  // namespace bandana::service

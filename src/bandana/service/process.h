@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "bandana/privacy/guarantee.h"
+#include "bandana/service/deployed.h"
+#include "bandana/service/machine.h"
+#include "bandana/service/runtime.h"
+
+namespace bandana::service {
+
+/// A process, without the machine that it runs.
+struct ProcessParams {
+  Runtime::Params runtime;                  ///< without the times that follow from `deployed`
+  std::string listen;                       ///< empty: nobody dials this process
+  std::map<std::string, std::string> dial;  ///< host:port by link
+  Deployed deployed;
+  DpGuarantee budget{0, 0};  ///< of one unit; only without a store, whose header says it
+  bool sends_early = false;
+  std::stop_token stop;
+  std::function<void(const std::string& address)> on_listening;
+};
+
+struct ProcessReport {
+  std::uint64_t bytes_in = 0;  ///< bodies of messages
+  std::uint64_t bytes_out = 0;
+  double seconds = 0;  ///< in this process
+};
+
+/// Runs the machine until its run is over, and returns its error if it has one. If the store has an open run,
+/// goes on with it.
+///
+///   - kUnavailable: the port is taken; another process is not there, or was lost; the disk fails. With a
+///     store the run is still open, and the same command goes on with it.
+///   - kCancelled: `stop`. With a store the run is still open.
+///   - kFailedPrecondition, kAlreadyExists, kPermissionDenied: another process refused this one, or the store
+///     belongs to another spec, program or run.
+///   - kAborted: this store, or that of another process, is an old copy.
+///   - kDataLoss: something in the store does not fit.
+absl::StatusOr<ProcessReport> RunProcess(ProcessParams params, Machine& machine);
+
+}  // namespace bandana::service
