@@ -213,7 +213,7 @@ void Journal::Readmit(const std::string& link) {
 }
 
 absl::StatusOr<bool> Journal::Work() {
-  const absl::StatusOr<bool> more = machine_.Work();
+  absl::StatusOr<bool> more = machine_.Work();
   if (!more.ok() && replaying_) {
     machine_.Abort(more.status());
     Collect();

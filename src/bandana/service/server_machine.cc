@@ -125,8 +125,7 @@ absl::Status ServerMachine::Take(const std::string& link, Input& input) {
   }
   if (link == kShufflerName) return TakeMixed(std::move(letter.pieces));
   Seated& agent = *roster_.Find(link);
-  return message.has_played() ? TakePlayed(agent, message.played())
-                              : TakeShares(agent, std::move(letter.shares));
+  return message.has_played() ? TakePlayed(agent, message.played()) : TakeShares(agent, letter.shares);
 }
 
 absl::Status ServerMachine::Join(const std::string& link, const v1::Join& join) {
@@ -145,7 +144,7 @@ absl::Status ServerMachine::Join(const std::string& link, const v1::Join& join) 
   return AfterRoleCall(server_.OnStart(context_));
 }
 
-absl::Status ServerMachine::TakeShares(Seated& agent, std::vector<Message> shares) {
+absl::Status ServerMachine::TakeShares(Seated& agent, const std::vector<Message>& shares) {
   for (const Message& message : shares) {
     const Share& share = std::get<Share>(message.body);
     Settle(agent, message.origin, share.epoch, share.report.size());

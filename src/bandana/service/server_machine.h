@@ -68,7 +68,7 @@ class ServerMachine final : public Machine {
     return roster_.complete() && (shuffler_joined_ || !params_.route.shuffled);
   }
   absl::Status Join(const std::string& link, const v1::Join& join);
-  absl::Status TakeShares(Seated& agent, std::vector<Message> shares);
+  absl::Status TakeShares(Seated& agent, const std::vector<Message>& shares);
   absl::Status TakeMixed(std::vector<MixedInbox::Piece> pieces);
   absl::Status TakePlayed(Seated& agent, const v1::Played& played);
   void Settle(Seated& agent, NodeId client, Epoch epoch, std::size_t reals);
