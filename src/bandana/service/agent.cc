@@ -48,6 +48,7 @@ absl::StatusOr<AgentReport> RunAgentProcess(const AgentParams& params, AgentMach
   report.bytes_in = done.bytes_in;
   report.bytes_out = done.bytes_out;
   report.seconds = done.seconds;
+  report.spent = done.spent;
   return report;
 }
 

@@ -123,10 +123,4 @@ void AgentMachine::Abort(const absl::Status& why) {
   if (params_.route.shuffled) SendProto(kShufflerName, leave);
 }
 
-AgentReport AgentMachine::report() const {
-  AgentReport report = report_;
-  report.spent = world_.spent();
-  return report;
-}
-
 }  // namespace bandana::service

@@ -38,7 +38,7 @@ class AgentMachine : public Machine {
   absl::Status result() const final { return result_; }
 
   /// Without what only the process knows, such as its bytes.
-  AgentReport report() const;
+  const AgentReport& report() const { return report_; }
 
  protected:
   const AgentParams& params() const { return params_; }

@@ -95,6 +95,7 @@ absl::StatusOr<PeerReport> RunInLockStep(const PeerParams& params, LockStep& mac
   report.bytes_in = done.bytes_in;
   report.bytes_out = done.bytes_out;
   report.seconds = done.seconds;
+  report.spent = done.spent;
   return report;
 }
 

@@ -152,7 +152,9 @@ absl::StatusOr<ProcessReport> RunProcess(ProcessParams params, Machine& machine)
   carrier->Shutdown();
   BANDANA_RETURN_IF_ERROR(status);
   BANDANA_RETURN_IF_ERROR(machine.result());
-  return ProcessReport{journal->bytes_in(), journal->bytes_out(), process.seconds()};
+  const auto& largest = journal->ledger().accounts().largest();
+  return ProcessReport{
+      journal->bytes_in(), journal->bytes_out(), process.seconds(), {largest.amount, largest.delta}};
 }
 
 }  // namespace bandana::service

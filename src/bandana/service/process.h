@@ -30,7 +30,8 @@ struct ProcessParams {
 struct ProcessReport {
   std::uint64_t bytes_in = 0;  ///< bodies of messages
   std::uint64_t bytes_out = 0;
-  double seconds = 0;  ///< in this process
+  double seconds = 0;       ///< in this process
+  DpGuarantee spent{0, 0};  ///< the largest amount that any one unit has spent, over the life of the store
 };
 
 /// Runs the machine until its run is over, and returns its error if it has one. If the store has an open run,

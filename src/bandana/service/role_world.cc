@@ -33,9 +33,4 @@ absl::StatusOr<Report> RoleWorld::Once(const ReleaseKey& key, const Charge& char
   return ledger_->Once(key, {charge.guarantee, loss}, charge.units, [&] { return draw(noise); });
 }
 
-DpGuarantee RoleWorld::spent() const {
-  const auto& largest = ledger_->accounts().largest();
-  return {largest.amount, largest.delta};
-}
-
 }  // namespace bandana::service

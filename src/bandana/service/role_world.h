@@ -42,9 +42,6 @@ class RoleWorld {
   absl::StatusOr<Report> Once(const ReleaseKey& key, const Charge& charge,
                               absl::FunctionRef<absl::StatusOr<Report>(NoiseGen&)> draw);
 
-  /// Returns the largest amount that any one unit has spent, over the life of the store.
-  DpGuarantee spent() const;
-
  private:
   std::unique_ptr<BitSource> Noise(const ReleaseKey& key, const store::Key& seed) const;
 

@@ -50,6 +50,7 @@ absl::StatusOr<ServerReport> RunServer(const ServerParams& params, Node& server,
   report.bytes_in = done.bytes_in;
   report.bytes_out = done.bytes_out;
   report.seconds = done.seconds;
+  report.spent = done.spent;
   return report;
 }
 

@@ -388,7 +388,7 @@ void ServerMachine::TellProgress() {
 }
 
 ServerReport ServerMachine::report() const {
-  return {.shares = shares_, .reals = reals_, .spent = world_.spent()};
+  return {.shares = shares_, .reals = reals_};
 }
 
 }  // namespace bandana::service
