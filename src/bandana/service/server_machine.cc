@@ -387,8 +387,6 @@ void ServerMachine::TellProgress() {
                                         .shares = shares_}] { params_.on_progress(progress); });
 }
 
-ServerReport ServerMachine::report() const {
-  return {.shares = shares_, .reals = reals_};
-}
+ServerReport ServerMachine::report() const { return {.shares = shares_, .reals = reals_}; }
 
 }  // namespace bandana::service
