@@ -63,7 +63,8 @@ struct ServerReport {
 /// An agent is refused, with the reason, if its version or digest differs, if its clients are not free, or if
 /// it sends a share of a client that is not its own, or not through the shuffler. That alone does not end the
 /// run. A shuffler is refused if there is one already, or if none is needed. These errors end the run, and
-/// every agent and the shuffler is told why:
+/// every agent and the shuffler is told why. With a store that outlives the process, kUnavailable and
+/// kCancelled end only the process, and the run can go on (service/process.h):
 ///   - kUnavailable: the port is taken; agents do not cover the clients, or there is no shuffler, in time; an
 ///     agent is lost, or refused, while its clients are awaited or needed; the shuffler is lost or sends
 ///     something wrong, such as a bit that cannot be opened; nobody answers within answer_timeout.

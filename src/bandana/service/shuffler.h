@@ -44,7 +44,8 @@ struct ShufflerReport {
 /// that sim::RunSlots drives. Sealed bits cannot be read by a role; the driver pools and permutes them.
 ///
 /// An agent is refused, with the reason, if its version or digest differs or its clients are not free. These
-/// errors end the run, and the server and every agent are told why:
+/// errors end the run, and the server and every agent are told why. With a store that outlives the process,
+/// kUnavailable and kCancelled end only the process, and the run can go on (service/process.h):
 ///   - kUnavailable: there is no server within connect_timeout; it was lost, or ended the run for the reason
 ///     given; an agent is lost, or refused, while its clients' shares are awaited. It is refused if it sends
 ///     what it must not, such as a share of another agent's client.
