@@ -287,8 +287,8 @@ absl::Status Journal::Store(store::Transaction transaction, bool snapshot) {
     }
     const bool charged = ledger_->has_changes();
     ledger_->MoveChangesTo(transaction, *sealer_);
-    // These follow from the charges, so they are sent again as they were. Messages of later steps are computed
-    // again from the seeds.
+    // These follow from the charges, so they are sent again as they were. Messages of later steps are
+    // computed again from the seeds.
     if (charged) put_outputs(false);
   }
   inputs_.clear();
