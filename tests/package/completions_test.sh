@@ -63,9 +63,9 @@ offers 'bandana ledger show fol' 'folder '
 offers_empty 'bandana run experiment.toml --out' 'folder '
 offers_empty 'bandana demo --epsilon' ' '
 # Keys of a spec, and of [service]. Their values are not completed.
-offers 'bandana run --set service.led' 'service.ledger= '
+offers 'bandana run --set service.led' 'service.ledger_mirror= '
 offers 'bandana agent deployment.toml --set service.shuf' 'service.shuffler= '
-offers_empty 'bandana run --set service.ledger =' ' '
+offers_empty 'bandana run --set service.ledger_mirror =' ' '
 offers 'bandana run --set horizon = 9 exp' 'experiment.toml '
 # Names: the program tells them.
 offers_empty 'bandana list' 'algorithms environments exhibits privatizers tables '
