@@ -26,7 +26,7 @@ ServerMachine::ServerMachine(const ServerParams& params, Node& server,
       on_play_(std::move(on_play)),
       world_(
           params.insecure_seed,
-          [this](NodeId, NodeId to, Payload payload) { outgoing_.push_back({to, std::move(payload)}); },
+          [this](NodeId, NodeId to, Payload payload) { Queue(to, std::move(payload)); },
           [this](std::span<const Pull> pulls) { Played(pulls); }),
       context_(world_, params.route.TopologyOf(params.clients).LinksOf(kServerNode)),
       roster_(params.clients),
@@ -241,13 +241,24 @@ absl::Status ServerMachine::AfterRoleCall(const absl::Status& status) {
   return absl::InternalError("the server has not finished, but it waits for no client");
 }
 
+// A plan goes to a million clients, so it is kept once.
+void ServerMachine::Queue(NodeId to, Payload payload) {
+  const auto plan_of = [](const Payload& of) {
+    const auto* plan = std::get_if<std::shared_ptr<const Plan>>(&of);
+    return plan == nullptr ? nullptr : plan->get();
+  };
+  if (outgoing_.empty() || plan_of(payload) == nullptr ||
+      plan_of(payload) != plan_of(outgoing_.back().payload)) {
+    outgoing_.push_back({{}, std::move(payload)});
+  }
+  outgoing_.back().to.push_back(to);
+}
+
 // Sends one message per agent if many of its clients get the same payload. A phase has closed then.
 absl::Status ServerMachine::Flush() {
   if (outgoing_.empty()) return absl::OkStatus();
   SetClosed();
   BANDANA_RETURN_IF_ERROR(FlushModels());
-  // The key has the client that was asked first, and no pointer: messages leave in the same order in every
-  // process.
   std::map<std::tuple<std::string, const Plan*, int>, std::size_t> open;
   std::vector<std::pair<std::string, v1::ToAgent>> messages;
   for (const Outgoing& outgoing : outgoing_) {
@@ -271,16 +282,18 @@ absl::Status ServerMachine::Flush() {
       epoch_ = plan->epoch;
       query_ = plan->query;
     }
-    BANDANA_ASSIGN_OR_RETURN(Seated * agent, Ask(outgoing.to));
-    const auto [place, is_new] = open.try_emplace({agent->link, plan.get(), part}, messages.size());
-    if (is_new) {
-      v1::ToAgent& message = messages.emplace_back(agent->link, v1::ToAgent()).second;
-      Encode({kServerNode, kServerNode, 0, next_seq_++, outgoing.payload},
-             *message.mutable_delivery()->mutable_message());
+    for (const NodeId client : outgoing.to) {
+      BANDANA_ASSIGN_OR_RETURN(Seated * agent, Ask(client));
+      const auto [place, is_new] = open.try_emplace({agent->link, plan.get(), part}, messages.size());
+      if (is_new) {
+        v1::ToAgent& message = messages.emplace_back(agent->link, v1::ToAgent()).second;
+        Encode({kServerNode, kServerNode, 0, next_seq_++, outgoing.payload},
+               *message.mutable_delivery()->mutable_message());
+      }
+      v1::Delivery& delivery = *messages[place->second].second.mutable_delivery();
+      delivery.add_to(client.value);
+      if (delivery.to_size() == kDeliveryClients) open.erase(place);
     }
-    v1::Delivery& delivery = *messages[place->second].second.mutable_delivery();
-    delivery.add_to(outgoing.to.value);
-    if (delivery.to_size() == kDeliveryClients) open.erase(place);
   }
   for (const auto& [link, message] : messages) SendProto(link, message);
   outgoing_.clear();
@@ -311,7 +324,7 @@ absl::Status ServerMachine::FlushModels() {
     }
     epoch_ = model->epoch;
     last_rounds_ = !model->answers;
-    BANDANA_ASSIGN_OR_RETURN(Seated * agent, Ask(outgoing.to));
+    BANDANA_ASSIGN_OR_RETURN(Seated * agent, Ask(outgoing.to.front()));
     const auto [place, is_new] = open.try_emplace(
         {agent->link, model->epoch, model->until, model->answers, model->sums.get()}, messages.size());
     if (is_new) {
@@ -319,7 +332,7 @@ absl::Status ServerMachine::FlushModels() {
       Encode({kServerNode, kServerNode, 0, next_seq_++, outgoing.payload},
              *message.mutable_delivery()->mutable_message());
     }
-    messages[place->second].second.mutable_delivery()->add_to(outgoing.to.value);
+    messages[place->second].second.mutable_delivery()->add_to(outgoing.to.front().value);
   }
   for (const auto& [link, message] : messages) SendProto(link, message);
   std::erase_if(outgoing_,

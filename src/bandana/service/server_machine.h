@@ -60,7 +60,7 @@ class ServerMachine final : public Machine {
  private:
   struct Letter;
   struct Outgoing {
-    NodeId to;
+    std::vector<NodeId> to;  // several only for a plan
     Payload payload;
   };
 
@@ -74,6 +74,7 @@ class ServerMachine final : public Machine {
   void Settle(Seated& agent, NodeId client, Epoch epoch, std::size_t reals);
   void SettleMixed(Epoch epoch);
   absl::Status AfterRoleCall(const absl::Status& status);
+  void Queue(NodeId to, Payload payload);
   absl::Status Flush();
   absl::Status FlushModels();
   absl::Status FlushMixRequest(const std::shared_ptr<const MixRequest>& mix_request);
