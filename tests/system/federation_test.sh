@@ -97,7 +97,7 @@ ends "$second" 137 'the killed agent'
 ends "$server" 4 'server of a killed agent'
 ends "$first" 4 'agent of a server that gave up'
 says long.err 'agent'
-(($(grep -vc '^phase\|^listening' long.err) == 1)) || fail "not one message: $(<long.err)"
+(($(grep -c '"level":"error"' long.err) == 1)) || fail "not one error: $(<long.err)"
 
 # Ctrl-C ends each role, and no process is left.
 for who in server agent; do

@@ -131,6 +131,20 @@ void AddLimits(OptionsFor<ServiceParams>& options) {
           absl::Seconds(1), absl::Hours(1));
 }
 
+// Adds where the log goes: cli/role_log.h.
+void AddLog(OptionsFor<ServiceParams>& options) {
+  AddText(options, "log.file", "a path", "The file to which the log is appended. The default is stderr.",
+          [](const std::string& text) { return !text.empty(); });
+  AddText(options, "log.level", "debug, info, warn or error",
+          "The least important events that are in the log. The default is info.",
+          [](const std::string& text) {
+            return text == "debug" || text == "info" || text == "warn" || text == "error";
+          });
+  AddText(options, "log.format", "text or json",
+          "How a line of the log is written. The default is text on a terminal, and else json.",
+          [](const std::string& text) { return text == "text" || text == "json"; });
+}
+
 // A new key of [service] is one more entry here. Specs, --set, `bandana list tables service`, completions and
 // the site read this list.
 std::vector<Option> MakeServiceOptions() {
@@ -180,6 +194,7 @@ std::vector<Option> MakeServiceOptions() {
       .Text("clients", Claims::kKept, &P::text, "FIRST-LAST, for example 1-500",
             "The clients that an agent holds.");
   AddLimits(options);
+  AddLog(options);
   return options.options();
 }
 
