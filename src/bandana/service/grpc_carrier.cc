@@ -252,7 +252,7 @@ void GrpcCarrier::AwaitTurn(Connection& connection, std::size_t bytes) {
   if (turn <= now) return;
   if (!std::exchange(connection.was_slowed, true) && params_.on_event) {
     params_.on_event({LogEvent::Level::kWarn, "slowed", connection.link,
-                      "it sends more than service.limits.calls or service.limits.bytes allow"});
+                      "it sends more per second than the limits allow"});
   }
   std::unique_lock lock(connection.mutex);
   connection.changed.wait_for(lock, absl::ToChronoNanoseconds(turn - now),
