@@ -149,15 +149,22 @@ class RawEnd {
 
 /// The stream of a RawDialer, which it has before its RawEnd.
 struct RawStream {
-  explicit RawStream(const std::string& address)
-      : stub(v1::Links::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+  explicit RawStream(const std::shared_ptr<grpc::Channel>& channel)
+      : stub(v1::Links::NewStub(channel)),
         stream((context.set_wait_for_ready(true), stub->Connect(&context))) {}
   ~RawStream() {
+    if (is_over) return;
     context.TryCancel();
-    for (v1::Frame frame; stream->Read(&frame);) {
-    }
+    Drain();
     stream->Finish();
   }
+
+  void Drain() const {
+    for (v1::Frame frame; stream->Read(&frame);) {
+    }
+  }
+
+  bool is_over = false;
 
   grpc::ClientContext context;
   std::unique_ptr<v1::Links::Stub> stub;
@@ -167,7 +174,23 @@ struct RawStream {
 /// A process that connects to another one. Its destructor breaks the connection without a Bye.
 class RawDialer : private RawStream, public RawEnd {
  public:
-  explicit RawDialer(const std::string& address) : RawStream(address), RawEnd(*stream, *stream) {}
+  explicit RawDialer(const std::string& address)
+      : RawDialer(grpc::CreateChannel(address, grpc::InsecureChannelCredentials())) {}
+  explicit RawDialer(const std::shared_ptr<grpc::Channel>& channel)
+      : RawStream(channel), RawEnd(*stream, *stream) {}
+
+  /// Waits until the other end has admitted the connection, or not.
+  bool AwaitAdmission() {
+    stream->WaitForInitialMetadata();
+    return context.GetServerInitialMetadata().contains("bandana-admitted");
+  }
+
+  /// Waits for the end of the stream, and returns how the other end has ended it.
+  grpc::Status End() {
+    Drain();
+    is_over = true;
+    return stream->Finish();
+  }
 
   /// Sends an Opening and waits for the answer. Returns false if the answer is something else.
   bool Open(const std::string& self, const std::string& to, const std::string& run = "") {

@@ -37,7 +37,7 @@ says ledger.out ' 0 releases'
 ledger 0 verify server.ledger
 ledger 0 show server.ledger --json
 head=$(python3 -c 'import json; print(json.load(open("ledger.out"))["head"]["hash"])')
-grep -q "; ledger head [0-9]* $head\$" central.err || fail "the server ends without the ledger's head: $(<central.err)"
+grep -q "; ledger head [0-9]* $head\"" central.err || fail "the server ends without the ledger's head: $(<central.err)"
 python3 - <<'PY' || fail 'ledger show and the run differ'
 import json
 shown = json.load(open("ledger.out"))

@@ -109,7 +109,7 @@ kill -9 "${pids[4]}"
 for ((i = 1; i <= agents; ++i)); do
   [[ $i == 5 ]] || well dies "$i"
 done
-for i in 4 6; do says dies.$i.err 'neighbour 5 was lost in tick'; done
+for i in 4 6; do says dies.$i.err '"event":"lost","link":"peer/5","round"'; done
 python3 - "$agents" <<'PY' || fail "dies: the others did not go on to the end"
 import json, sys
 for node in range(1, int(sys.argv[1]) + 1):

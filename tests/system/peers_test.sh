@@ -81,7 +81,7 @@ kill -9 "${pids[1]}"
 well dies 1
 well dies 3
 for i in 1 3; do
-  grep -q 'neighbour 2 was lost in round' dies.$i.err || fail "dies: peer $i does not say so: $(<dies.$i.err)"
+  grep -q '"event":"lost","link":"peer/2","round"' dies.$i.err || fail "dies: peer $i does not say so: $(<dies.$i.err)"
 done
 
 # These settings are refused, and the message names the key.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Each kind of process is killed in the middle of a run, started again, and goes on: the decisions are the simulator's.
-# tests/system/ledger_test.sh does the same where agents pay, and tests/system/demo_test.sh with certificates.
+# tests/system/ledger_test.sh does the same where agents pay, tests/system/demo_test.sh with certificates, and
+# tests/system/stop_test.sh with processes that are told to stop.
 
 set -euo pipefail
 here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
@@ -155,14 +156,6 @@ for node in (1, 2, 3):
     assert pulls and pulls == arms(simulated[node])[-len(pulls):], node
     assert events[-1]["event"] == "done" and events[-1]["lost"] == [], events[-1]
 PY
-
-# --- SIGTERM: the role stops, the run stays open, and the same command goes on
-role server stopped shuffle.toml --set "service.listen=$at"
-until_event stopped listening 1
-kill -TERM "$pid"
-ends "$pid" 0 'a server that was told to stop'
-says stopped.err 'goes on when the role is started again'
-"$BANDANA" store show stopped.db | grep -q ' open ' || fail 'the run of a server that was stopped is not open'
 
 if ((failures)); then echo "$failures failures"; exit 1; fi
 echo 'recovery_test: all passed'

@@ -372,8 +372,9 @@ int Main(int argc, char** argv) {
       AddRole(app, "server",
               "Runs the server of a deployment. Agents and a shuffler join it at service.listen.", server);
   server_command
-      ->add_option("--events", server.events,
-                   "A file, or - for stdout, to which events are written as lines of JSON.")
+      ->add_option(
+          "--events", server.events,
+          "A file to which the log is appended as lines of JSON, with what is released; - means stdout.")
       ->type_name("FILE");
   RoleArguments shuffler;
   CLI::App* shuffler_command = AddRole(app, "shuffler",
@@ -382,8 +383,9 @@ int Main(int argc, char** argv) {
                                        "service.listen.",
                                        shuffler);
   shuffler_command
-      ->add_option("--events", shuffler.events,
-                   "A file, or - for stdout, to which events are written as lines of JSON.")
+      ->add_option(
+          "--events", shuffler.events,
+          "A file to which the log is appended as lines of JSON, with what is released; - means stdout.")
       ->type_name("FILE");
   RoleArguments agent;
   CLI::App* agent_command = AddRole(app, "agent",
@@ -391,9 +393,10 @@ int Main(int argc, char** argv) {
                                     "and, if there is a shuffler, service.shuffler.",
                                     agent);
   agent_command
-      ->add_option("--events", agent.events,
-                   "A file, or - for stdout, to which the agent's decisions are written as lines of "
-                   "JSON.")
+      ->add_option(
+          "--events", agent.events,
+          "A file to which the log is appended as lines of JSON, with the agent's decisions; - means "
+          "stdout.")
       ->type_name("FILE");
   RoleArguments peer;
   CLI::App* peer_command = AddRole(app, "peer",
@@ -401,8 +404,9 @@ int Main(int argc, char** argv) {
                                    "is node service.node of those at service.peers.",
                                    peer);
   peer_command
-      ->add_option("--events", peer.events,
-                   "A file, or - for stdout, to which events are written as lines of JSON.")
+      ->add_option(
+          "--events", peer.events,
+          "A file to which the log is appended as lines of JSON, with what is released; - means stdout.")
       ->type_name("FILE");
 
   std::string manual_page;

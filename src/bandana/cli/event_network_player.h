@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/cli/role.h"
+#include "bandana/cli/role_log.h"
 #include "bandana/federation/forwarding_player.h"
 
 namespace bandana::cli {
@@ -13,13 +13,13 @@ namespace bandana::cli {
 /// A role that works in ticks and writes its pulls as events, one event per tick, if events are wanted.
 class EventNetworkPlayer final : public ForwardingPlayer {
  public:
-  EventNetworkPlayer(std::unique_ptr<NetworkPlayer> role, NodeId self, Events& events)
-      : ForwardingPlayer(std::move(role)), self_(self), events_(events) {}
+  EventNetworkPlayer(std::unique_ptr<NetworkPlayer> role, NodeId self, RoleLog& log)
+      : ForwardingPlayer(std::move(role)), self_(self), log_(log) {}
   ~EventNetworkPlayer() override { Flush(); }
 
   std::span<const Pull> Act(Context& context) override {
     const std::span<const Pull> pulls = ForwardingPlayer::Act(context);
-    if (!events_.wanted()) return pulls;
+    if (!log_.traces()) return pulls;
     for (const Pull& pull : pulls) {
       if (!told_.empty() && told_.back().first == pull.arm) {
         told_.back().second += pull.count;
@@ -36,12 +36,12 @@ class EventNetworkPlayer final : public ForwardingPlayer {
 
  private:
   void Flush() {
-    if (!told_.empty()) events_.Write("pulls", {{"agent", self_.value}, {"pulls", told_}});
+    if (!told_.empty()) log_.Trace("pulls", {{"agent", self_.value}, {"pulls", told_}});
     told_.clear();
   }
 
   NodeId self_;
-  Events& events_;
+  RoleLog& log_;
   std::vector<std::pair<ArmId, Count>> told_;  // the pulls of this tick
 };
 

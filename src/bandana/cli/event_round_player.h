@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "bandana/cli/role.h"
+#include "bandana/cli/role_log.h"
 #include "bandana/federation/played_arm.h"
 #include "bandana/federation/round_player.h"
 
@@ -14,8 +14,8 @@ namespace bandana::cli {
 /// events are wanted.
 class EventRoundPlayer final : public RoundPlayer<double> {
  public:
-  EventRoundPlayer(std::unique_ptr<RoundPlayer<double>> role, NodeId self, Events& events)
-      : role_(std::move(role)), self_(self), events_(events) {}
+  EventRoundPlayer(std::unique_ptr<RoundPlayer<double>> role, NodeId self, RoleLog& log)
+      : role_(std::move(role)), self_(self), log_(log) {}
   ~EventRoundPlayer() override { Flush(); }
 
   absl::Status OnMessage(Context& context, const Message& message) override {
@@ -25,7 +25,7 @@ class EventRoundPlayer final : public RoundPlayer<double> {
   bool Plays(Count round) const override { return role_->Plays(round); }
   const ChosenArm& Act(Context& context, Count round, const Raw<DecisionSet<double>>& set) override {
     const ChosenArm& chosen = role_->Act(context, round, set);
-    if (events_.wanted()) {
+    if (log_.traces()) {
       arms_.push_back(PlayedArm::Of(chosen));
       if (arms_.size() == 1000) Flush();
     }
@@ -41,13 +41,13 @@ class EventRoundPlayer final : public RoundPlayer<double> {
 
  private:
   void Flush() {
-    if (!arms_.empty()) events_.Write("decisions", {{"agent", self_.value}, {"arms", arms_}});
+    if (!arms_.empty()) log_.Trace("decisions", {{"agent", self_.value}, {"arms", arms_}});
     arms_.clear();
   }
 
   std::unique_ptr<RoundPlayer<double>> role_;
   NodeId self_;
-  Events& events_;
+  RoleLog& log_;
   std::vector<ArmId> arms_;
 };
 

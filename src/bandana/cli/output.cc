@@ -6,8 +6,6 @@
 #include "fmt/format.h"
 
 namespace bandana::cli {
-namespace {
-
 int ExitCode(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -28,8 +26,6 @@ int ExitCode(const absl::Status& status) {
       return 1;
   }
 }
-
-}  // namespace
 
 int Fail(const absl::Status& status, const Global& global) {
   const std::string message(status.message());

@@ -25,6 +25,7 @@ using lab::TextOrNull;
 /// Prints an error, as text on stderr or as JSON on stdout, and returns its exit code: 2 for bad input, 3 if
 /// a budget is exceeded, 4 if another process or the network failed, 130 if interrupted, 1 for anything else.
 int Fail(const absl::Status& status, const Global& global);
+int ExitCode(const absl::Status& status);
 
 /// Warns on stderr about each key that the user gave and that has no effect.
 void NoteKeysWithoutEffect(const lab::Spec& spec, const Global& global);

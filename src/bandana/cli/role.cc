@@ -1,13 +1,16 @@
 #include "bandana/cli/role.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
-#include <iostream>
+#include <filesystem>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "bandana/cli/interrupt.h"
+#include "bandana/cli/output.h"
 #include "bandana/cli/process.h"
 #include "bandana/cli/role_store.h"
 #include "bandana/core/sha256.h"
@@ -65,26 +68,25 @@ absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments) {
   return config;
 }
 
-absl::Status Events::Open(const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  if (path == "-") {
-    out_ = &std::cout;
-    return absl::OkStatus();
+absl::Status OpenLog(const RoleConfig& config, const std::string& role, const std::string& events,
+                     const Global& global, RoleLog& log) {
+  const lab::Settings& service = config.spec.service;
+  const auto text = [&](const std::string& key, const std::string& missing) {
+    return service.Has("service.log." + key) ? service.Text("service.log." + key) : missing;
+  };
+  RoleLog::Params params{.role = role, .events = events};
+  if (const std::string file = text("file", ""); !file.empty()) {
+    params.file = (std::filesystem::path(config.spec.file).parent_path() / file).string();
   }
-  file_.open(path, std::ios::trunc);
-  out_ = &file_;
-  if (file_) return absl::OkStatus();
-  return InvalidInput({.message = "cannot be written",
-                       .file = path,
-                       .key = "--events",
-                       .accepted = "a file that can be written, or - for stdout"});
-}
-
-void Events::Write(const std::string& event, const lab::Json& fields) {
-  if (out_ == nullptr) return;
-  lab::Json line = {{"event", event}};
-  line.update(fields);
-  *out_ << line.dump() << "\n" << std::flush;
+  const std::string level = text("level", "info");
+  while (level != kLevelNames[static_cast<int>(params.level)]) {
+    params.level = static_cast<RoleLog::Level>((static_cast<int>(params.level) + 1) % 4);
+  }
+  if (global.quiet && params.file.empty()) params.level = RoleLog::Level::kError;
+  const bool is_terminal = params.file.empty() && isatty(STDERR_FILENO) != 0;
+  params.format = text("format", is_terminal ? "text" : "json") == "text" ? RoleLog::Format::kText
+                                                                          : RoleLog::Format::kJson;
+  return config.WithSource(log.Open(std::move(params)));
 }
 
 absl::StatusOr<LedgerHeader> LedgerHeaderOf(const RoleConfig& config, const Federation& federation,
@@ -139,14 +141,27 @@ std::string Delivered(const RoleConfig& config, const Federation& federation,
   return text;
 }
 
-int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global) {
+int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, RoleLog& log,
+           const Global& global) {
   if (!done.ok() && Interrupted() && IsDurable(config)) {  // the same command goes on with the run
-    if (!global.quiet)
-      fmt::print(stderr, "stopped; the run is in the store, and goes on when the role is started again\n");
+    log.Write(RoleLog::Level::kInfo, "stopped", {{"code", 0}},
+              "stopped; the run is in the store, and goes on when the role is started again");
     return 0;
   }
-  if (!done.ok() && Interrupted() && global.quiet) return 130;  // the interrupt explains any other error
-  if (!done.ok()) return Fail(config.WithSource(done.status()), global);
+  if (!done.ok() && Interrupted()) {  // which explains any other error
+    log.Write(RoleLog::Level::kInfo, "stopped", {{"code", 130}},
+              "stopped; the run is lost, because there is no store");
+    return global.json ? Fail(done.status(), global) : 130;
+  }
+  if (!done.ok()) {
+    const absl::Status status = config.WithSource(done.status());
+    // A role that has not begun fails as every other command does.
+    if (log.is_on_stderr() && !log.has_begun()) return Fail(status, global);
+    const int code = ExitCode(status);
+    const std::string why = Printable(std::string(status.message()));
+    log.Write(RoleLog::Level::kError, "failed", {{"code", code}, {"why", why}}, why);
+    return global.json || !log.is_on_stderr() ? Fail(status, global) : code;
+  }
   if (global.json) fmt::print("{}\n", done->dump(1));
   return 0;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "bandana/cli/commands.h"
+#include "bandana/cli/role_log.h"
 #include "bandana/federation/federation.h"
 #include "bandana/lab/spec.h"
 #include "bandana/lab/summary.h"
@@ -43,19 +43,6 @@ absl::StatusOr<RoleConfig> LoadRole(const RoleArguments& arguments);
 inline constexpr char kInsecureSeedVoids[] =
     "the noise was drawn from a known seed (--insecure-seed): whoever knows the seed can subtract it";
 
-/// Writes events during a run, one JSON object per line.
-class Events {
- public:
-  /// Opens a file, or stdout ("-"). With an empty path no events are written.
-  absl::Status Open(const std::string& path);
-  void Write(const std::string& event, const lab::Json& fields);
-  bool wanted() const { return out_ != nullptr; }
-
- private:
-  std::ofstream file_;
-  std::ostream* out_ = nullptr;
-};
-
 /// Returns what is accepted for a key.
 std::string AcceptedFor(const std::string& key);
 
@@ -72,8 +59,14 @@ std::string VoidReason(const RoleConfig& config, const Federation& federation);
 std::string Delivered(const RoleConfig& config, const Federation& federation,
                       const std::optional<LedgerHead>& head);
 
-/// Prints the result of a role as JSON, if that is wanted, or its error. Returns the exit code.
-int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, const Global& global);
+/// Opens the log that [service] and --events ask for.
+absl::Status OpenLog(const RoleConfig& config, const std::string& role, const std::string& events,
+                     const Global& global, RoleLog& log);
+
+/// Prints the result of a role as JSON, if that is wanted, and writes to the log how it has ended. Returns
+/// the exit code.
+int Finish(const absl::StatusOr<lab::Json>& done, const RoleConfig& config, RoleLog& log,
+           const Global& global);
 
 /// Has a stop_token that Ctrl-C or SIGTERM triggers.
 class StopOnInterrupt {

@@ -34,14 +34,15 @@ int RunRole(RoleKind kind, const RoleArguments& arguments, const Global& global)
   const absl::StatusOr<RoleConfig> config = LoadRole(arguments);
   if (!config.ok()) return Fail(config.status(), global);
   NoteKeysWithoutEffect(config->spec, global);
-  Events events;
-  if (const absl::Status status = events.Open(arguments.events); !status.ok()) return Fail(status, global);
+  RoleLog log;
+  const absl::Status opened = OpenLog(*config, NameOf(kind), arguments.events, global, log);
+  if (!opened.ok()) return Fail(opened, global);
   const StopOnInterrupt stop;
   const absl::StatusOr<lab::Instance> instance = lab::MakeInstance(config->settings, 0);
-  if (!instance.ok()) return Finish(instance.status(), *config, global);
-  const absl::StatusOr<lab::Json> done = Run({kind, *config, *instance, events, global, stop.token()});
+  if (!instance.ok()) return Finish(instance.status(), *config, log, global);
+  const absl::StatusOr<lab::Json> done = Run({kind, *config, *instance, log, global, stop.token()});
   const absl::Status status = lab::WithKey(done.status(), instance->experiment, false);
-  return Finish(status.ok() ? done : absl::StatusOr<lab::Json>(status), *config, global);
+  return Finish(status.ok() ? done : absl::StatusOr<lab::Json>(status), *config, log, global);
 }
 
 }  // namespace

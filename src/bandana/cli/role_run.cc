@@ -1,6 +1,5 @@
 #include "bandana/cli/role_run.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -48,8 +47,7 @@ absl::Status RoleRun::NeedsNoShuffler() const {
 
 void RoleRun::TellListening(const std::string& address) const {
   if (address.empty()) return;
-  events.Write("listening", {{"address", address}});
-  if (!global.quiet) fmt::print(stderr, "listening on {}\n", address);
+  log.Write(RoleLog::Level::kInfo, "listening", {{"address", address}}, "listening on " + address);
 }
 
 absl::StatusOr<service::ServerParams> RoleRun::Server() const {
@@ -96,11 +94,15 @@ lab::Json RoleRun::Done(const lab::Json& done, const std::optional<LedgerHead>& 
   for (const Claim& claim : federation().claims) all["claims"].push_back(lab::ToJson(claim));
   const std::string why = VoidReason(config, federation());
   all["void"] = why.empty() ? lab::Json(nullptr) : lab::Json(why);
-  events.Write("done", all);
-  if (!global.quiet && !global.json) {
-    fmt::print(stderr, "{}\n", Delivered(config, federation(), head));
-  }
+  TellDone(all, Delivered(config, federation(), head));
   return all;
+}
+
+void RoleRun::TellDone(const lab::Json& done, const std::string& sentence) const {
+  lab::Json fields = done;
+  fields.erase("role");  // each line has the name of the process
+  fields["says"] = sentence;
+  log.Write(RoleLog::Level::kInfo, "done", fields, sentence);
 }
 
 absl::StatusOr<ClientRange> ClientsOf(const RoleConfig& config, Count population) {

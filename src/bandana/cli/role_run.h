@@ -27,7 +27,7 @@ struct RoleRun {
   RoleKind kind;
   const RoleConfig& config;
   const lab::Instance& instance;
-  Events& events;
+  RoleLog& log;
   const Global& global;
   std::stop_token stop;
 
@@ -40,7 +40,7 @@ struct RoleRun {
   /// Returns the error that the algorithm has no shuffler.
   absl::Status NeedsNoShuffler() const;
 
-  /// Writes an event, and a line on stderr, with the address at which the role listens.
+  /// Writes the address at which the role listens to the log.
   void TellListening(const std::string& address) const;
 
   /// Returns the parameters of a server, or of an agent, without its route and its store.
@@ -50,9 +50,12 @@ struct RoleRun {
   /// Returns the summary of an agent's run.
   lab::Json Summary(const service::AgentReport& report) const;
 
-  /// Adds the role's name and whether the claim is void to `done`, writes it as an event, and prints the
-  /// claims that the run has delivered.
+  /// Adds the role's name and whether the claim is void to `done`, and writes it to the log with the claims
+  /// that the run has delivered.
   lab::Json Done(const lab::Json& done, const std::optional<LedgerHead>& head) const;
+
+  /// Writes to the log that the run is done.
+  void TellDone(const lab::Json& done, const std::string& sentence = "the run is over") const;
 };
 
 /// These run a role of a federation that works in slots, in rounds or in ticks. They return a summary of the

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "bandana/cli/role_limits.h"
+#include "bandana/core/quantity.h"
 #include "bandana/core/sha256.h"
 #include "bandana/core/status.h"
 #include "bandana/service/credentials.h"
@@ -54,34 +56,28 @@ bool IsDurable(const RoleConfig& config) {
 absl::StatusOr<std::unique_ptr<RoleStore>> RoleStore::Open(const RoleRun& run, const std::string& name,
                                                            const DpGuarantee& budget) {
   std::unique_ptr<RoleStore> opened(new RoleStore());
+  run.log.SetName(name);
   service::Deployed& deployed = opened->deployed_;
   BANDANA_ASSIGN_OR_RETURN(deployed.header, LedgerHeaderOf(run.config, run.federation(), budget));
   const lab::Settings& service = run.config.spec.service;
-  if (service.Has("service.silence")) {
-    const std::string text = service.Text("service.silence");
-    if (!absl::ParseDuration(text, &deployed.silence) || deployed.silence <= absl::ZeroDuration()) {
-      return About(run, "service.silence", absl::InvalidArgumentError("not a time"));
-    }
-  }
+  if (service.Has("service.silence")) deployed.silence = *ParseTime(service.Text("service.silence"));
+  deployed.limits = LimitsOf(service);
   deployed.comes_back = IsDurable(run.config);
   BANDANA_RETURN_IF_ERROR(opened->OpenKeys(run, name));
   BANDANA_RETURN_IF_ERROR(opened->OpenStore(run, name));
   BANDANA_RETURN_IF_ERROR(opened->Guard(run, name));
   deployed.storage = {opened->store_.get(), &*opened->ratchet_};
-  deployed.on_event = [&run, comes_back = deployed.comes_back](const std::string& event,
-                                                               const std::string& who) {
-    run.events.Write(event, {{"name", who}});
-    if (run.global.quiet || event == "connected" || !comes_back) return;
-    fmt::print(stderr, "{}: {}\n", event == "recovered" ? "going on with the run" : event, who);
-  };
+  deployed.on_event = [log = &run.log](const service::LogEvent& event) { log->Take(event); };
   return opened;
 }
 
 absl::Status RoleStore::OpenKeys(const RoleRun& run, const std::string& name) {
   if (IsInsecure(run.config)) return absl::OkStatus();
   const std::string folder = PathOf(run.config, "service.keys", "keys");
-  absl::StatusOr<std::shared_ptr<service::KeyRing>> keys =
-      service::KeyRing::Open({.folder = folder, .self = name});
+  absl::StatusOr<std::shared_ptr<service::KeyRing>> keys = service::KeyRing::Open(
+      {.folder = folder, .self = name, .report = [log = &run.log](const std::string& why) {
+         log->Take({RoleLog::Level::kWarn, "keys", "", why});
+       }});
   if (!keys.ok()) {
     const lab::Settings& service = run.config.spec.service;
     return run.config.WithSource(

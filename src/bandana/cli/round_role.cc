@@ -72,12 +72,12 @@ absl::StatusOr<lab::Json> Play(const RoleRun& run) {
       RoleStore::Open(run, service::Roster::LinkOf(params.first_client), federation.budget));
   params.deployed = store->deployed();
   const auto make_player = [&](NodeId agent) -> std::unique_ptr<RoundPlayer<double>> {
-    return std::make_unique<EventRoundPlayer>(RoundRolesOf(run).agent(agent), agent, run.events);
+    return std::make_unique<EventRoundPlayer>(RoundRolesOf(run).agent(agent), agent, run.log);
   };
   BANDANA_ASSIGN_OR_RETURN(const service::AgentReport report,
                            service::RunRoundAgent(params, make_player, WorldOf(run)));
   lab::Json done = run.Summary(report);
-  run.events.Write("done", done);
+  run.TellDone(done);
   return done;
 }
 
@@ -85,8 +85,10 @@ lab::Json TellLost(const RoleRun& run, const std::vector<service::LostNeighbour>
   lab::Json told = lab::Json::array();
   for (const service::LostNeighbour& each : lost) {
     told.push_back({{"node", each.node.value}, {"round", each.round}, {"why", each.why}});
-    if (run.global.quiet) continue;
-    fmt::print(stderr, "neighbour {} was lost in round {}: {}\n", each.node.value, each.round, each.why);
+    run.log.Write(
+        RoleLog::Level::kWarn, "lost",
+        {{"link", service::NodeLink(each.node)}, {"round", each.round}, {"why", Printable(each.why)}},
+        fmt::format("neighbour {} was lost in round {}: {}", each.node.value, each.round, each.why));
   }
   return told;
 }
@@ -113,7 +115,7 @@ absl::StatusOr<lab::Json> PlayAsPeer(const RoleRun& run) {
     params.neighbours[neighbour] = addresses[neighbour.value - 1];
   }
   params.on_listening = [&](const std::string& address) { run.TellListening(address); };
-  std::optional<EventRoundPlayer> player(std::in_place, roles.agent(self), self, run.events);
+  std::optional<EventRoundPlayer> player(std::in_place, roles.agent(self), self, run.log);
   BANDANA_ASSIGN_OR_RETURN(const service::PeerReport report, service::RunPeer(params, *player, WorldOf(run)));
   Observations observations;
   player->Describe(observations);

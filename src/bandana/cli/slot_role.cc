@@ -43,10 +43,14 @@ class PhaseTeller {
     server_.Describe(observations);
     for (; told_ < observations.phases.size(); ++told_) {
       const PhaseRecord& phase = observations.phases[told_];
-      run_.events.Write("phase", lab::ToJson(phase));
-      if (run_.global.quiet || run_.global.json) continue;
-      fmt::print(stderr, "phase {}: {} clients, {} actions left\n", phase.epoch, phase.clients,
-                 phase.active.size());
+      run_.log.Write(RoleLog::Level::kInfo, "phase",
+                     {{"epoch", phase.epoch},
+                      {"rounds", phase.rounds},
+                      {"clients", phase.clients},
+                      {"left", phase.active.size()}},
+                     fmt::format("phase {}: {} clients, {} actions left", phase.epoch, phase.clients,
+                                 phase.active.size()),
+                     lab::ToJson(phase));
     }
   }
 
@@ -70,7 +74,7 @@ absl::StatusOr<lab::Json> ServeSlots(const RoleRun& run) {
     phases.Tell();
     lab::Json json = lab::Json::array();
     for (const Pull& pull : pulls) json.push_back({pull.arm, pull.count});
-    run.events.Write("play", {{"pulls", json}});
+    run.log.Trace("play", {{"pulls", json}});
   };
   BANDANA_ASSIGN_OR_RETURN(const service::ServerReport report, service::RunServer(params, *server, on_play));
   phases.Tell();
@@ -100,7 +104,9 @@ absl::StatusOr<lab::Json> Participate(const RoleRun& run) {
   BANDANA_ASSIGN_OR_RETURN(
       const service::AgentReport report,
       service::RunAgent(params, SlotRolesOf(run).client, dynamic_cast<SlotWorld&>(*run.instance.world)));
-  return run.Summary(report);
+  lab::Json done = run.Summary(report);
+  run.TellDone(done);
+  return done;
 }
 
 absl::Status CheckShuffler(const RoleRun& run) {
@@ -146,7 +152,7 @@ absl::StatusOr<lab::Json> Shuffle(const RoleRun& run) {
   lab::Json done = {{"role", NameOf(run.kind)},      {"shares", report.shares},
                     {"mixes", report.mixes},         {"bytes_in", report.bytes_in},
                     {"bytes_out", report.bytes_out}, {"seconds", report.seconds}};
-  run.events.Write("done", done);
+  run.TellDone(done);
   return done;
 }
 

@@ -91,14 +91,16 @@ absl::StatusOr<service::PeerParams> ParamsOf(const RoleRun& run) {
   return params;
 }
 
-lab::Json TellLost(const std::vector<service::LostNeighbour>& lost, const Global& global) {
+lab::Json TellLost(const RoleRun& run, const std::vector<service::LostNeighbour>& lost) {
   lab::Json told = lab::Json::array();
   for (const service::LostNeighbour& each : lost) {
     told.push_back({{"node", each.node.value}, {"tick", each.round}, {"why", each.why}});
-    if (global.quiet) continue;
     const std::string who =
         each.node == kServerNode ? "the server" : fmt::format("neighbour {}", each.node.value);
-    fmt::print(stderr, "{} was lost in tick {}: {}\n", who, each.round, each.why);
+    run.log.Write(
+        RoleLog::Level::kWarn, "lost",
+        {{"link", service::NodeLink(each.node)}, {"round", each.round}, {"why", Printable(each.why)}},
+        fmt::format("{} was lost in tick {}: {}", who, each.round, each.why));
   }
   return told;
 }
@@ -120,7 +122,7 @@ absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
   SlotWorld& world = plays ? dynamic_cast<SlotWorld&>(*run.instance.world) : nothing;
   std::optional<EventNetworkPlayer> player(
       std::in_place, plays ? TickRolesOf(run).agent(params.self) : TickRolesOf(run).server(), params.self,
-      run.events);
+      run.log);
   BANDANA_ASSIGN_OR_RETURN(const service::PeerReport report, service::RunNetworkNode(params, *player, world));
   player.reset();  // writes the rest of its pulls
   const bool is_charged = plays && federation.charges_clients;
@@ -130,7 +132,7 @@ absl::StatusOr<lab::Json> RunTickRole(const RoleRun& run) {
                    {"messages_out", report.messages_out},
                    {"bytes_in", report.bytes_in},
                    {"bytes_out", report.bytes_out},
-                   {"lost", TellLost(report.lost, run.global)},
+                   {"lost", TellLost(run, report.lost)},
                    {"spent", is_charged ? GuaranteeJson(report.spent) : lab::Json(nullptr)},
                    {"seconds", report.seconds}},
                   plays ? store->head() : std::nullopt);

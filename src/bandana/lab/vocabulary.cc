@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "bandana/algorithms/registry.h"
+#include "bandana/core/quantity.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/privacy_options.h"
+#include "fmt/format.h"
 
 namespace bandana::lab {
 namespace {
@@ -53,11 +57,100 @@ struct ServiceParams {
   bool flag = false;
 };
 
+// Adds an option of [service] whose value is a text. `is_accepted` says which texts are accepted.
+void AddText(OptionsFor<ServiceParams>& options, const std::string& key, const std::string& accepted,
+             const std::string& sentence, std::function<bool(const std::string&)> is_accepted) {
+  const auto check = [key, accepted,
+                      is_accepted = std::move(is_accepted)](const Value& value) -> absl::StatusOr<Value> {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text != nullptr && is_accepted(*text)) return value;
+    return InvalidOption(key, ToText(value), accepted);
+  };
+  options
+      .Custom(
+          key, Claims::kKept, accepted, sentence, check,
+          [](ServiceParams& params, const Value& value) { params.text = std::get<std::string>(value); },
+          [](const ServiceParams& params) { return Value(params.text); })
+      .As(Option::Kind::kText);
+}
+
+void AddBytes(OptionsFor<ServiceParams>& options, const std::string& key, const std::string& sentence,
+              const std::string& least, const std::string& most) {
+  const std::int64_t low = *ParseBytes(least), high = *ParseBytes(most);
+  AddText(options, key, fmt::format("a size from {} to {}, such as 16MiB", least, most), sentence,
+          [low, high](const std::string& text) {
+            const std::optional<std::int64_t> bytes = ParseBytes(text);
+            return bytes && *bytes >= low && *bytes <= high;
+          });
+}
+
+void AddTime(OptionsFor<ServiceParams>& options, const std::string& key, const std::string& sentence,
+             absl::Duration least, absl::Duration most) {
+  AddText(options, key,
+          fmt::format("a time from {} to {}, such as 30s", absl::FormatDuration(least),
+                      absl::FormatDuration(most)),
+          sentence, [least, most](const std::string& text) {
+            const std::optional<absl::Duration> time = ParseTime(text);
+            return time && *time >= least && *time <= most;
+          });
+}
+
+// Adds how much of a process others may use: service/limits.h.
+void AddLimits(OptionsFor<ServiceParams>& options) {
+  using P = ServiceParams;
+  constexpr Count kMostStreams = 100'000;
+  AddBytes(options, "limits.message",
+           "The largest message that is read, of any other process. A larger one ends the connection. The "
+           "default is 64MiB.",
+           "64KiB", "1GiB");
+  options
+      .Integer("limits.streams", Claims::kKept, &P::integer, 1,
+               "How many connections others may have open to this process, together. The default is 1024.",
+               kMostStreams)
+      .Integer("limits.streams_per_party", Claims::kKept, &P::integer, 1,
+               "How many connections one certificate name may have open to this process. A party needs one, "
+               "and a second one while a lost one is not yet noticed. The default is 4.",
+               kMostStreams)
+      .Number("limits.openings", Claims::kKept, &P::number, InClosed(1, 1e6), "a number from 1 to 1e6",
+              "How many new connections per second are accepted, with a burst of twice as many. A quarter of "
+              "that is for any one party. The default is 50.")
+      .Number(
+          "limits.calls", Claims::kKept, &P::number, InClosed(1, 1e9), "a number from 1 to 1e9",
+          "How many messages per second are read from one connection. Who sends more is read more slowly. "
+          "The default is 20000.");
+  AddBytes(options, "limits.bytes",
+           "How much per second is read from one connection. Who sends more is read more slowly. The default "
+           "is 256MiB.",
+           "64KiB", "64GiB");
+  AddBytes(options, "limits.waiting",
+           "How much may wait in memory to be dealt with. Beyond that nothing more is read. The default is "
+           "64MiB.",
+           "1MiB", "64GiB");
+  AddTime(options, "limits.first_message",
+          "How long a new connection may take until it says whose it is. The default is 10s.",
+          absl::Seconds(1), absl::Hours(1));
+}
+
+// Adds where the log goes: cli/role_log.h.
+void AddLog(OptionsFor<ServiceParams>& options) {
+  AddText(options, "log.file", "a path", "The file to which the log is appended. The default is stderr.",
+          [](const std::string& text) { return !text.empty(); });
+  AddText(options, "log.level", "debug, info, warn or error",
+          "The least important events that are in the log. The default is info.",
+          [](const std::string& text) {
+            return text == "debug" || text == "info" || text == "warn" || text == "error";
+          });
+  AddText(options, "log.format", "text or json",
+          "How a line of the log is written. The default is text on a terminal, and else json.",
+          [](const std::string& text) { return text == "text" || text == "json"; });
+}
+
 // A new key of [service] is one more entry here. Specs, --set, `bandana list tables service`, completions and
 // the site read this list.
 std::vector<Option> MakeServiceOptions() {
   using P = ServiceParams;
-  return OptionsFor<P>("service")
+  OptionsFor<P> options("service");
+  options
       .Text("listen", Claims::kKept, &P::text, "ADDRESS:PORT; port 0 means any",
             "Where the server, or the shuffler, listens.")
       .Text("server", Claims::kKept, &P::text, "ADDRESS:PORT",
@@ -77,10 +170,12 @@ std::vector<Option> MakeServiceOptions() {
       .Text("ledger_mirror", Claims::kKept, &P::text, "a path",
             "A copy of the store's ledger, to be kept on another disk.")
       .Text("anchor", Claims::kKept, &P::text, "a path on another disk than the store's",
-            "The file that shows whether a store was put back from an old copy.")
-      .Text("silence", Claims::kKept, &P::text, "a time such as 30s, 10m or 2h",
-            "How long another process may be away before this one gives it up. The default is 10m. Without a "
-            "store that outlives the process, a process that is away is given up at once.")
+            "The file that shows whether a store was put back from an old copy.");
+  AddTime(options, "silence",
+          "How long another process may be away before this one gives it up. The default is 10m. Without a "
+          "store that outlives the process, a process that is away is given up at once.",
+          absl::Milliseconds(1), absl::Hours(24 * 365));
+  options
       .Number("client_epsilon", Claims::kKept, &P::number, Positive, "a finite number > 0",
               "The most that one client may spend in all runs of a store, with client_delta. The default is "
               "what one run costs, so that a second run needs a new store.")
@@ -97,8 +192,10 @@ std::vector<Option> MakeServiceOptions() {
       .Text("peers", Claims::kKept, &P::text, "ADDRESS:PORT, ADDRESS:PORT, ...: of node 1, node 2, ...",
             "Where peers, and agents with arms that have neighbours, listen.")
       .Text("clients", Claims::kKept, &P::text, "FIRST-LAST, for example 1-500",
-            "The clients that an agent holds.")
-      .options();
+            "The clients that an agent holds.");
+  AddLimits(options);
+  AddLog(options);
+  return options.options();
 }
 
 // Returns an option whose accepted values are names in the registry.

@@ -3,7 +3,6 @@
 #include "bandana/core/status.h"
 #include "bandana/service/names.h"
 #include "bandana/service/party.h"
-#include "bandana/service/protocol.h"
 #include "fmt/format.h"
 #include "grpcpp/grpcpp.h"
 
@@ -23,10 +22,10 @@ absl::StatusOr<Address> ParseAddressFor(const KeyRing* keys, const std::string& 
 }
 
 std::shared_ptr<grpc::Channel> MakeChannel(const Address& host,
-                                           const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+                                           const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+                                           const Limits& limits) {
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  arguments.SetMaxReceiveMessageSize(limits.message);
   arguments.SetSslTargetNameOverride(kTlsName);  // the party in the certificate counts, and not the host
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection each, also in one process
@@ -45,15 +44,22 @@ grpc::Status ToGrpc(const absl::Status& status) {
 }
 
 absl::StatusOr<std::unique_ptr<grpc::Server>> OpenServer(const std::string& listen, const KeyRing* keys,
-                                                         grpc::Service& service, std::string& address) {
+                                                         const Limits& limits, grpc::Service& service,
+                                                         std::string& address) {
   BANDANA_ASSIGN_OR_RETURN(Address where, ParseAddressFor(keys, "listen", listen));
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error; it is not shared
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMs / 2);
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  builder.SetMaxSendMessageSize(kMaxMessageBytes);
+  builder.SetMaxReceiveMessageSize(limits.message);
+  // A connection that finishes no handshake, or has no stream, ends as one that does not say whose it is.
+  const int first_message = static_cast<int>(absl::ToInt64Milliseconds(limits.first_message));
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, first_message);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, first_message);
+  // With certificates, all streams of a connection are of one party.
+  const std::size_t streams = keys == nullptr ? limits.streams : limits.streams_per_party;
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(streams));
   int port = 0;
   builder.AddListeningPort(where.ToString(),
                            keys == nullptr ? grpc::InsecureServerCredentials() : keys->ForServer(), &port);

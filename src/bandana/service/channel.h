@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "bandana/service/address.h"
 #include "bandana/service/credentials.h"
+#include "bandana/service/limits.h"
 
 namespace grpc {
 class Channel;
@@ -26,13 +27,15 @@ absl::StatusOr<Address> ParseAddressFor(const KeyRing* keys, const std::string& 
 
 /// Returns a new connection to an address. It is not shared, even within one process.
 std::shared_ptr<grpc::Channel> MakeChannel(const Address& host,
-                                           const std::shared_ptr<grpc::ChannelCredentials>& credentials);
+                                           const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+                                           const Limits& limits);
 
 grpc::Status ToGrpc(const absl::Status& status);
 
 /// Serves at `listen`, "host:port"; port 0 means any. Sets `address` to the actual address. `keys` may be
 /// null. Fails with kUnavailable if the port is taken. `service` must outlive the returned server.
 absl::StatusOr<std::unique_ptr<grpc::Server>> OpenServer(const std::string& listen, const KeyRing* keys,
-                                                         grpc::Service& service, std::string& address);
+                                                         const Limits& limits, grpc::Service& service,
+                                                         std::string& address);
 
 }  // namespace bandana::service

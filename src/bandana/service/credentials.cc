@@ -1,15 +1,14 @@
 #include "bandana/service/credentials.h"
 
-#include <chrono>
 #include <cstdio>
 #include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/time/clock.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/file_error.h"
+#include "bandana/service/calm_reporter.h"
 #include "bandana/service/certificate.h"
 #include "bandana/service/only_tls13.h"
 #include "bandana/service/party.h"
@@ -27,35 +26,6 @@ namespace {
 
 using TellOperator = std::function<void(const std::string&)>;
 
-// Passes sentences on, but not the same one twice within a few seconds, and not too many of them: whoever is
-// refused tries again, and a stranger must not fill the disk of a log.
-class CalmReporter {
- public:
-  explicit CalmReporter(TellOperator report) : report_(std::move(report)) {}
-
-  void operator()(const std::string& sentence) {
-    if (MayBeSaid(sentence)) report_(sentence);
-  }
-
- private:
-  bool MayBeSaid(const std::string& sentence) {
-    constexpr std::chrono::seconds kWindow{10};
-    constexpr std::size_t kMostInWindow = 20;
-    const std::lock_guard lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
-    if (said_.empty() || now - began_ >= kWindow) {
-      began_ = now;
-      said_.clear();
-    }
-    return said_.size() < kMostInWindow && said_.insert(sentence).second;
-  }
-
-  const TellOperator report_;
-  std::mutex mutex_;
-  std::chrono::steady_clock::time_point began_;
-  std::set<std::string> said_;  // in this window
-};
-
 TellOperator ToStderrIfNull(TellOperator report) {
   if (report != nullptr) return report;
   return [](const std::string& sentence) { fmt::print(stderr, "bandana: {}\n", sentence); };
@@ -67,30 +37,12 @@ absl::StatusOr<Certificate> FirstIn(const std::string& path) {
   return certificates.front();
 }
 
-// Certificates that were read before, by their text. OpenSSL needs a tenth of a millisecond to read one,
-// which is long for each call.
-class KnownCertificates {
- public:
-  absl::StatusOr<std::shared_ptr<const Certificate>> Read(const std::string& pem) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto found = known_.find(pem); found != known_.end()) return found->second;
-    }
-    BANDANA_ASSIGN_OR_RETURN(const std::vector<Certificate> read, Certificate::FromPem(pem));
-    auto certificate = std::make_shared<const Certificate>(read.front());
-    constexpr std::size_t kMost = 1024;  // callers who are connected at one time
-    const std::lock_guard lock(mutex_);
-    if (known_.size() >= kMost) known_.clear();
-    known_[pem] = certificate;
-    return certificate;
-  }
-
- private:
-  std::mutex mutex_;
-  absl::flat_hash_map<std::string, std::shared_ptr<const Certificate>> known_;
-};
-
 std::string ToString(const grpc::string_ref& text) { return {text.data(), text.size()}; }
+
+std::string FirstOf(const grpc::AuthContext& context, const char* property) {
+  const std::vector<grpc::string_ref> values = context.FindPropertyValues(property);
+  return values.empty() ? "" : ToString(values.front());
+}
 
 }  // namespace
 
@@ -113,6 +65,7 @@ class KeyRing::Files {
   const std::string& authorities_path() const { return authorities_->path(); }
   const std::string& deployment() const { return deployment_; }
   absl::Time expiry() { return own_->Current()->not_after(); }
+  absl::Time in_use_since();
 
   /// Returns the party of a certificate that was checked before, if it still is one.
   absl::StatusOr<std::string> PartyOf(const Certificate& certificate) {
@@ -133,16 +86,10 @@ class KeyRing::Files {
     return id->party;
   }
 
-  absl::StatusOr<std::string> PartyOfCaller(const std::string& pem) {
-    const absl::StatusOr<std::shared_ptr<const Certificate>> certificate = callers_.Read(pem);
-    if (certificate.ok()) return PartyOf(**certificate);
-    return absl::PermissionDeniedError("the caller's certificate cannot be read");
-  }
-
-  /// Returns OK if this certificate may open a connection. `partner` is the only party that may, unless it is
-  /// empty.
-  absl::Status Check(const std::string& pem, const std::string& chain, const std::string& partner,
-                     Authorities::Use use) {
+  /// Returns the party of a certificate that may open a connection, or keep it. `partner` is the only party
+  /// that may, unless it is empty.
+  absl::StatusOr<std::string> Check(const std::string& pem, const std::string& chain,
+                                    const std::string& partner, Authorities::Use use) {
     absl::StatusOr<std::vector<Certificate>> shown = Certificate::FromPem(pem);
     if (!shown.ok()) return absl::UnauthenticatedError("the other end has shown no certificate");
     std::vector<Certificate> more;
@@ -150,7 +97,7 @@ class KeyRing::Files {
     const Certificate& certificate = shown->front();
     BANDANA_RETURN_IF_ERROR(authorities_->Current()->Check(certificate, more, use));
     BANDANA_ASSIGN_OR_RETURN(const std::string party, PartyOf(certificate));
-    if (partner.empty() || party == partner) return absl::OkStatus();
+    if (partner.empty() || party == partner) return party;
     return absl::PermissionDeniedError(
         fmt::format("{} was expected at this address, and {} answered", partner, party));
   }
@@ -160,13 +107,17 @@ class KeyRing::Files {
  private:
   explicit Files(const Params& params)
       : key_path_(PathIn(params.folder, FileNameOf(params.self) + ".key")),
+        refresh_(params.refresh),
         report_(ToStderrIfNull(params.report)) {}
 
   absl::Status CheckOwn(const std::string& self);
 
   const std::string key_path_;
+  const absl::Duration refresh_;
   CalmReporter report_;
-  KnownCertificates callers_;
+  std::mutex mutex_;
+  std::string serial_;  // of the own certificate, as it was noticed
+  absl::Time in_use_since_ = absl::InfinitePast();
   std::string deployment_;
   std::unique_ptr<WatchedFile<Authorities>> authorities_;
   std::unique_ptr<WatchedFile<Certificate>> own_;
@@ -191,7 +142,22 @@ absl::StatusOr<std::shared_ptr<KeyRing::Files>> KeyRing::Files::Open(const Param
                            WatchedFile<RevokedSerials>::Open(PathIn(params.folder, "revoked"), read, report));
   BANDANA_RETURN_IF_ERROR(files->revoked_->Current()->problem);
   BANDANA_RETURN_IF_ERROR(files->CheckOwn(params.self));
+  files->serial_ = files->own_->Current()->serial();
   return files;
+}
+
+// A certificate whose private key is not there yet does not count: the operator is still copying.
+absl::Time KeyRing::Files::in_use_since() {
+  const std::shared_ptr<const Certificate> own = own_->Current();
+  const std::lock_guard lock(mutex_);
+  if (own->serial() != serial_) {
+    const absl::StatusOr<std::shared_ptr<evp_pkey_st>> key = ReadPrivateKey(key_path_);
+    if (key.ok() && own->Matches(**key)) {
+      serial_ = own->serial();
+      in_use_since_ = absl::Now() + refresh_ + absl::Seconds(1);  // gRPC looks at the files by itself
+    }
+  }
+  return in_use_since_;
 }
 
 // Finds at the start, and at this end, what every other end would refuse later.
@@ -224,8 +190,10 @@ class KeyRing::Verifier : public grpc::experimental::ExternalCertificateVerifier
 
   bool Verify(grpc::experimental::TlsCustomVerificationCheckRequest* request,
               std::function<void(grpc::Status)> /*when_done_later*/, grpc::Status* result) override {
-    const absl::Status status = files_->Check(ToString(request->peer_cert()),
-                                              ToString(request->peer_cert_full_chain()), partner_, use_);
+    const absl::Status status =
+        files_
+            ->Check(ToString(request->peer_cert()), ToString(request->peer_cert_full_chain()), partner_, use_)
+            .status();
     if (!status.ok()) {
       const std::string message(status.message());
       *result = grpc::Status(static_cast<grpc::StatusCode>(status.code()), message);
@@ -285,13 +253,24 @@ std::shared_ptr<grpc::ChannelCredentials> KeyRing::ForChannel(const std::string&
 }
 
 absl::StatusOr<std::string> KeyRing::PartyOf(const grpc::AuthContext& context) const {
-  const std::vector<grpc::string_ref> shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
-  if (shown.empty()) return absl::PermissionDeniedError("the caller has shown no certificate");
-  return files_->PartyOfCaller(ToString(shown.front()));
+  return CheckAgain(context, "", Authorities::Use::kClient);
+}
+
+absl::Status KeyRing::CheckPartner(const grpc::AuthContext& context, const std::string& partner) const {
+  return CheckAgain(context, partner, Authorities::Use::kServer).status();
+}
+
+absl::StatusOr<std::string> KeyRing::CheckAgain(const grpc::AuthContext& context, const std::string& partner,
+                                                Authorities::Use use) const {
+  const std::string pem = FirstOf(context, GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  if (pem.empty()) return absl::PermissionDeniedError("the other end has shown no certificate");
+  return files_->Check(pem, FirstOf(context, GRPC_X509_PEM_CERT_CHAIN_PROPERTY_NAME), partner, use);
 }
 
 const std::string& KeyRing::deployment() const { return files_->deployment(); }
 
 absl::Time KeyRing::expiry() const { return files_->expiry(); }
+
+absl::Time KeyRing::in_use_since() const { return files_->in_use_since(); }
 
 }  // namespace bandana::service

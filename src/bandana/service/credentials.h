@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "bandana/service/certificate.h"
 
 namespace grpc {
 class AuthContext;
@@ -21,8 +22,8 @@ namespace bandana::service {
 /// One party's keys, and what it needs to know the others: TLS 1.3 in which both ends show a certificate. It
 /// reads four files of a folder (docs/keys.md): ca.pem, which may hold several CAs; the party's own
 /// certificate and private key, such as agent-3.pem and agent-3.key; and `revoked`. Each is read again when
-/// it changes, so that nothing needs a restart: new connections see new files within `refresh`, and `revoked`
-/// is looked at for each connection and each call.
+/// it changes, so that nothing needs a restart: new connections see new files within `refresh`. A connection
+/// that is open is checked again by whoever asks PartyOf or CheckPartner.
 ///
 /// A certificate names its party by a URI, bandana://DEPLOYMENT/agent/3. It is refused if it was not signed
 /// by one of the CAs, has expired, is not valid yet, is of another deployment, names no party or several, or
@@ -58,10 +59,19 @@ class KeyRing {
   /// kTlsName (party.h) as the channel's target name.
   std::shared_ptr<grpc::ChannelCredentials> ForChannel(const std::string& partner) const;
 
-  /// Returns the party at the other end of a call, such as "agent/3". Fails with kPermissionDenied if it has
-  /// shown no certificate, or one of another deployment, or without a party, or one that was revoked, be it
-  /// after the connection was made.
+  /// Returns the party that has made a call, such as "agent/3". Fails with kPermissionDenied if it has shown
+  /// no certificate, or one of another deployment, or without a party, or one that was revoked; and with
+  /// kUnauthenticated if no CA has signed it or it has expired. All of this may have happened since the
+  /// connection was made.
   absl::StatusOr<std::string> PartyOf(const grpc::AuthContext& context) const;
+
+  /// Returns OK if the party that this process has called is still the one that it wanted, and PartyOf's
+  /// errors if not.
+  absl::Status CheckPartner(const grpc::AuthContext& context, const std::string& partner) const;
+
+  /// Returns when the own certificate that is used now came into use: later connections show it. It is
+  /// in the past for a process whose certificate was never replaced.
+  absl::Time in_use_since() const;
 
   /// Returns the deployment in the own certificate: 32 hexadecimal digits.
   const std::string& deployment() const;
@@ -75,6 +85,8 @@ class KeyRing {
   class UseOfGrpc;
 
   KeyRing();
+  absl::StatusOr<std::string> CheckAgain(const grpc::AuthContext& context, const std::string& partner,
+                                         Authorities::Use use) const;
 
   std::shared_ptr<const UseOfGrpc> use_of_grpc_;
   std::shared_ptr<Files> files_;

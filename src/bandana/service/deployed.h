@@ -1,11 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/time/time.h"
 #include "bandana/privacy/ledger/record.h"
+#include "bandana/service/limits.h"
+#include "bandana/service/log_event.h"
 #include "bandana/store/seal.h"
 #include "bandana/store/store.h"
 
@@ -27,9 +28,9 @@ struct Deployed {
   bool comes_back = false;
   std::shared_ptr<const KeyRing> keys = {};    ///< null: plain text, which does not leave this machine
   absl::Duration silence = absl::Minutes(10);  ///< a process that was away for longer is given up
-  /// Is told what happens: "connected", "disconnected", "unreachable", with the name of the other process,
-  /// and "recovered", with the name of the run. Never about data.
-  std::function<void(const std::string& event, const std::string& name)> on_event = {};
+  Limits limits = {};
+  absl::Duration recheck = absl::Seconds(2);  ///< how often open connections are checked again
+  TakeEvent on_event = {};
 };
 
 }  // namespace bandana::service

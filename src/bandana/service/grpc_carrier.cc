@@ -23,6 +23,9 @@ constexpr absl::Duration kFirstPause = absl::Milliseconds(50);
 constexpr absl::Duration kLongestPause = absl::Seconds(1);
 constexpr std::chrono::seconds kGrace{2};  // for the other end to hear the last frame
 
+// One party alone may not use up all openings.
+constexpr double kShareOfOpenings = 0.25;
+
 // The answer of a process that admits a connection.
 constexpr char kAdmitted[] = "bandana-admitted";
 
@@ -32,22 +35,55 @@ std::size_t SizeOf(const GrpcCarrier::Event& event) { return 64 + event.frame.da
 
 // One of its threads reads, and another one writes.
 struct GrpcCarrier::Connection {
+  Connection(const Limits& limits, absl::Time now)
+      : since(now), calls(limits.calls, limits.calls, now), bytes(limits.bytes, limits.bytes, now) {}
+
   ConnectionId id = 0;
-  std::string link;              // empty until the process at the other end has said who it is
-  std::function<void()> cancel;  // ends the stream at once
+  std::string link;                     // empty until the process at the other end has said who it is
+  std::function<void()> cancel;         // ends the stream at once
+  std::function<absl::Status()> check;  // checks the other end's certificate again; null: it has none
+  absl::Time since;
+  TokenBucket calls;  // of the thread that reads
+  TokenBucket bytes;
+  bool was_slowed = false;
 
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<v1::Frame> outbox;
-  bool closing = false;  // nothing more is sent
+  bool closing = false;  // nothing more is sent, and what arrives is dropped
   bool ended = false;    // the reader is done
+  absl::Time closing_since = absl::InfiniteFuture();
+  std::string why;  // this end has ended it
 
   void Push(v1::Frame frame, bool last) {
     const std::lock_guard lock(mutex);
     if (closing) return;
     outbox.push_back(std::move(frame));
-    closing = last;
+    if (last) BeginToClose();
     changed.notify_all();
+  }
+
+  // Ends it without what has not been sent yet. The other end may try again.
+  void End(const absl::Status& status) {
+    const std::lock_guard lock(mutex);
+    if (closing) return;
+    why = std::string(status.message());
+    outbox.clear();
+    v1::Bye& bye = *outbox.emplace_back().mutable_bye();
+    bye.set_code(static_cast<int>(status.code()));
+    bye.set_reason(why);
+    BeginToClose();
+    changed.notify_all();
+  }
+
+  void BeginToClose() {
+    closing = true;
+    closing_since = absl::Now();
+  }
+
+  bool is_closing() {
+    const std::lock_guard lock(mutex);
+    return closing;
   }
 };
 
@@ -57,46 +93,55 @@ class GrpcCarrier::Service final : public v1::Links::Service {
 
   grpc::Status Connect(grpc::ServerContext* context, ServerStream* stream) override {
     std::string party;
-    if (transport_.params_.keys != nullptr) {
-      absl::StatusOr<std::string> name = transport_.params_.keys->PartyOf(*context->auth_context());
-      if (!name.ok()) return ToGrpc(name.status());
+    std::function<absl::Status()> check;
+    if (const auto& keys = transport_.params_.keys; keys != nullptr) {
+      check = [keys, auth = context->auth_context()] { return keys->PartyOf(*auth).status(); };
+      absl::StatusOr<std::string> name = keys->PartyOf(*context->auth_context());
+      if (!name.ok()) return Refuse(name.status());
       party = *std::move(name);
     }
-    if (!transport_.MayOpen()) {
-      return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many connections: try again later"};
-    }
-    const std::shared_ptr<Connection> connection = transport_.Add("", [context] { context->TryCancel(); });
+    if (absl::Status admitted = transport_.MayOpen(party); !admitted.ok()) return Refuse(admitted);
+    const std::shared_ptr<Connection> connection =
+        transport_.Add("", [context] { context->TryCancel(); }, std::move(check));
     if (connection != nullptr) {
       context->AddInitialMetadata(kAdmitted, "");
       stream->SendInitialMetadata();
       transport_.Converse(*connection, *stream, party);
       transport_.Remove(*connection, "its stream ended");
     }
-    const std::lock_guard lock(transport_.mutex_);
-    --transport_.accepted_;
+    transport_.Leave(party);
     return grpc::Status::OK;
   }
 
  private:
+  grpc::Status Refuse(const absl::Status& why) {
+    transport_.tell_refused_("a connection was refused: " + std::string(why.message()));
+    return ToGrpc(why);
+  }
+
   GrpcCarrier& transport_;
 };
 
 GrpcCarrier::GrpcCarrier(Params params, const Machine& machine)
-    : params_(std::move(params)), machine_(machine) {}
+    : params_(std::move(params)),
+      machine_(machine),
+      tell_refused_([this](const std::string& why) {
+        if (params_.on_event) params_.on_event({LogEvent::Level::kWarn, "refused", "", why});
+      }),
+      openings_(params_.limits.openings, 2 * params_.limits.openings, absl::Now()) {}
 
 absl::StatusOr<std::unique_ptr<GrpcCarrier>> GrpcCarrier::Open(Params params, const Machine& machine) {
   std::unique_ptr<GrpcCarrier> transport(new GrpcCarrier(std::move(params), machine));
-  transport->openings_ = 2 * transport->params_.most_openings;
-  transport->openings_at_ = absl::Now();
   for (const auto& [link, address] : transport->params_.dial) {
     BANDANA_RETURN_IF_ERROR(ParseAddressFor(transport->params_.keys.get(), link, address).status());
   }
   if (!transport->params_.listen.empty()) {
     transport->service_ = std::make_unique<Service>(*transport);
-    BANDANA_ASSIGN_OR_RETURN(transport->server_,
-                             OpenServer(transport->params_.listen, transport->params_.keys.get(),
-                                        *transport->service_, transport->address_));
+    BANDANA_ASSIGN_OR_RETURN(
+        transport->server_, OpenServer(transport->params_.listen, transport->params_.keys.get(),
+                                       transport->params_.limits, *transport->service_, transport->address_));
   }
+  transport->watching_ = std::thread([self = transport.get()] { self->Watch(); });
   for (const auto& [link, address] : transport->params_.dial) {
     transport->dialing_.emplace_back([self = transport.get(), link, address] { self->Dial(link, address); });
   }
@@ -120,32 +165,53 @@ void GrpcCarrier::Shutdown() {
   }
   for (const std::shared_ptr<Connection>& connection : open) {
     const std::lock_guard lock(connection->mutex);
-    connection->closing = true;
+    connection->BeginToClose();
     connection->changed.notify_all();
   }
   for (std::thread& thread : dialing_) thread.join();
   dialing_.clear();
+  if (watching_.joinable()) watching_.join();
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + kGrace);
   server_.reset();
 }
 
-// Returns whether another process may open a connection now.
-bool GrpcCarrier::MayOpen() {
+// Counts one more connection that another process has opened, or says why there may not be one now. Without
+// certificates `party` is empty, and nobody knows who it is.
+absl::Status GrpcCarrier::MayOpen(const std::string& party) {
+  const auto refuse = [](std::string why) { return absl::ResourceExhaustedError(why + ": try again later"); };
+  const Limits& limits = params_.limits;
   const std::lock_guard lock(mutex_);
   const absl::Time now = absl::Now();
-  openings_ = std::min(2 * params_.most_openings,
-                       openings_ + params_.most_openings * absl::ToDoubleSeconds(now - openings_at_));
-  openings_at_ = now;
-  if (closing_ || accepted_ >= params_.most_connections || openings_ < 1) return false;
+  if (closing_) return absl::UnavailableError("this process ends");
+  if (accepted_ >= limits.streams) {
+    return refuse(fmt::format("there are {} connections, which is the limit", accepted_));
+  }
+  if (!party.empty()) {
+    if (accepted_of_[party] >= limits.streams_per_party) {
+      return refuse(fmt::format("{} has {} connections, which is its limit", party, accepted_of_[party]));
+    }
+    const double own = std::max(1.0, kShareOfOpenings * limits.openings);
+    const auto bucket = openings_of_.try_emplace(party, own, 2 * own, now).first;
+    if (!bucket->second.Take(now)) return refuse(fmt::format("{} opens connections too fast", party));
+  }
+  if (!openings_.Take(now)) return refuse("too many connections were opened in the last second");
   ++accepted_;
-  --openings_;
-  return true;
+  ++accepted_of_[party];
+  return absl::OkStatus();
 }
 
-std::shared_ptr<GrpcCarrier::Connection> GrpcCarrier::Add(std::string link, std::function<void()> cancel) {
-  auto connection = std::make_shared<Connection>();
+void GrpcCarrier::Leave(const std::string& party) {
+  const std::lock_guard lock(mutex_);
+  --accepted_;
+  if (--accepted_of_[party] == 0) accepted_of_.erase(party);
+}
+
+std::shared_ptr<GrpcCarrier::Connection> GrpcCarrier::Add(std::string link, std::function<void()> cancel,
+                                                          std::function<absl::Status()> check) {
+  auto connection = std::make_shared<Connection>(params_.limits, absl::Now());
   connection->link = std::move(link);
   connection->cancel = std::move(cancel);
+  connection->check = std::move(check);
   {
     const std::lock_guard lock(mutex_);
     if (closing_) return nullptr;
@@ -163,20 +229,39 @@ void GrpcCarrier::Remove(const Connection& connection, std::string why) {
   {
     const std::lock_guard lock(mutex_);
     connections_.erase(connection.id);
+    if (!connection.why.empty()) why = connection.why;
   }
   Push({.kind = Event::Kind::kDisconnected, .connection = connection.id, .why = std::move(why)});
 }
 
-// Waits while too much is waiting, so that a process which sends too fast fills its own buffers. Only frames
-// with messages wait: the others are few.
-void GrpcCarrier::Push(Event event) {
+// Waits while too much is waiting, so that a process which sends too fast fills its own buffers. Nothing is
+// read in the meantime.
+void GrpcCarrier::AwaitRoom() {
   std::unique_lock lock(mutex_);
-  const std::size_t size = SizeOf(event);
-  if (event.frame.has_data()) {
-    changed_.wait(lock, [&] {
-      return closing_ || (events_.size() < params_.most_events && bytes_ < params_.most_bytes);
-    });
+  changed_.wait(lock, [&] {
+    return closing_ || (events_.size() < params_.most_events && bytes_ < params_.limits.waiting);
+  });
+}
+
+// Waits until a connection that has sent so many bytes may be read again. gRPC then holds back what the other
+// end sends.
+void GrpcCarrier::AwaitTurn(Connection& connection, std::size_t bytes) {
+  const absl::Time now = absl::Now();
+  const absl::Time turn =
+      std::max(connection.calls.Spend(1, now), connection.bytes.Spend(static_cast<double>(bytes), now));
+  if (turn <= now) return;
+  if (!std::exchange(connection.was_slowed, true) && params_.on_event) {
+    params_.on_event({LogEvent::Level::kWarn, "slowed", connection.link,
+                      "it sends more per second than the limits allow"});
   }
+  std::unique_lock lock(connection.mutex);
+  connection.changed.wait_for(lock, absl::ToChronoNanoseconds(turn - now),
+                              [&] { return connection.closing; });
+}
+
+void GrpcCarrier::Push(Event event) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t size = SizeOf(event);
   if (closing_) return;
   bytes_ += size;
   events_.push_back(std::move(event));
@@ -235,7 +320,9 @@ void GrpcCarrier::Converse(Connection& connection, Stream& stream, const std::st
     connection.cancel();
   });
   Event event{.kind = Event::Kind::kFrame, .connection = connection.id, .party = party};
-  for (v1::Frame frame; stream.Read(&frame);) {
+  for (v1::Frame frame; AwaitRoom(), stream.Read(&frame);) {
+    if (connection.is_closing() && !frame.has_bye()) continue;
+    const std::size_t size = frame.ByteSizeLong();
     if (frame.has_opening() && connection.link.empty()) connection.link = frame.opening().self();
     event.input = std::unique_ptr<Machine::Input>();
     if (frame.has_data()) event.input = machine_.Read(connection.link, frame.data().body());
@@ -243,6 +330,7 @@ void GrpcCarrier::Converse(Connection& connection, Stream& stream, const std::st
     event.frame = std::move(frame);
     Push(std::move(event));
     if (last) break;
+    AwaitTurn(connection, size);
     event = {.kind = Event::Kind::kFrame, .connection = connection.id, .party = party};
     frame.Clear();
   }
@@ -262,11 +350,15 @@ bool GrpcCarrier::Sleep(absl::Duration time) {
 
 void GrpcCarrier::Dial(const std::string& link, const std::string& address) {
   const Address where = *ParseAddressFor(params_.keys.get(), link, address);
-  const std::shared_ptr<grpc::Channel> channel = MakeChannel(
-      where, params_.keys == nullptr ? grpc::InsecureChannelCredentials() : params_.keys->ForChannel(link));
-  const std::unique_ptr<v1::Links::Stub> stub = v1::Links::NewStub(channel);
+  const auto make_channel = [&] {
+    return MakeChannel(
+        where, params_.keys == nullptr ? grpc::InsecureChannelCredentials() : params_.keys->ForChannel(link),
+        params_.limits);
+  };
+  std::shared_ptr<grpc::Channel> channel = make_channel();
   absl::Duration pause = kFirstPause;
   do {
+    const std::unique_ptr<v1::Links::Stub> stub = v1::Links::NewStub(channel);
     grpc::ClientContext context;
     const auto cancel = [&context] { context.TryCancel(); };
     {
@@ -278,7 +370,15 @@ void GrpcCarrier::Dial(const std::string& link, const std::string& address) {
     stream->WaitForInitialMetadata();
     const bool reached = context.GetServerInitialMetadata().contains(kAdmitted);
     std::shared_ptr<Connection> connection;
-    if (reached) connection = Add(link, cancel);
+    if (reached) {
+      std::function<absl::Status()> check;
+      if (params_.keys != nullptr) {
+        check = [keys = params_.keys, auth = context.auth_context(), link] {
+          return keys->CheckPartner(*auth, link);
+        };
+      }
+      connection = Add(link, cancel, std::move(check));
+    }
     if (connection != nullptr) Converse(*connection, *stream, "");
     if (reached) context.TryCancel();
     const grpc::Status status = stream->Finish();
@@ -291,11 +391,44 @@ void GrpcCarrier::Dial(const std::string& link, const std::string& address) {
     if (connection != nullptr) {
       Remove(*connection, why);
       pause = kFirstPause;
+      channel = make_channel();  // both ends show their certificates again, which may be new ones
     } else {
       Push({.kind = Event::Kind::kNotReached, .link = link, .why = why});
       pause = std::min(2 * pause, kLongestPause);
+      const bool is_distrusted = status.error_code() == grpc::StatusCode::PERMISSION_DENIED ||
+                                 status.error_code() == grpc::StatusCode::UNAUTHENTICATED;
+      if (is_distrusted) channel = make_channel();
     }
   } while (Pause(pause, *channel));
+}
+
+void GrpcCarrier::Watch() {
+  while (Sleep(params_.recheck)) CheckConnections(absl::Now());
+}
+
+// Ends connections that may not go on: those whose certificate is not accepted any more, those of an old
+// certificate of this end, and those that should have ended long ago.
+void GrpcCarrier::CheckConnections(absl::Time now) {
+  std::vector<std::shared_ptr<Connection>> open;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, connection] : connections_) open.push_back(connection);
+  }
+  const bool renews = params_.renews && params_.keys != nullptr;
+  const absl::Time in_use_since = renews ? params_.keys->in_use_since() : absl::InfinitePast();
+  for (const std::shared_ptr<Connection>& connection : open) {
+    if (const absl::Status status = connection->check ? connection->check() : absl::OkStatus();
+        !status.ok()) {
+      connection->End(status);
+    } else if (connection->since < in_use_since && in_use_since <= now) {
+      connection->End(absl::UnavailableError("the connection is opened again with a new certificate"));
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, connection] : connections_) {
+    const std::lock_guard inner(connection->mutex);
+    if (connection->closing_since + 2 * absl::FromChrono(kGrace) < now) connection->cancel();
+  }
 }
 
 // A channel makes progress only while a thread waits for it, so this one waits for the channel while it

@@ -14,9 +14,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "bandana/service/calm_reporter.h"
 #include "bandana/service/credentials.h"
+#include "bandana/service/limits.h"
+#include "bandana/service/log_event.h"
 #include "bandana/service/machine.h"
 #include "bandana/service/runtime.h"
+#include "bandana/service/token_bucket.h"
 #include "proto/link.pb.h"
 
 namespace grpc {
@@ -28,16 +32,22 @@ namespace bandana::service {
 
 /// Carries frames over gRPC. It listens, dials, dials again, and reads what arrives, on threads of its own.
 /// All that happens is handed over one by one, to the thread that asks.
+///
+/// With keys, each open connection is checked again every `recheck`: it ends if the certificate at the other
+/// end has expired or was revoked since. Both ends are told why, and the one that has dialed tries again.
 class GrpcCarrier final : public Carrier {
  public:
   struct Params {
     std::string listen;  ///< host:port; port 0 means any; empty: nobody may dial this process
     std::map<std::string, std::string> dial;  ///< host:port by link
     std::shared_ptr<const KeyRing> keys;      ///< null: plain text, which does not leave this machine
-    std::size_t most_connections = 1024;      ///< that others have opened
-    double most_openings = 50;                ///< a second
-    std::size_t most_events = 4096;           ///< that wait; then nothing more is read
-    std::size_t most_bytes = 64 << 20;        ///< in these events
+    Limits limits = {};
+    /// Whether connections are opened again when the own certificate was replaced. Else each of them ends
+    /// when the old certificate does.
+    bool renews = false;
+    absl::Duration recheck = absl::Seconds(2);  ///< how often connections are checked again
+    TakeEvent on_event = nullptr;               ///< is told who is refused or slowed down; from any thread
+    std::size_t most_events = 4096;             ///< that wait; then nothing more is read
   };
 
   struct Event {
@@ -74,13 +84,19 @@ class GrpcCarrier final : public Carrier {
   struct Connection;
 
   GrpcCarrier(Params params, const Machine& machine);
-  std::shared_ptr<Connection> Add(std::string link, std::function<void()> cancel);
+  std::shared_ptr<Connection> Add(std::string link, std::function<void()> cancel,
+                                  std::function<absl::Status()> check);
   void Remove(const Connection& connection, std::string why);
   void Push(Event event);
   template <class Stream>
   void Converse(Connection& connection, Stream& stream, const std::string& party);
   void Dial(const std::string& link, const std::string& address);
-  bool MayOpen();
+  absl::Status MayOpen(const std::string& party);
+  void Leave(const std::string& party);
+  void AwaitRoom();
+  void AwaitTurn(Connection& connection, std::size_t bytes);
+  void Watch();
+  void CheckConnections(absl::Time now);
   bool Sleep(absl::Duration time);
   bool Pause(absl::Duration pause, grpc::Channel& channel);
 
@@ -90,6 +106,8 @@ class GrpcCarrier final : public Carrier {
   std::unique_ptr<Service> service_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::thread> dialing_;
+  std::thread watching_;
+  CalmReporter tell_refused_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -101,8 +119,9 @@ class GrpcCarrier final : public Carrier {
   std::map<ConnectionId, std::shared_ptr<Connection>> connections_;
   std::map<std::string, std::function<void()>> cancels_;  // of streams that were dialed, by link
   std::size_t accepted_ = 0;
-  double openings_ = 0;  // that are allowed now
-  absl::Time openings_at_;
+  std::map<std::string, std::size_t> accepted_of_;  // by party
+  TokenBucket openings_;
+  std::map<std::string, TokenBucket> openings_of_;  // by party
 };
 
 }  // namespace bandana::service

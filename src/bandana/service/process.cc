@@ -47,8 +47,8 @@ class Process {
 
   absl::Status Run() {
     BANDANA_RETURN_IF_ERROR(runtime_.Start(clock_.Now()));
-    if (journal_.recovered()) Tell("recovered", store::RunName(journal_.run()));
     while (!runtime_.done()) {
+      TellRun();
       if (params_.stop.stop_requested())
         return absl::CancelledError(fmt::format("the {} was stopped", RoleOf(params_.runtime.self)));
       BANDANA_RETURN_IF_ERROR(runtime_.Step(clock_.Now()));
@@ -76,7 +76,7 @@ class Process {
       case GrpcCarrier::Event::Kind::kNotReached:
         runtime_.NotReached(event.link, event.why);
         if (std::exchange(unreachable_[event.link], event.why) != event.why) {
-          Tell("unreachable", fmt::format("{}: {}", event.link, event.why));
+          Tell({LogEvent::Level::kWarn, "unreachable", event.link, event.why});
         }
         return absl::OkStatus();
       case GrpcCarrier::Event::Kind::kDisconnected:
@@ -95,18 +95,26 @@ class Process {
 
   void TellConnections() {
     if (!params_.deployed.on_event) return;
+    TellRun();
     std::set<std::string> connected = runtime_.connected();
     for (const std::string& link : connected) {
-      if (!connected_.contains(link)) Tell("connected", link);
+      if (!connected_.contains(link)) Tell({LogEvent::Level::kInfo, "connected", link});
     }
     for (const std::string& link : connected_) {
-      if (!connected.contains(link)) Tell("disconnected", link);
+      if (connected.contains(link)) continue;
+      Tell({LogEvent::Level::kWarn, "disconnected", link, runtime_.WhyAway(link)});
     }
     connected_ = std::move(connected);
   }
 
-  void Tell(const std::string& event, const std::string& link) {
-    if (params_.deployed.on_event) params_.deployed.on_event(event, link);
+  void TellRun() {
+    if (has_told_run_ || journal_.run().empty()) return;
+    has_told_run_ = true;
+    Tell({.event = journal_.recovered() ? "recovered" : "begun", .run = store::RunName(journal_.run())});
+  }
+
+  void Tell(const LogEvent& event) {
+    if (params_.deployed.on_event) params_.deployed.on_event(event);
   }
 
   const ProcessParams& params_;
@@ -114,6 +122,7 @@ class Process {
   Runtime& runtime_;
   GrpcCarrier& carrier_;
   Clock clock_;
+  bool has_told_run_ = false;
   std::set<std::string> connected_;
   std::map<std::string, std::string> unreachable_;  // why
 };
@@ -126,6 +135,7 @@ absl::StatusOr<ProcessReport> RunProcess(ProcessParams params, Machine& machine)
   params.runtime.comes_back = deployed.comes_back;
   params.runtime.silence = deployed.comes_back ? deployed.silence : absl::ZeroDuration();
   if (deployed.comes_back) params.runtime.linger = deployed.silence;
+  params.runtime.first_message = deployed.limits.first_message;
   if (deployed.storage.store == nullptr) {
     memory.store.emplace(memory.disk);
     deployed.storage = {&*memory.store, &memory.ratchet};
@@ -140,7 +150,13 @@ absl::StatusOr<ProcessReport> RunProcess(ProcessParams params, Machine& machine)
                                           .program = Version(),
                                           .sends_early = params.sends_early},
                                          machine));
-  GrpcCarrier::Params wire{.listen = params.listen, .dial = params.dial, .keys = deployed.keys};
+  GrpcCarrier::Params wire{.listen = params.listen,
+                           .dial = params.dial,
+                           .keys = deployed.keys,
+                           .limits = deployed.limits,
+                           .renews = deployed.comes_back,
+                           .recheck = deployed.recheck,
+                           .on_event = deployed.on_event};
   BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<GrpcCarrier> carrier,
                            GrpcCarrier::Open(std::move(wire), machine));
   if (params.on_listening) params.on_listening(carrier->address());

@@ -17,7 +17,4 @@ inline constexpr int kBatchMessages = 512;
 /// The bytes of sealed bits in one message of a shuffler, and of sealed shares in a batch before it is sent.
 inline constexpr std::size_t kSealedBytes = 1 << 20;
 
-/// No message of either end comes near this size. A process that sends more is cut off.
-inline constexpr int kMaxMessageBytes = 64 << 20;
-
 }  // namespace bandana::service

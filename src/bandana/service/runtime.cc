@@ -12,9 +12,6 @@
 namespace bandana::service {
 namespace {
 
-// How long a process may take to say who it is.
-constexpr absl::Duration kMostSilence = absl::Seconds(10);
-
 v1::Frame ByeFrame(const absl::Status& why, std::string reason, bool final) {
   v1::Frame frame;
   frame.mutable_bye()->set_code(static_cast<int>(why.code()));
@@ -89,7 +86,9 @@ void Runtime::Dialed(ConnectionId id, const std::string& name, absl::Time now) {
 
 void Runtime::Accepted(ConnectionId id, absl::Time now) { connections_[id].since = now; }
 
-void Runtime::NotReached(const std::string& name, const std::string& why) { links_[name].why = why; }
+void Runtime::NotReached(const std::string& name, const std::string& why) {
+  if (!links_[name].is_told) links_[name].why = why;  // a refused TLS handshake does not say why
+}
 
 void Runtime::SendOpening(ConnectionId id) {
   Connection& connection = connections_.at(id);
@@ -278,6 +277,7 @@ absl::Status Runtime::Open(ConnectionId id, const v1::Opening& opening, absl::Ti
   }
   link.connection = id;
   link.was_here = true;
+  link.is_told = false;
   link.promised = std::max(link.promised, opening.sent());
   connection.open = true;
   connection.process = opening.process();
@@ -316,6 +316,7 @@ absl::Status Runtime::TakeBye(ConnectionId id, const v1::Bye& bye, absl::Time no
   const Connection connection = connections_.at(id);
   const std::string name = connection.link;
   Forget(id, bye.reason(), now);
+  if (const auto link = links_.find(name); link != links_.end()) link->second.is_told = true;
   if (!bye.final()) return absl::OkStatus();
   if (machine_.over()) {
     if (connection.open) journal_.GiveUp(name);
@@ -385,7 +386,7 @@ bool Runtime::IsAway(const std::string& name, const Link& link) const {
 absl::Status Runtime::GiveUp(absl::Time now) {
   std::vector<ConnectionId> silent;
   for (const auto& [id, connection] : connections_) {
-    if (!connection.open && !connection.dialed && now >= connection.since + kMostSilence)
+    if (!connection.open && !connection.dialed && now >= connection.since + params_.first_message)
       silent.push_back(id);
   }
   for (const ConnectionId id : silent) {
@@ -537,7 +538,7 @@ absl::Time Runtime::NextWake(absl::Time now) const {
   const auto at = [&](absl::Time time) { next = std::min(next, time); };
   if (!journal_.run().empty() && journal_.has_changes()) at(last_commit_ + params_.commit_delay);
   for (const auto& [id, connection] : connections_) {
-    if (!connection.open && !connection.dialed) at(connection.since + kMostSilence);
+    if (!connection.open && !connection.dialed) at(connection.since + params_.first_message);
   }
   if (machine_.over()) {
     at(over_since_.value_or(now) + params_.linger);
@@ -557,6 +558,11 @@ std::set<std::string> Runtime::connected() const {
     if (link.connection != 0) connected.insert(name);
   }
   return connected;
+}
+
+std::string Runtime::WhyAway(const std::string& name) const {
+  const auto link = links_.find(name);
+  return link == links_.end() ? "" : link->second.why;
 }
 
 std::string Runtime::NameOf(const std::string& name) const {

@@ -56,6 +56,7 @@ class Runtime {
     absl::Duration join_timeout = absl::InfiniteDuration();    ///< for partners that were never here
     absl::Duration answer_timeout = absl::InfiniteDuration();  ///< for the next message, if the machine waits
     absl::Duration silence = absl::InfiniteDuration();    ///< a partner that was away for longer is given up
+    absl::Duration first_message = absl::Seconds(10);     ///< for a process to say who it is
     absl::Duration linger = absl::Seconds(5);             ///< at the end, for the last acknowledgements
     absl::Duration commit_delay = absl::Milliseconds(5);  ///< for what nobody waits for
     std::size_t most_pending = 1024;                      ///< messages in one transaction
@@ -98,6 +99,9 @@ class Runtime {
   /// Returns the links of which the process at the other end is connected.
   std::set<std::string> connected() const;
 
+  /// Returns why the process on a link is away.
+  std::string WhyAway(const std::string& link) const;
+
  private:
   struct Connection {
     std::string link;  // empty: it has not said who it is
@@ -116,6 +120,7 @@ class Runtime {
     bool was_here = false;       // in this process's life
     std::uint64_t promised = 0;  // the partner will send its messages up to this one again
     std::string why;             // it is away
+    bool is_told = false;        // it has said why itself
   };
   // Why a process is not admitted.
   struct Refusal {
