@@ -33,7 +33,7 @@ std::size_t SizeOf(const GrpcCarrier::Event& event) { return 64 + event.frame.da
 // One of its threads reads, and another one writes.
 struct GrpcCarrier::Connection {
   ConnectionId id = 0;
-  std::string link;              // empty until the process at the other end has said who it is
+  std::string link;              // empty: the other end has opened it
   std::function<void()> cancel;  // ends the stream at once
 
   std::mutex mutex;
@@ -123,6 +123,12 @@ void GrpcCarrier::Shutdown() {
     connection->closing = true;
     connection->changed.notify_all();
   }
+  {
+    // Where the network is cut, a write may take longer than the process has.
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, 2 * kGrace, [&] { return connections_.empty(); });
+    for (const auto& [id, connection] : connections_) connection->cancel();
+  }
   for (std::thread& thread : dialing_) thread.join();
   dialing_.clear();
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + kGrace);
@@ -163,6 +169,7 @@ void GrpcCarrier::Remove(const Connection& connection, std::string why) {
   {
     const std::lock_guard lock(mutex_);
     connections_.erase(connection.id);
+    changed_.notify_all();
   }
   Push({.kind = Event::Kind::kDisconnected, .connection = connection.id, .why = std::move(why)});
 }
@@ -234,11 +241,12 @@ void GrpcCarrier::Converse(Connection& connection, Stream& stream, const std::st
     connection.changed.wait_for(lock, kGrace, [&] { return connection.ended; });
     connection.cancel();
   });
+  std::string link = connection.link;  // of an accepted connection: from its first frame on
   Event event{.kind = Event::Kind::kFrame, .connection = connection.id, .party = party};
   for (v1::Frame frame; stream.Read(&frame);) {
-    if (frame.has_opening() && connection.link.empty()) connection.link = frame.opening().self();
+    if (frame.has_opening() && link.empty()) link = frame.opening().self();
     event.input = std::unique_ptr<Machine::Input>();
-    if (frame.has_data()) event.input = machine_.Read(connection.link, frame.data().body());
+    if (frame.has_data()) event.input = machine_.Read(link, frame.data().body());
     const bool last = frame.has_bye();
     event.frame = std::move(frame);
     Push(std::move(event));
