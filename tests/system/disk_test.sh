@@ -124,7 +124,7 @@ breaks() {
   for role in server agent; do
     under=()
     if [[ $role == "$1" ]]; then
-      under=(strace -f -qq -o /dev/null -e 'trace=fsync,fdatasync' -e "inject=fsync,fdatasync:error=EIO:when=$2")
+      under=(strace -D -f -qq -o /dev/null -e 'trace=fsync,fdatasync' -e "inject=fsync,fdatasync:error=EIO:when=$2")
     fi
     start "$role"
   done
