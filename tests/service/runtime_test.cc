@@ -579,12 +579,36 @@ TEST(RuntimeTest, WhoIsAwayForTooLongIsJudgedByTheMachine) {
     EXPECT_THAT(server.machine.lost, IsEmpty());
     const absl::Status status = server.StepAt(absl::Minutes(11));
     if (absence == Absence::kStop) {
-      EXPECT_EQ(status, absl::UnavailableError("the agent/1 was lost: its stream ended"));
+      EXPECT_EQ(status, absl::UnavailableError("the agent/1 was lost: its stream ended, and it did not come "
+                                               "back within 10m"));
     } else {
       EXPECT_TRUE(status.ok()) << status;
     }
     EXPECT_THAT(server.machine.lost, SizeIs(absence == Absence::kGiveUp ? 1 : 0));
     EXPECT_FALSE(server.machine.over()) << "the run stays open";
+  }
+}
+
+// Whoever was given up ends when it hears of it, unless it has given up the other one, too.
+TEST(RuntimeTest, BothSidesOfANetworkThatWasCutGoOn) {
+  for (const bool both : {false, true}) {
+    Disk disk;
+    Runtime::Params params{.self = "peer/1", .digest = "digest", .runs_differ = true};
+    params.partners["peer/2"] = {.dialed = true};
+    params.silence = absl::Minutes(10);
+    Process peer(params, disk);
+    peer.machine.absence = Machine::Absence::kGiveUp;
+    const ConnectionId id = peer.Dial("peer/2");
+    EXPECT_TRUE(peer.Receive(id, OpeningFrame("peer/2", "peer/1", kRawRun)).ok());
+    EXPECT_TRUE(peer.Receive(id, Data(1, "a")).ok());
+    peer.Settle();
+    peer.Disconnect(id);
+    EXPECT_TRUE(peer.StepAt(absl::Minutes(both ? 11 : 9)).ok());
+    EXPECT_THAT(peer.machine.lost, SizeIs(both ? 1 : 0));
+    const absl::Status status =
+        peer.Receive(peer.Dial("peer/2"), Bye(StatusCode::kFailedPrecondition, "you were given up", true));
+    EXPECT_EQ(status.code(), both ? StatusCode::kOk : StatusCode::kFailedPrecondition) << status;
+    EXPECT_FALSE(peer.machine.over());
   }
 }
 

@@ -39,7 +39,7 @@ struct GrpcCarrier::Connection {
       : since(now), calls(limits.calls, limits.calls, now), bytes(limits.bytes, limits.bytes, now) {}
 
   ConnectionId id = 0;
-  std::string link;                     // empty until the process at the other end has said who it is
+  std::string link;                     // empty: the other end has opened it
   std::function<void()> cancel;         // ends the stream at once
   std::function<absl::Status()> check;  // checks the other end's certificate again; null: it has none
   absl::Time since;
@@ -168,6 +168,12 @@ void GrpcCarrier::Shutdown() {
     connection->BeginToClose();
     connection->changed.notify_all();
   }
+  {
+    // Where the network is cut, a write may take longer than the process has.
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, 2 * kGrace, [&] { return connections_.empty(); });
+    for (const auto& [id, connection] : connections_) connection->cancel();
+  }
   for (std::thread& thread : dialing_) thread.join();
   dialing_.clear();
   if (watching_.joinable()) watching_.join();
@@ -230,6 +236,7 @@ void GrpcCarrier::Remove(const Connection& connection, std::string why) {
     const std::lock_guard lock(mutex_);
     connections_.erase(connection.id);
     if (!connection.why.empty()) why = connection.why;
+    changed_.notify_all();
   }
   Push({.kind = Event::Kind::kDisconnected, .connection = connection.id, .why = std::move(why)});
 }
@@ -319,13 +326,16 @@ void GrpcCarrier::Converse(Connection& connection, Stream& stream, const std::st
     connection.changed.wait_for(lock, kGrace, [&] { return connection.ended; });
     connection.cancel();
   });
+  std::string link = connection.link;  // of an accepted connection: from its first frame on
   Event event{.kind = Event::Kind::kFrame, .connection = connection.id, .party = party};
   for (v1::Frame frame; AwaitRoom(), stream.Read(&frame);) {
     if (connection.is_closing() && !frame.has_bye()) continue;
     const std::size_t size = frame.ByteSizeLong();
     if (frame.has_opening() && connection.link.empty()) connection.link = frame.opening().self();
+  for (v1::Frame frame; stream.Read(&frame);) {
+    if (frame.has_opening() && link.empty()) link = frame.opening().self();
     event.input = std::unique_ptr<Machine::Input>();
-    if (frame.has_data()) event.input = machine_.Read(connection.link, frame.data().body());
+    if (frame.has_data()) event.input = machine_.Read(link, frame.data().body());
     const bool last = frame.has_bye();
     event.frame = std::move(frame);
     Push(std::move(event));

@@ -322,6 +322,8 @@ absl::Status Runtime::TakeBye(ConnectionId id, const v1::Bye& bye, absl::Time no
     if (connection.open) journal_.GiveUp(name);
     return absl::OkStatus();
   }
+  // Both sides of a network that was cut may have given each other up. Then both go on.
+  if (journal_.IsLost(name)) return absl::OkStatus();
   // A neighbour is heard even if it was the one that dialed: whoever was given up must not play on alone.
   const bool is_heard = connection.dialed || (connection.open && params_.runs_differ);
   if (is_heard && IsRefusal(CodeOf(bye))) {
@@ -424,7 +426,9 @@ absl::Status Runtime::CheckAway(absl::Time now) {
     const bool frees_place = !params_.comes_back && machine_.MayStartAnew(name);
     if (absence == Machine::Absence::kWait && !frees_place) continue;
     if (absence == Machine::Absence::kStop && params_.comes_back) {
-      return absl::UnavailableError(fmt::format("the {} was lost: {}", NameOf(name), link.why));
+      return absl::UnavailableError(fmt::format("the {} was lost: {}, and it did not come back within {}",
+                                                NameOf(name), link.why,
+                                                absl::FormatDuration(params_.silence)));
     }
     lost.push_back(name);
   }

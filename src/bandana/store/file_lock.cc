@@ -10,7 +10,6 @@
 
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/file_error.h"
-#include "bandana/store/system_error.h"
 
 namespace bandana::store {
 

@@ -10,7 +10,6 @@
 #include "bandana/store/file_lock.h"
 #include "bandana/store/seal.h"
 #include "bandana/store/store.h"
-#include "bandana/store/system_error.h"
 #include "fmt/format.h"
 
 namespace bandana::store {

@@ -92,10 +92,6 @@ bool ParseRatchet(std::string_view text, std::uint64_t& generation, Key& secret)
   return RatchetLine(generation, secret).ends_with(digits);  // in one spelling only
 }
 
-absl::Status SystemFault(const std::string& path, std::string_view what) {
-  return FileError(absl::StatusCode::kUnavailable, path, fmt::format("{}: {}", what, std::strerror(errno)));
-}
-
 // A file descriptor that closes itself.
 class Descriptor {
  public:
@@ -115,7 +111,7 @@ absl::StatusOr<std::string> ReadShortFile(int descriptor, const std::string& pat
   constexpr std::size_t kLongerThanAnyRatchet = 4096;
   std::string text(kLongerThanAnyRatchet, '\0');
   const ssize_t got = pread(descriptor, text.data(), text.size(), 0);
-  if (got < 0) return SystemFault(path, "cannot be read");
+  if (got < 0) return SystemError(path, "cannot be read");
   text.resize(static_cast<std::size_t>(got));
   return text;
 }
@@ -157,9 +153,9 @@ absl::StatusOr<Ratchet> Ratchet::Open(const std::string& path) {
     BANDANA_RETURN_IF_ERROR(SyncFolderOf(path));
     return ratchet;
   }
-  if (file.number() < 0) return SystemFault(path, "cannot be opened");
+  if (file.number() < 0) return SystemError(path, "cannot be opened");
   struct stat info{};
-  if (fstat(file.number(), &info) != 0) return SystemFault(path, "cannot be examined");
+  if (fstat(file.number(), &info) != 0) return SystemError(path, "cannot be examined");
   if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return FileError(absl::StatusCode::kFailedPrecondition, path,
                      "others than its owner may read or write this secret; run: chmod 600 " + path);
@@ -197,7 +193,7 @@ absl::Status Ratchet::Advance() {
   if (!path_.empty()) {
     // The old file stays open, so that its blocks can be overwritten once it has no name.
     const Descriptor old(open(path_.c_str(), O_RDWR | O_CLOEXEC));
-    if (old.number() < 0) return SystemFault(path_, "cannot be opened");
+    if (old.number() < 0) return SystemError(path_, "cannot be opened");
     BANDANA_ASSIGN_OR_RETURN(const std::string text, ReadShortFile(old.number(), path_));
     if (text != RatchetLine(generation_, secret_)) {
       return FileError(absl::StatusCode::kAborted, path_,
@@ -208,7 +204,7 @@ absl::Status Ratchet::Advance() {
     const std::string zeros(text.size(), '0');
     if (pwrite(old.number(), zeros.data(), zeros.size(), 0) != static_cast<ssize_t>(zeros.size()) ||
         fdatasync(old.number()) != 0) {
-      return SystemFault(path_, "its old content cannot be erased");
+      return SystemError(path_, "its old content cannot be erased");
     }
   }
   OPENSSL_cleanse(secret_.data(), secret_.size());

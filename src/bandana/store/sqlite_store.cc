@@ -12,7 +12,6 @@
 #include "bandana/privacy/ledger/durable_file.h"
 #include "bandana/privacy/ledger/file_error.h"
 #include "bandana/store/schema.h"
-#include "bandana/store/system_error.h"
 #include "fmt/format.h"
 
 namespace bandana::store {

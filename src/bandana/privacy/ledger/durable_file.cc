@@ -18,10 +18,6 @@
 namespace bandana {
 namespace {
 
-absl::Status SystemError(const std::string& path, std::string_view what) {
-  return FileError(absl::StatusCode::kUnavailable, path, fmt::format("{}: {}", what, std::strerror(errno)));
-}
-
 // Returns whether the error is about the path, and not about a machine that has run out of a resource.
 bool IsOfThePath(int error) {
   switch (error) {
