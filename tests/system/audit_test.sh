@@ -9,6 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 says() { [[ $1 == *"$2"* ]] || fail "no '$2' in: $1"; }
 
 says "$("$BANDANA" audit --list)" central-gaussian
+says "$("$BANDANA" audit --list)" recovery-local
 table=$("$BANDANA" audit central-gaussian --draws 40000 --quiet 2>stderr) || fail "audit: exit $?"
 [[ ! -s stderr ]] || fail "--quiet wrote: $(<stderr)"
 for part in 'central-gaussian' '(1, 0.01)' 'not refuted' '0 of 1 refuted' 'at most 1e-06'; do says "$table" "$part"; done

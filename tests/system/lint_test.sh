@@ -58,6 +58,12 @@ plant src/bandana/sim/bad.cc '#include "bandana/service/driver.h"'
 catches check_includes 'sim includes service' 'sim must not include service'
 plant src/bandana/service/bad.cc '#include "bandana/sim/driver.h"'
 catches check_includes 'service includes sim' 'service must not include sim'
+plant src/bandana/audit/bad.cc '#include "bandana/service/driver.h"'
+catches check_includes 'audit includes service' 'only audit/deployed may include service'
+plant src/bandana/lab/bad.cc '#include "bandana/audit/deployed/target.h"'
+catches check_includes 'lab includes what needs the service' 'lab must not include what needs the service'
+plant src/bandana/audit/deployed/good.cc '#include "bandana/service/driver.h"'
+passes check_includes 'audit/deployed includes service'
 plant src/bandana/misc/bad.cc 'int x;'
 catches check_includes 'unknown folder' "folder 'misc' has no place"
 

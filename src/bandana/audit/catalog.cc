@@ -8,9 +8,10 @@
 #include "fmt/format.h"
 
 namespace bandana::audit {
+namespace {
 
-std::span<const Entry> Catalog() {
-  static const std::vector<Entry> entries = [] {
+std::vector<Entry>& Entries() {
+  static std::vector<Entry>& entries = *new std::vector<Entry>([] {
     std::vector<Entry> all;
     for (auto make :
          {MeanEntries, ShuffleEntries, DealtEntries, PrefixSumEntries, RegressionEntries, ArmSumsEntries,
@@ -19,8 +20,16 @@ std::span<const Entry> Catalog() {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     return all;
-  }();
+  }());
   return entries;
+}
+
+}  // namespace
+
+std::span<const Entry> Catalog() { return Entries(); }
+
+void AddToCatalog(std::vector<Entry> entries) {
+  std::move(entries.begin(), entries.end(), std::back_inserter(Entries()));
 }
 
 absl::StatusOr<const Entry*> FindEntry(std::string_view name) {

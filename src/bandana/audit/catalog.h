@@ -27,8 +27,12 @@ struct Entry {
   std::string known_to_fail = {};
 };
 
-/// Returns every privatizer, then the algorithms.
+/// Returns every privatizer, then the algorithms, then what was added.
 std::span<const Entry> Catalog();
+
+/// Adds targets that libbandana does not have, such as those of the service (audit/deployed). Call it before
+/// anybody asks for the catalog from another thread. Entries that were returned before become invalid.
+void AddToCatalog(std::vector<Entry> entries);
 
 /// Fails if there is no such target; the error lists the names, or the nearest.
 absl::StatusOr<const Entry*> FindEntry(std::string_view name);

@@ -4,6 +4,7 @@
 
 #include "bandana/audit/auditor.h"
 #include "bandana/audit/catalog.h"
+#include "bandana/audit/deployed/recovery_target.h"
 #include "bandana/cli/commands.h"
 #include "bandana/cli/interrupt.h"
 #include "bandana/core/nearest.h"
@@ -118,6 +119,7 @@ absl::StatusOr<std::vector<Finding>> Attack(const AuditArguments& arguments, con
 }  // namespace
 
 int AuditCommand(const AuditArguments& arguments, const Global& global) {
+  audit::AddToCatalog(audit::DeployedEntries());
   if (arguments.list) return ListTargets(global);
   const absl::StatusOr<std::vector<Finding>> findings = Attack(arguments, global);
   if (!findings.ok()) return Fail(findings.status(), global);

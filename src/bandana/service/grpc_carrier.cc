@@ -252,13 +252,13 @@ void GrpcCarrier::AwaitRoom() {
 
 // Waits until a connection that has sent so many bytes may be read again. gRPC then holds back what the other
 // end sends.
-void GrpcCarrier::AwaitTurn(Connection& connection, std::size_t bytes) {
+void GrpcCarrier::AwaitTurn(Connection& connection, const std::string& link, std::size_t bytes) {
   const absl::Time now = absl::Now();
   const absl::Time turn =
       std::max(connection.calls.Spend(1, now), connection.bytes.Spend(static_cast<double>(bytes), now));
   if (turn <= now) return;
   if (!std::exchange(connection.was_slowed, true) && params_.on_event) {
-    params_.on_event({LogEvent::Level::kWarn, "slowed", connection.link,
+    params_.on_event({LogEvent::Level::kWarn, "slowed", link,
                       "it sends more per second than the limits allow"});
   }
   std::unique_lock lock(connection.mutex);
@@ -331,8 +331,6 @@ void GrpcCarrier::Converse(Connection& connection, Stream& stream, const std::st
   for (v1::Frame frame; AwaitRoom(), stream.Read(&frame);) {
     if (connection.is_closing() && !frame.has_bye()) continue;
     const std::size_t size = frame.ByteSizeLong();
-    if (frame.has_opening() && connection.link.empty()) connection.link = frame.opening().self();
-  for (v1::Frame frame; stream.Read(&frame);) {
     if (frame.has_opening() && link.empty()) link = frame.opening().self();
     event.input = std::unique_ptr<Machine::Input>();
     if (frame.has_data()) event.input = machine_.Read(link, frame.data().body());
@@ -340,7 +338,7 @@ void GrpcCarrier::Converse(Connection& connection, Stream& stream, const std::st
     event.frame = std::move(frame);
     Push(std::move(event));
     if (last) break;
-    AwaitTurn(connection, size);
+    AwaitTurn(connection, link, size);
     event = {.kind = Event::Kind::kFrame, .connection = connection.id, .party = party};
     frame.Clear();
   }

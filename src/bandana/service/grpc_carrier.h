@@ -94,7 +94,7 @@ class GrpcCarrier final : public Carrier {
   absl::Status MayOpen(const std::string& party);
   void Leave(const std::string& party);
   void AwaitRoom();
-  void AwaitTurn(Connection& connection, std::size_t bytes);
+  void AwaitTurn(Connection& connection, const std::string& link, std::size_t bytes);
   void Watch();
   void CheckConnections(absl::Time now);
   bool Sleep(absl::Duration time);

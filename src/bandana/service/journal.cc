@@ -36,7 +36,8 @@ std::string NewRun() {
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(Params params, Machine& machine) {
   std::unique_ptr<Journal> journal(new Journal(std::move(params), machine));
   store::Store& store = *journal->params_.storage.store;
-  BANDANA_ASSIGN_OR_RETURN(journal->ledger_, store::StoreLedger::Open(store, journal->params_.header));
+  BANDANA_ASSIGN_OR_RETURN(
+      journal->ledger_, store::StoreLedger::Open(store, journal->params_.header, journal->params_.entropy));
   machine.Attach(*journal->ledger_, journal->secret_);
   BANDANA_ASSIGN_OR_RETURN(const std::vector<store::Run> runs, store.Runs());
   if (!runs.empty() && runs.back().state == store::RunState::kOpen) {
@@ -140,7 +141,7 @@ std::string Journal::Snapshot() const {
 absl::Status Journal::Begin(const std::string& run, absl::Time now) {
   BANDANA_CHECK(run_.empty());
   run_ = run;
-  secret_ = store::RandomKey();
+  secret_ = params_.entropy();
   ledger_->EnterRun(run_);
   const absl::Status status = machine_.Begin();
   if (!status.ok()) machine_.Abort(status);

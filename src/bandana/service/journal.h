@@ -43,6 +43,7 @@ class Journal {
     /// Whether what a machine sends may leave before it is durable, unless it follows from a charge that is
     /// not. Only for a machine whose messages do not depend on the order of messages from several links.
     bool sends_early = false;
+    store::Entropy entropy = store::RandomKey;  ///< makes the secret of a run and the seeds of its noise
     std::size_t most_log_bytes = std::size_t{4} << 20;  ///< the messages after a snapshot, at least
   };
 

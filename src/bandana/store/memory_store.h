@@ -25,6 +25,10 @@ class MemoryDisk {
   /// Returns how many commits were begun, over the life of the disk.
   std::uint64_t commits() const { return commits_; }
 
+  /// The functions below look at what is durable, without a store.
+  const std::vector<Run>& runs() const { return runs_; }
+  const std::vector<std::string>& lines() const { return lines_; }
+
  private:
   friend class MemoryStore;
 

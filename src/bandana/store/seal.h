@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ Key DeriveKey(const Key& secret, std::string_view purpose);
 
 /// Returns a new key from the operating system's entropy.
 Key RandomKey();
+
+/// Makes new keys. Everything but tests and audits takes them from RandomKey.
+using Entropy = std::function<Key()>;
 
 /// A chain of keys, of which only the present one can be known: Advance replaces the file by its hash. What
 /// was sealed under an earlier key can then be opened by nobody, wherever a copy of it lies. The file is kept

@@ -11,7 +11,8 @@
 
 namespace bandana::store {
 
-absl::StatusOr<std::unique_ptr<StoreLedger>> StoreLedger::Open(Store& store, const LedgerHeader& header) {
+absl::StatusOr<std::unique_ptr<StoreLedger>> StoreLedger::Open(Store& store, const LedgerHeader& header,
+                                                               Entropy entropy) {
   BANDANA_RETURN_IF_ERROR(CheckBudgets(header));
   LedgerHeader here = header;
   here.of_store = true;
@@ -33,7 +34,8 @@ absl::StatusOr<std::unique_ptr<StoreLedger>> StoreLedger::Open(Store& store, con
     BANDANA_RETURN_IF_ERROR(CheckSameHeader(store.name(), verifier.header().record, here));
   }
   Accounts accounts = is_new ? Accounts(here.limits) : verifier.TakeAccounts();
-  std::unique_ptr<StoreLedger> ledger(new StoreLedger(std::move(here), std::move(accounts)));
+  std::unique_ptr<StoreLedger> ledger(
+      new StoreLedger(std::move(here), std::move(accounts), std::move(entropy)));
   ledger->run_ = std::move(last_run);
   ledger->released_ = std::move(released);
   if (is_new) {
@@ -82,7 +84,7 @@ absl::StatusOr<Key> StoreLedger::SeedOf(const ReleaseKey& key) {
                     "made again with other noise",
                     key.node.value, key.epoch));
   }
-  return seeds_.emplace(std::move(name), RandomKey()).first->second;
+  return seeds_.emplace(std::move(name), entropy_()).first->second;
 }
 
 absl::StatusOr<Report> StoreLedger::Once(const ReleaseKey& key, const Cost& cost, const UnitRanges& units,

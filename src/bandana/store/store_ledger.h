@@ -28,8 +28,9 @@ class StoreLedger final : public ReleaseBook {
  public:
   /// Reads and verifies the lines of the store. A new store gets its first line with the first transaction.
   /// Fails with kFailedPrecondition if the store is that of another deployment or configuration. The store
-  /// refuses messages while this ledger has charges that no transaction holds.
-  static absl::StatusOr<std::unique_ptr<StoreLedger>> Open(Store& store, const LedgerHeader& header);
+  /// refuses messages while this ledger has charges that no transaction holds. `entropy` makes the seeds.
+  static absl::StatusOr<std::unique_ptr<StoreLedger>> Open(Store& store, const LedgerHeader& header,
+                                                           Entropy entropy = RandomKey);
   ~StoreLedger() override;
   StoreLedger(const StoreLedger&) = delete;
   StoreLedger& operator=(const StoreLedger&) = delete;
@@ -41,8 +42,8 @@ class StoreLedger final : public ReleaseBook {
   /// Adds one seed that is journaled; `key` is a DrawKey.
   void AddSeed(const std::string& key, const Key& seed);
 
-  /// Returns the seed of a release: the journaled one, or a new one from the operating system's entropy. Call
-  /// it before Once, and draw with it. Fails with kFailedPrecondition if this run has made the release and
+  /// Returns the seed of a release: the journaled one, or a new one from the ledger's entropy. Call it before
+  /// Once, and draw with it. Fails with kFailedPrecondition if this run has made the release and
   /// its seed was erased: the release must not be made again with other noise.
   absl::StatusOr<Key> SeedOf(const ReleaseKey& key);
 
@@ -70,11 +71,12 @@ class StoreLedger final : public ReleaseBook {
   void EraseDraws();
 
  private:
-  StoreLedger(LedgerHeader header, Accounts accounts)
-      : header_(std::move(header)), accounts_(std::move(accounts)) {}
+  StoreLedger(LedgerHeader header, Accounts accounts, Entropy entropy)
+      : header_(std::move(header)), entropy_(std::move(entropy)), accounts_(std::move(accounts)) {}
   void Append(const std::string& content, std::uint64_t seq);
 
   LedgerHeader header_;
+  Entropy entropy_;
   std::string run_;  // as RunName
   Accounts accounts_;
   LedgerHead head_;

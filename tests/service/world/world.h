@@ -7,22 +7,22 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <ostream>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "bandana/core/sha256.h"
 #include "bandana/privacy/ledger/record.h"
 #include "bandana/service/journal.h"
 #include "bandana/service/machine.h"
 #include "bandana/service/runtime.h"
 #include "bandana/store/memory_store.h"
 #include "fmt/format.h"
+#include "tests/service/world/fault.h"
+#include "tests/service/world/invariants.h"
 
 /// A deployment in one thread, with a clock, a network and disks of its own. Everything that happens follows
 /// from one seed and a list of faults.
@@ -35,39 +35,24 @@ class Actor {
   virtual Machine& machine() = 0;
 };
 
-/// One thing that goes wrong.
-struct Fault {
-  enum class Kind : std::uint8_t {
-    kCrash,        ///< the process ends at once
-    kCrashBefore,  ///< it ends in one of its next commits, which is lost
-    kCrashAfter,   ///< it ends in one of its next commits, which is durable
-    kCut,          ///< a connection is lost, with all that is on its way
-    kZombie,       ///< a second process starts while the first still runs
-    kJump,         ///< the clock jumps ahead
-    kCount
-  };
-  std::uint32_t after = 0;  ///< so many operations after the fault before
-  Kind kind = Kind::kCrash;
-  std::uint32_t whom = 0;   ///< which process or connection
-  std::uint32_t which = 0;  ///< which of its commits; or how far the clock jumps
-};
-
-inline void showValue(const Fault& fault, std::ostream& out) {
-  static constexpr const char* kNames[] = {
-      "crash", "crash before a commit", "crash after a commit", "cut", "zombie", "jump"};
-  out << "{" << fault.after << ", " << kNames[static_cast<int>(fault.kind)] << ", " << fault.whom << ", "
-      << fault.which << "}";
-}
-
 class SimulatedWorld {
  public:
+  /// The place where a process keeps its store.
+  struct Place {
+    std::string process;
+    store::MemoryDisk& disk;
+    store::Store& store;  ///< on this disk
+    const store::Ratchet& ratchet;
+  };
+  /// Stands between a process and its disk: where a test plants a fault. Fails if the process must not start.
+  using Wrap = std::function<absl::StatusOr<std::unique_ptr<store::Store>>(const Place&)>;
+
   struct ProcessSpec {
     std::function<std::unique_ptr<Actor>()> make;
     Runtime::Params runtime;
     LedgerHeader header;
     bool sends_early = false;
-    /// Stands between a process and its disk: where a test plants a fault.
-    std::function<std::unique_ptr<store::Store>(store::Store& disk)> wrap = nullptr;
+    Wrap wrap = nullptr;
   };
 
   explicit SimulatedWorld(std::uint64_t seed) : random_(seed) {}
@@ -86,16 +71,21 @@ class SimulatedWorld {
   std::string Run(const std::vector<Fault>& faults, std::uint64_t most_operations = 2'000'000) {
     std::size_t next = 0;
     std::uint64_t due = faults.empty() ? 0 : faults.front().after;
-    for (operations_ = 0; operations_ < most_operations && wrong_.empty(); ++operations_) {
+    for (operations_ = 0; operations_ < most_operations && wrong_.empty() && refused_.ok(); ++operations_) {
       while (next < faults.size() && operations_ >= due) {
         Plant(faults[next]);
         if (++next < faults.size()) due = operations_ + faults[next].after;
       }
       if (!Advance()) break;
     }
-    if (!wrong_.empty()) return wrong_;
+    if (!wrong_.empty() || !refused_.ok()) return wrong_;
     for (const auto& [name, process] : processes_) {
-      if (!process.done) return fmt::format("{} is not done after {} operations", name, operations_);
+      if (process.done) continue;
+      const std::string wrong =
+          fmt::format("{} is not done after {} operations{}", name, operations_, State());
+      if (!was_put_back_) return wrong;
+      refused_ = absl::UnavailableError(wrong);  // whom it waits for was done before
+      return "";
     }
     return "";
   }
@@ -105,9 +95,21 @@ class SimulatedWorld {
 
   /// Returns how a process has ended.
   const absl::Status& result(const std::string& name) const { return processes_.at(name).result; }
-  store::MemoryDisk& disk(const std::string& name) { return processes_.at(name).disk; }
+  /// Returns why the run does not go on after a disk was put back to an earlier moment; OK if it does.
+  /// The run stops there.
+  const absl::Status& refused() const { return refused_; }
+  const Invariants& invariants() const { return invariants_; }
+  /// Returns the secret of a process's run, once it has begun.
+  const std::optional<store::Key>& secret(const std::string& name) const {
+    return processes_.at(name).secret;
+  }
+
   /// Is called with the roles of a process when its run is over.
   std::function<void(const std::string& name, Actor&)> on_done;
+  /// Looks at each message that leaves a process. Returns what is wrong with it; empty if nothing is.
+  std::function<std::string(const std::string& from, const std::string& body, bool is_new)> on_message;
+  /// Returns a message without what may differ each time that it is sent.
+  std::function<std::string(const std::string& from, const std::string& body)> spelled;
 
  private:
   struct Alive;
@@ -141,7 +143,7 @@ class SimulatedWorld {
       const int self = it->second.ends[0].owner == this ? 0 : 1;
       if (it->second.ends[self].owner != this) return;
       End& other = it->second.ends[1 - self];
-      if (frame.has_data()) world.Record(self_name, other.name, frame.data());
+      world.Look(*this, other.name, frame);
       if (!other.broken && other.owner != nullptr) other.inbox.push_back(std::move(frame));
     }
     void Close(ConnectionId id, v1::Frame frame) override {
@@ -163,6 +165,9 @@ class SimulatedWorld {
     ProcessSpec spec;
     store::MemoryDisk disk;
     store::Ratchet ratchet = store::Ratchet::InMemory();
+    std::optional<store::Key> secret;          // of its run
+    std::optional<Fault::Kind> when_it_sends;  // its next message
+    std::optional<std::pair<store::MemoryDisk, store::Ratchet>> copy;
     std::vector<std::unique_ptr<Alive>> alive;  // the last one is the newest
     absl::Time back_at;                         // it starts again
     bool done = false;
@@ -171,14 +176,57 @@ class SimulatedWorld {
     Alive* current() const { return alive.empty() || alive.back()->stale ? nullptr : alive.back().get(); }
   };
 
+  std::string State() const;
+
   std::uint64_t Below(std::uint64_t n) { return n == 0 ? 0 : random_() % n; }
 
-  // A numbered message never changes, whatever happens between two times that it is sent.
-  void Record(const std::string& from, const std::string& to, const v1::Data& data) {
-    const auto [it, is_new] = sent_.try_emplace({from, to, data.seq()}, Sha256(data.body()));
-    if (!is_new && it->second != Sha256(data.body())) {
-      wrong_ = fmt::format("message {} from {} to {} has changed", data.seq(), from, to);
+  void Complain(std::string wrong) {
+    if (wrong_.empty()) wrong_ = std::move(wrong);
+  }
+
+  // Checks a frame that leaves a process.
+  void Look(const Alive& from, const std::string& to, const v1::Frame& frame) {
+    const std::string& self = from.self_name;
+    if (frame.has_opening() && !from.stale) Complain(invariants_.OnOpening(frame.opening()));
+    if (frame.has_ack()) invariants_.OnAck(self, to, frame.ack().seq());
+    if (!frame.has_data()) return;
+    Complain(invariants_.OnDisk(self, from.process.disk, &from.journal->ledger()));
+    const std::string& body = frame.data().body();
+    bool is_new = false;
+    Complain(invariants_.OnData(self, to, frame.data(), spelled ? spelled(self, body) : body, is_new));
+    has_sent_ = has_sent_ || is_new;
+    if (on_message) Complain(on_message(self, body, is_new));
+  }
+
+  // Lets a process do something, and checks what it has done.
+  template <class F>
+  void Call(Alive& alive, F call) {
+    Process& process = alive.process;
+    const bool was_stale = alive.stale;
+    const std::uint64_t commits = process.disk.commits();
+    has_sent_ = false;
+    const absl::Status status = call();
+    const bool ends = has_sent_ && !was_stale && process.when_it_sends && wrong_.empty();
+    if (process.disk.commits() != commits) {
+      if (was_stale) Complain(fmt::format("a deposed process of {} has committed", alive.self_name));
+      Complain(invariants_.OnDisk(alive.self_name, process.disk, &alive.journal->ledger()));
     }
+    if (ends && status.ok() && !alive.runtime->done()) {
+      return EndAfterMessage(alive, *std::exchange(process.when_it_sends, std::nullopt));
+    }
+    After(alive, status);
+  }
+
+  void EndAfterMessage(Alive& alive, Fault::Kind kind);
+  static void Lose(Connection& connection, std::uint32_t arrive);
+  void Plant(const Fault& fault);
+  void PutBack(bool with_ratchet);
+
+  store::Key NewKey(Process& process) {
+    store::Key key;
+    for (std::uint8_t& byte : key) byte = static_cast<std::uint8_t>(random_());
+    if (!process.secret) process.secret = key;  // a journal makes it before it makes any seed
+    return key;
   }
 
   void Start(Process& process) {
@@ -192,7 +240,9 @@ class SimulatedWorld {
     alive->actor = process.spec.make();
     store::Store* store = &alive->memory;
     if (process.spec.wrap) {
-      alive->wrapped = process.spec.wrap(alive->memory);
+      auto wrapped = process.spec.wrap({alive->self_name, process.disk, alive->memory, process.ratchet});
+      if (!wrapped.ok()) return DoesNotStart(process, wrapped.status());
+      alive->wrapped = *std::move(wrapped);
       store = alive->wrapped.get();
     }
     absl::StatusOr<std::unique_ptr<Journal>> journal =
@@ -200,18 +250,35 @@ class SimulatedWorld {
                        .header = process.spec.header,
                        .spec = process.spec.runtime.digest,
                        .program = "test",
-                       .sends_early = process.spec.sends_early},
+                       .sends_early = process.spec.sends_early,
+                       .entropy = [this, at = &process] { return NewKey(*at); }},
                       alive->actor->machine());
-    if (!journal.ok()) {
-      wrong_ =
-          fmt::format("{} cannot be started: {}", process.spec.runtime.self, journal.status().ToString());
-      return;
-    }
+    if (!journal.ok()) return DoesNotStart(process, journal.status());
     alive->journal = *std::move(journal);
     alive->runtime =
         std::make_unique<Runtime>(process.spec.runtime, *alive->journal, alive->actor->machine(), *alive);
     Alive& started = *process.alive.emplace_back(std::move(alive));
-    After(started, started.runtime->Start(now_));
+    Call(started, [&] { return started.runtime->Start(now_); });
+  }
+
+  static bool IsPlanned(const absl::Status& why) {
+    return absl::StrContains(why.message(), "the process ends in commit");
+  }
+
+  void DoesNotStart(Process& process, const absl::Status& why) {
+    if (IsPlanned(why)) {
+      ++crashes_;
+      process.back_at = now_ + absl::Milliseconds(static_cast<std::int64_t>(Below(50)));
+    } else if (IsRefusal(why)) {
+      refused_ = why;
+    } else {
+      Complain(fmt::format("{} cannot be started: {}", process.spec.runtime.self, why.ToString()));
+    }
+  }
+
+  // Returns whether an error says that a disk was put back to an earlier moment, and one was.
+  bool IsRefusal(const absl::Status& why) const {
+    return was_put_back_ && (absl::IsAborted(why) || absl::IsFailedPrecondition(why));
   }
 
   // Looks at what a call has returned: the process may have ended.
@@ -224,8 +291,12 @@ class SimulatedWorld {
       if (on_done) on_done(process.spec.runtime.self, *alive.actor);
       return Bury(alive);
     }
-    const bool planned = absl::StrContains(status.message(), "the process ends in commit") || alive.stale;
-    if (!planned) wrong_ = fmt::format("{} has ended: {}", process.spec.runtime.self, status.ToString());
+    const bool planned = IsPlanned(status) || alive.stale;
+    if (!planned && IsRefusal(status)) {
+      refused_ = status;
+    } else if (!planned) {
+      Complain(fmt::format("{} has ended: {}", process.spec.runtime.self, status.ToString()));
+    }
     Kill(alive);
   }
 
@@ -247,45 +318,6 @@ class SimulatedWorld {
     std::erase_if(alive.process.alive, [&](const auto& each) { return each.get() == &alive; });
   }
 
-  void Plant(const Fault& fault) {
-    std::vector<Process*> running;
-    for (auto& [name, process] : processes_) {
-      if (process.current() != nullptr) running.push_back(&process);
-    }
-    if (fault.kind == Fault::Kind::kJump) {
-      now_ += absl::Milliseconds(fault.which % 60'000);
-      return;
-    }
-    if (fault.kind == Fault::Kind::kCut) {
-      if (connections_.empty()) return;
-      auto it = connections_.begin();
-      std::advance(it, fault.whom % connections_.size());
-      for (End& end : it->second.ends) {
-        end.inbox.clear();
-        end.broken = true;
-      }
-      return;
-    }
-    if (running.empty()) return;
-    Process& process = *running[fault.whom % running.size()];
-    switch (fault.kind) {
-      case Fault::Kind::kCrash:
-        return Kill(*process.current());
-      case Fault::Kind::kCrashBefore:
-      case Fault::Kind::kCrashAfter: {
-        const std::uint64_t commit = process.disk.commits() + fault.which % 4;
-        process.disk.CrashAt(commit, fault.kind == Fault::Kind::kCrashBefore
-                                         ? store::MemoryDisk::Crash::kBefore
-                                         : store::MemoryDisk::Crash::kAfter);
-        return;
-      }
-      case Fault::Kind::kZombie:
-        return Start(process);
-      default:
-        return;
-    }
-  }
-
   // Does one thing that can happen now. Returns false if all is done.
   bool Advance() {
     actions_.clear();
@@ -302,6 +334,7 @@ class SimulatedWorld {
     }
     if (!actions_.empty()) {
       actions_[Below(actions_.size())]();
+      now_ += absl::Microseconds(static_cast<std::int64_t>(Below(1000)));
       Sweep();
       return true;
     }
@@ -328,7 +361,7 @@ class SimulatedWorld {
     if (!alive.dirty && alive.runtime->NextWake(now_) > now_) return;
     actions_.push_back([this, at = &alive] {
       at->dirty = false;
-      After(*at, at->runtime->Step(now_));
+      Call(*at, [&] { return at->runtime->Step(now_); });
     });
   }
 
@@ -374,7 +407,7 @@ class SimulatedWorld {
     absl::StatusOr<std::unique_ptr<Machine::Input>> input = std::unique_ptr<Machine::Input>();
     const std::string& from = connection.ends[1 - self].name;
     if (frame.has_data()) input = alive.actor->machine().Read(from, frame.data().body());
-    After(alive, alive.runtime->Receive(id, std::move(frame), from, std::move(input), now_));
+    Call(alive, [&] { return alive.runtime->Receive(id, std::move(frame), from, std::move(input), now_); });
   }
 
   void Sweep() {
@@ -389,11 +422,16 @@ class SimulatedWorld {
   std::map<ConnectionId, Connection> connections_;
   ConnectionId last_connection_ = 0;
   std::map<std::pair<std::string, std::string>, absl::Time> dial_at_;  // not before
-  std::map<std::tuple<std::string, std::string, std::uint64_t>, std::string> sent_;
+  Invariants invariants_;
   std::vector<std::function<void()>> actions_;
   std::uint64_t operations_ = 0;
   std::uint64_t crashes_ = 0;
   std::string wrong_;
+  bool has_sent_ = false;  // something new, in the present call
+  bool was_put_back_ = false;
+  absl::Status refused_;
 };
 
 }  // namespace bandana::service
+
+#include "tests/service/world/world_faults.h"
