@@ -180,8 +180,10 @@ class Play {
                     : journal_->run().empty()      ? kRun
                                                    : journal_->run());
     opening.set_process("12345678");
-    opening.set_taken(journal_->Acknowledged(opening.self()));
-    opening.set_sent(journal_->DurablyTaken(opening.self()));
+    if (!opening.run().empty()) {
+      opening.set_taken(journal_->Acknowledged(opening.self()));
+      opening.set_sent(journal_->DurablyTaken(opening.self()));
+    }
     Receive(connection, frame);
   }
 
@@ -199,6 +201,8 @@ class Play {
   bool MayOpen(const Other& other, const v1::Opening& opening) const {
     const bool is_partner =
         params_.partners.contains(opening.self()) || process_->machine().Admits(opening.self()).ok();
+    const bool has_numbers = opening.taken() > 0 || opening.sent() > 0 || opening.promised() > 0;
+    if (opening.run().empty() && has_numbers) return false;
     return opening.protocol_version() == service::kProtocolVersion && opening.digest() == kDigest &&
            opening.to() == kind_.self && is_partner && service::IsParty(opening.self()) &&
            (other.dialed.empty() || other.dialed == opening.self());
