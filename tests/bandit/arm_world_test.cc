@@ -152,6 +152,9 @@ TEST(ArmWorldTest, ARestoredWorldGivesTheNextRewards) {
   }
   EXPECT_FALSE(World(means, 2).Restore(world.Save()).ok()) << "another number of agents";
   EXPECT_FALSE(World(means, 3).Restore("").ok());
+  std::string years = world.Save();
+  years.back() = '\x40';  // the last agent would draw 2^62 words again
+  EXPECT_EQ(World(means, 3).Restore(years).code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

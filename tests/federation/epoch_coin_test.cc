@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "bandana/core/archive.h"
 #include "bandana/core/bit_source.h"
 
 namespace bandana {
@@ -24,6 +25,14 @@ TEST(EpochCoinTest, GoToContinuesWhereAnotherOneStood) {
   for (int i = 0; i < 50; ++i) ASSERT_EQ(coin.For(2, bits(2))(), other.For(2, bits(2))());
   other.GoTo({}, bits(2));
   EXPECT_EQ(other.position().drawn, 0u);
+}
+
+TEST(EpochCoinTest, APositionThatNoRoleReachesIsRefused) {
+  EpochCoin::Position position{.epoch = 1, .drawn = EpochCoin::kMostDrawn};
+  EpochCoin::Position read;
+  EXPECT_TRUE(RestoreState(SaveState(position), read).ok());
+  ++position.drawn;
+  EXPECT_EQ(RestoreState(SaveState(position), read).code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

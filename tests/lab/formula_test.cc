@@ -67,6 +67,18 @@ TEST(Formula, SaysWhereItEnds) {
   EXPECT_THAT(ValueOf("1 $ 2").status().message(), HasSubstr("at \"$ 2\""));
 }
 
+TEST(Formula, RefusesWhatIsTooDeepForTheStack) {
+  EXPECT_EQ(*ValueOf(std::string(90, '(') + "7" + std::string(90, ')')), 7);
+  EXPECT_EQ(*ValueOf(std::string(90, '-') + "7"), 7);
+  for (const char letter : {'(', '-'}) {
+    EXPECT_THAT(ValueOf(std::string(200, letter) + "7").status().message(), HasSubstr("at most 100 levels"));
+    EXPECT_THAT(ValueOf(std::string(100'000, letter)).status().message(), HasSubstr("at most 4000 letters"));
+  }
+  std::string sum = "1";
+  for (int i = 0; i < 1000; ++i) sum += "+1";
+  EXPECT_EQ(*ValueOf(sum), 1001);
+}
+
 TEST(Formula, FailsIfANameHasNoValue) {
   EXPECT_THAT(ValueOf("a + c").status().message(), HasSubstr("no c"));
   EXPECT_THAT(ValueOf("{other}").status().message(), HasSubstr("no other"));

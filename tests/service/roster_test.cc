@@ -58,7 +58,8 @@ TEST(Roster, AdmitsAgentsOfItsClientsOnly) {
   const Roster roster(10);
   EXPECT_TRUE(roster.Admits("agent/1").ok());
   EXPECT_TRUE(roster.Admits("agent/10").ok());
-  for (const char* link : {"agent/0", "agent/11", "agent/-1", "agent/", "peer/1", "server", ""}) {
+  for (const char* link : {"agent/0", "agent/11", "agent/-1", "agent/", "peer/1", "server", "", "agent/03",
+                           "agent/ 3", "agent/+3", "agent/3 "}) {
     EXPECT_EQ(roster.Admits(link).code(), absl::StatusCode::kPermissionDenied) << link;
   }
 }

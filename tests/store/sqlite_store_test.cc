@@ -259,6 +259,26 @@ TEST(SqliteStore, RefusesWhatIsNoStore) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("of another program"));
 }
 
+TEST(SqliteStore, RefusesNumbersOfRowsThatNoStoreHas) {
+  for (const char* column : {"inputs_base", "inputs_floor", "draws_floor"}) {
+    for (const char* number : {"9223372036854775807", "-1"}) {
+      const Folder folder;
+      const std::string path = folder / "store.db";
+      OpenStore(path);
+      sqlite3* database = nullptr;
+      ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+      const std::string sql = std::string("UPDATE position SET ") + column + " = " + number;
+      ASSERT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+      sqlite3_close(database);
+      for (const absl::Status& status :
+           {SqliteStore::Open(path).status(), SqliteStore::OpenToRead(path).status()}) {
+        EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+        EXPECT_THAT(std::string(status.message()), HasSubstr(column));
+      }
+    }
+  }
+}
+
 TEST(SqliteStore, NoticesThatItsFileWasMoved) {
   const Folder folder;
   const auto store = OpenStore(folder / "store.db");

@@ -105,6 +105,8 @@ printf '[\n%s,\n' "$good" >bad.json
 refused 'cut short' bad.json bad.json:3: 'not JSON'
 : >bad.json
 refused 'empty' bad.json 'not JSON'
+printf '[{"mechanism": %s%s}]' "$(printf '[%.0s' {1..200000})" "$(printf ']%.0s' {1..200000})" >bad.json
+refused 'too deep' bad.json 'more than 100 others'
 echo '[]' >bad.json
 refused 'no event' bad.json events
 echo '[3]' >bad.json

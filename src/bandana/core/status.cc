@@ -31,6 +31,12 @@ std::vector<std::string> Unpack(const std::string& packed) {
   return fields;
 }
 
+// A Cord of a std::string would need a template that clang and the compiler of the library name differently.
+absl::Status WithPayload(absl::Status status, const char* type, absl::string_view payload) {
+  status.SetPayload(type, absl::Cord(payload));
+  return status;
+}
+
 }  // namespace
 
 absl::Status InvalidInput(const InputError& error) {
@@ -46,9 +52,9 @@ absl::Status InvalidInput(const InputError& error) {
   if (!error.accepted.empty()) text += fmt::format(" (accepted: {})", error.accepted);
 
   absl::Status status = absl::InvalidArgumentError(text);
-  status.SetPayload(kPayload, absl::Cord(Pack({error.message, error.file, std::to_string(error.line),
-                                               error.key, error.value, error.accepted})));
-  return status;
+  return WithPayload(
+      std::move(status), kPayload,
+      Pack({error.message, error.file, std::to_string(error.line), error.key, error.value, error.accepted}));
 }
 
 std::optional<InputError> InputErrorOf(const absl::Status& status) {
@@ -80,9 +86,7 @@ absl::Status InvalidOption(std::string key, double value, std::string accepted) 
 }
 
 absl::Status InvalidField(Part part, const InputError& error) {
-  absl::Status status = InvalidInput(error);
-  status.SetPayload(kPartPayload, absl::Cord(std::to_string(static_cast<int>(part))));
-  return status;
+  return WithPayload(InvalidInput(error), kPartPayload, std::to_string(static_cast<int>(part)));
 }
 
 absl::Status InvalidField(Part part, std::string field, std::string value, std::string accepted) {

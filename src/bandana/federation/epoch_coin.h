@@ -20,6 +20,10 @@ class EpochCoin {
     return coin_->generator;
   }
 
+  /// The most words that a role draws in one epoch. To draw all of them again takes seconds; a saved state
+  /// that says more would keep its reader busy for years.
+  static constexpr std::uint64_t kMostDrawn = std::uint64_t{1} << 30;
+
   /// Where a role stands in its coins.
   struct Position {
     Epoch epoch = 0;
@@ -28,6 +32,7 @@ class EpochCoin {
     template <class Archive>
     void State(Archive& a) {
       a(epoch, drawn);
+      a.Check(drawn <= kMostDrawn, "a role has drawn more coins than an epoch can need");
     }
   };
   Position position() const {

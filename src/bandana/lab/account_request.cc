@@ -13,6 +13,10 @@
 namespace bandana::lab {
 namespace {
 
+// A request has lists of objects of values. An error writes a value as text, by a function that calls itself for
+// each level.
+constexpr int kMostDepth = 100;
+
 std::string EventExcerpt(const Json& value) {
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
@@ -51,16 +55,23 @@ absl::StatusOr<Json> ReadAccountFile(const std::string& file) {
   const std::string text = contents.str();
   std::vector<std::set<std::string>> keys;
   std::string twice;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+  bool too_deep = false;
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
       twice = parsed.get<std::string>();
     }
-    return true;
+    too_deep |= depth > kMostDepth;
+    return !too_deep;
   };
   try {
     Json json = Json::parse(text, watch);
+    if (too_deep) {
+      return InvalidInput({.message = fmt::format("lists and objects in more than {} others", kMostDepth),
+                           .file = file,
+                           .accepted = "a list of events"});
+    }
     if (!twice.empty()) return InvalidInput({.message = "given twice", .file = file, .key = twice});
     return json;
   } catch (const Json::parse_error& error) {

@@ -9,7 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "bandana/bandit/world.h"
 #include "bandana/federation/messages.h"
+#include "bandana/federation/network_player.h"
+#include "bandana/federation/round_player.h"
 #include "bandana/service/machine.h"
 #include "bandana/service/part.h"
 #include "bandana/service/peer.h"
@@ -149,6 +152,11 @@ class LockStep : public Machine {
 /// Returns the machine of a peer (service/peer.h), or why an option is wrong. The arguments must outlive it.
 absl::StatusOr<std::unique_ptr<LockStep>> MakePeer(const PeerParams& params, RoundPlayer<double>& player,
                                                    RoundWorld& world);
+
+/// Returns the machine of a node in a network that works in ticks (service/network_node.h), or why an option
+/// is wrong. The arguments must outlive it.
+absl::StatusOr<std::unique_ptr<LockStep>> MakeNetworkNode(const PeerParams& params, NetworkPlayer& player,
+                                                          SlotWorld& environment);
 
 /// Runs the machine as a process.
 absl::StatusOr<PeerReport> RunInLockStep(const PeerParams& params, LockStep& machine);

@@ -76,15 +76,21 @@ class NetworkMachine final : public LockStep {
 
 }  // namespace
 
-absl::StatusOr<PeerReport> RunNetworkNode(const PeerParams& params, NetworkPlayer& player,
-                                          SlotWorld& environment) {
+absl::StatusOr<std::unique_ptr<LockStep>> MakeNetworkNode(const PeerParams& params, NetworkPlayer& player,
+                                                          SlotWorld& environment) {
   if (params.nodes < 1 || params.nodes >= Count{kShufflerNode.value}) {
     return InvalidField(Part::kFacts, "people", fmt::format("{}", params.nodes),
                         "a whole number from 1 to 4294967294");
   }
   BANDANA_RETURN_IF_ERROR(ValidateLockStep(params, static_cast<std::uint32_t>(params.nodes), true));
-  NetworkMachine machine(params, player, environment);
-  return RunInLockStep(params, machine);
+  return std::make_unique<NetworkMachine>(params, player, environment);
+}
+
+absl::StatusOr<PeerReport> RunNetworkNode(const PeerParams& params, NetworkPlayer& player,
+                                          SlotWorld& environment) {
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<LockStep> machine,
+                           MakeNetworkNode(params, player, environment));
+  return RunInLockStep(params, *machine);
 }
 
 }  // namespace bandana::service

@@ -22,10 +22,11 @@ std::string Seated::name() const {
 
 std::string Roster::LinkOf(NodeId first_client) { return fmt::format("{}{}", kAgent, first_client.value); }
 
+// The number is compared as text, too: under "agent/03" or "agent/ 3", a process could have many links.
 absl::Status Roster::Admits(const std::string& link) const {
-  Count first = 0;
+  std::uint32_t first = 0;
   if (absl::StartsWith(link, kAgent) && absl::SimpleAtoi(link.substr(sizeof(kAgent) - 1), &first) &&
-      first >= 1 && first <= clients_) {
+      first >= 1 && first <= clients_ && LinkOf(NodeId{first}) == link) {
     return absl::OkStatus();
   }
   return absl::PermissionDeniedError(
@@ -81,10 +82,10 @@ Seated* Roster::Find(NodeId client) {
 }
 
 Seated* Roster::Find(const std::string& link) {
-  Count first = 0;
+  std::uint32_t first = 0;
   if (!absl::StartsWith(link, kAgent) || !absl::SimpleAtoi(link.substr(sizeof(kAgent) - 1), &first))
     return nullptr;
-  Seated* agent = Find(NodeId{static_cast<std::uint32_t>(first)});
+  Seated* agent = Find(NodeId{first});
   return agent != nullptr && agent->link == link ? agent : nullptr;
 }
 

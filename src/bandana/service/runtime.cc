@@ -200,6 +200,12 @@ std::optional<Runtime::Refusal> Runtime::Judge(const Connection& connection, con
         absl::FailedPreconditionError(fmt::format("{} was given up, and the run went on without it", name))};
   }
   if (std::optional<Refusal> refusal = JudgeRun(name, connection, opening)) return refusal;
+  // Its numbers would count as acknowledged and promised, also for the process that comes after it.
+  const bool has_numbers = opening.taken() > 0 || opening.sent() > 0 || opening.promised() > 0;
+  if (opening.run().empty() && has_numbers) {
+    return Refusal{absl::InvalidArgumentError(
+        fmt::format("{} says that it is in no run, and yet that it has taken or sent messages", name))};
+  }
   const bool is_new = journal_.run().empty() || (opening.run().empty() && !params_.runs_differ);
   return is_new ? std::nullopt : JudgePositions(name, opening);
 }

@@ -21,6 +21,9 @@ namespace {
 // twice as many as a transaction adds.
 constexpr std::int64_t kDeletedEach = 64;
 
+// No row has a larger number. The sum of two such numbers does not overflow.
+constexpr std::int64_t kMostRows = std::int64_t{1} << 53;
+
 absl::Status IsBackUp(const std::string& path, const std::string& made) {
   return FileError(
       absl::StatusCode::kFailedPrecondition, path,
@@ -119,21 +122,26 @@ absl::Status SqliteStore::Prepare() {
 
 absl::Status SqliteStore::Load() {
   Database& database = *database_;
+  // Somebody else may have written the file.
+  const auto load = [&](const std::string& sql) -> absl::StatusOr<std::int64_t> {
+    BANDANA_ASSIGN_OR_RETURN(const std::int64_t number, database.Number(sql));
+    if (number >= 0 && number <= kMostRows) return number;
+    return FileError(absl::StatusCode::kDataLoss, path_,
+                     fmt::format("the store is damaged: {} gives {}", sql, number));
+  };
   const auto load_rows = [&](std::string_view table, Rows& rows) -> absl::Status {
-    BANDANA_ASSIGN_OR_RETURN(rows.floor,
-                             database.Number(fmt::format("SELECT {}_floor FROM position", table)));
+    BANDANA_ASSIGN_OR_RETURN(rows.floor, load(fmt::format("SELECT {}_floor FROM position", table)));
     BANDANA_ASSIGN_OR_RETURN(const std::int64_t first,
-                             database.Number(fmt::format("SELECT min(number) FROM {}", table)));
-    BANDANA_ASSIGN_OR_RETURN(const std::int64_t last,
-                             database.Number(fmt::format("SELECT max(number) FROM {}", table)));
+                             load(fmt::format("SELECT min(number) FROM {}", table)));
+    BANDANA_ASSIGN_OR_RETURN(const std::int64_t last, load(fmt::format("SELECT max(number) FROM {}", table)));
     rows.last = std::max(rows.floor, last);
     rows.first = first == 0 ? rows.last + 1 : first;
     return absl::OkStatus();
   };
   BANDANA_RETURN_IF_ERROR(load_rows("inputs", inputs_));
   BANDANA_RETURN_IF_ERROR(load_rows("draws", draws_));
-  BANDANA_ASSIGN_OR_RETURN(inputs_base_, database.Number("SELECT inputs_base FROM position"));
-  BANDANA_ASSIGN_OR_RETURN(const std::int64_t lines, database.Number("SELECT max(seq) + 1 FROM ledger"));
+  BANDANA_ASSIGN_OR_RETURN(inputs_base_, load("SELECT inputs_base FROM position"));
+  BANDANA_ASSIGN_OR_RETURN(const std::int64_t lines, load("SELECT max(seq) + 1 FROM ledger"));
   lines_ = static_cast<std::uint64_t>(lines);
   return absl::OkStatus();
 }

@@ -13,6 +13,10 @@ namespace {
 
 constexpr Count kMostPulls = Count{1} << 53;  // a double holds their sum exactly
 
+// The most words that an agent draws in a run, because a sum of rewards takes a few words whatever its count.
+// A saved state that says more would keep its reader busy for years.
+constexpr std::uint64_t kMostDrawn = std::uint64_t{1} << 30;
+
 absl::Status CheckReward(RewardKind kind, const ArmProblem& problem) {
   if (kind == RewardKind::kBernoulli) return absl::OkStatus();
   if (kind == RewardKind::kUniform && problem.lowest_mean() >= 0.5) return absl::OkStatus();
@@ -127,6 +131,9 @@ absl::Status ArmWorld::Restore(std::string_view saved) {
   std::vector<std::uint64_t> drawn(coins_.size());
   StateReader reader(saved);
   reader.Sized(drawn);
+  for (const std::uint64_t words : drawn) {
+    reader.Check(words <= kMostDrawn, "an agent has drawn more rewards than a run can have");
+  }
   BANDANA_RETURN_IF_ERROR(reader.Finish());
   for (std::uint32_t agent = 1; agent <= drawn.size(); ++agent) {
     coins_[agent - 1].reset();

@@ -40,6 +40,10 @@ const std::map<std::string, std::size_t>& SeriesFunctions() {
   return functions;
 }
 
+// A formula is read, evaluated and destroyed by functions that call themselves, so it must not be deep.
+constexpr std::size_t kMostLetters = 4000;
+constexpr int kMostNested = 100;
+
 class FormulaParser {
  public:
   explicit FormulaParser(const std::string& text) : text_(text) {}
@@ -119,6 +123,15 @@ class FormulaParser {
   }
 
   absl::StatusOr<Node> Signed() {
+    if (nested_ == kMostNested)
+      return Unexpected(fmt::format("a formula with at most {} levels", kMostNested));
+    ++nested_;
+    absl::StatusOr<Node> node = SignedAtThisLevel();
+    --nested_;
+    return node;
+  }
+
+  absl::StatusOr<Node> SignedAtThisLevel() {
     if (Take("-")) {
       BANDANA_ASSIGN_OR_RETURN(Node node, Signed());
       return Binary("-", Node{.number = 0}, std::move(node));
@@ -184,6 +197,7 @@ class FormulaParser {
 
   const std::string& text_;
   std::size_t at_ = 0;
+  int nested_ = 0;
 };
 
 double Operate(char symbol, double left, double right) {
@@ -255,6 +269,11 @@ absl::StatusOr<double> ValueOf(const Node& node, const Formula::Scope& scope) {
 }  // namespace
 
 absl::StatusOr<Formula> Formula::Parse(const std::string& text) {
+  if (text.size() > kMostLetters) {
+    return InvalidInput({.message = fmt::format("a formula of {} letters is too long", text.size()),
+                         .value = text.substr(0, 40) + "...",
+                         .accepted = fmt::format("at most {} letters", kMostLetters)});
+  }
   BANDANA_ASSIGN_OR_RETURN(Node root, FormulaParser(text).Parse());
   Formula formula;
   formula.text_ = text;

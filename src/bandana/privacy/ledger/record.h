@@ -34,7 +34,7 @@ struct LedgerHeader {
 /// One release: its cost, the units that pay, and the draw. The draw is sealed: a reader of a ledger cannot
 /// open it.
 struct LedgerEntry {
-  ReleaseKey key;
+  ReleaseKey key{.node = {}, .epoch = 0};
   DpGuarantee guarantee{0, 0};  ///< the guarantee of this release alone
   Loss loss;                    ///< its loss in the ledger's measure
   UnitRanges units;
@@ -83,7 +83,7 @@ struct LineBeginning {
   std::uint64_t seq = 0;
   bool all_spent = false;  ///< whether it is no charge, but says that all budgets are spent
   std::string run;
-  ReleaseKey key;
+  ReleaseKey key{.node = {}, .epoch = 0};
 };
 /// Fails with kDataLoss if the content does not begin as a line of format 3, and with kInvalidArgument if its
 /// loss is not a loss.
