@@ -1,3 +1,6 @@
+#include <string>
+#include <string_view>
+
 #include "bandana/core/status.h"
 #include "bandana/lab/account_request.h"
 #include "tests/fuzz/files.h"

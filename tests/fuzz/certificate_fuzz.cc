@@ -1,6 +1,10 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "bandana/service/certificate.h"

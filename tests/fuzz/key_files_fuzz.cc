@@ -1,3 +1,6 @@
+#include <string>
+#include <string_view>
+
 #include "bandana/service/certificate.h"
 #include "bandana/service/key_files.h"
 #include "bandana/service/revoked.h"

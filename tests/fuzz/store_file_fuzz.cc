@@ -1,6 +1,8 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "bandana/core/sha256.h"
 #include "bandana/privacy/ledger/record.h"
