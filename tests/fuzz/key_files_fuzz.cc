@@ -77,7 +77,7 @@ Target MakeTarget() {
           .run = Run,
           .words = {"-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n",
                     "-----END PRIVATE KEY-----\n", "bandana-ratchet-1 ", "18446744073709551615 ", "#", "\n"},
-          .mutations = 2000};
+          .mutations = 500};
 }
 
 }  // namespace bandana::fuzz
