@@ -1,3 +1,6 @@
+#include <string>
+#include <string_view>
+
 #include "bandana/core/status.h"
 #include "bandana/lab/account_request.h"
 #include "tests/fuzz/files.h"
@@ -40,7 +43,7 @@ Target MakeTarget() {
           .words = {"\"mechanism\"", "\"unit\"", "\"neighbours\"", "\"count\"", "\"events\"", "\"delta\"",
                     "\"epsilon\"", "1e999", "-0", "null", "true", "[]", "{}", "\\ud800", "\xff",
                     "\"gaussian\"", "\"shuffled\""},
-          .mutations = 4000};
+          .mutations = 1000};
 }
 
 }  // namespace bandana::fuzz

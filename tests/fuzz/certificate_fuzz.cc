@@ -1,6 +1,10 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "bandana/service/certificate.h"
@@ -107,7 +111,8 @@ std::string Mutate(std::string_view input, Random& random) {
 Target MakeTarget() {
   Target target{.run = Run,
                 .words = {std::string(kBegin), std::string(kEnd), "-----BEGIN X509 CRL-----\n", "\n", "="},
-                .mutate = Mutate};
+                .mutate = Mutate,
+                .mutations = 1500};
   target.seeds = {{"server", Known().issued[0]},
                   {"agent", Known().issued[1]},
                   {"authority", Contents(Known().authority)},

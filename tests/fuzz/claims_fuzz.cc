@@ -1,3 +1,7 @@
+#include <cmath>
+#include <string>
+#include <string_view>
+
 #include "bandana/core/status.h"
 #include "bandana/lab/exhibit.h"
 #include "bandana/lab/judge/claim_reader.h"

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 
 #include "tests/fuzz/mutate_proto.h"
 #include "tests/fuzz/play.h"

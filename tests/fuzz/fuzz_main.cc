@@ -9,7 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "google/protobuf/stubs/logging.h"
 #include "tests/fuzz/fuzz.h"
@@ -120,7 +123,7 @@ std::string Mutate(std::string_view input, Random& random) {
   return MutateBytes(input, random);
 }
 
-constexpr unsigned kMostSeconds = 60;  // for one input
+constexpr unsigned kMostSeconds = 300;  // for one input
 
 const char* finding_path = nullptr;
 std::string_view running;

@@ -1,3 +1,6 @@
+#include <string>
+#include <string_view>
+
 #include "bandana/service/certificate.h"
 #include "bandana/service/key_files.h"
 #include "bandana/service/revoked.h"
@@ -74,7 +77,7 @@ Target MakeTarget() {
           .run = Run,
           .words = {"-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n",
                     "-----END PRIVATE KEY-----\n", "bandana-ratchet-1 ", "18446744073709551615 ", "#", "\n"},
-          .mutations = 2000};
+          .mutations = 500};
 }
 
 }  // namespace bandana::fuzz

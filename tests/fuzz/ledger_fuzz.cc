@@ -1,4 +1,7 @@
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"

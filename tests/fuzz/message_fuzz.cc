@@ -1,4 +1,9 @@
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "bandana/privacy/wire.h"
 #include "bandana/service/codec.h"

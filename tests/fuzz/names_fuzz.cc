@@ -1,4 +1,6 @@
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "absl/strings/str_split.h"
 #include "bandana/core/csv.h"

@@ -1,5 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "bandana/service/codec.h"
 #include "bandana/service/sealed_bit.h"

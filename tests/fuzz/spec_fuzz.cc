@@ -1,3 +1,8 @@
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "absl/strings/str_split.h"
 #include "bandana/core/status.h"
 #include "bandana/lab/exhibit.h"

@@ -1,3 +1,7 @@
+#include <memory>
+#include <string>
+#include <string_view>
+
 #include "bandana/store/memory_store.h"
 #include "bandana/store/store_ledger.h"
 #include "tests/fuzz/play.h"

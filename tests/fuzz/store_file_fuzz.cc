@@ -1,6 +1,8 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "bandana/core/sha256.h"
 #include "bandana/privacy/ledger/record.h"
@@ -209,7 +211,7 @@ Target MakeTarget() {
                     {"position", "\1\15\4\1"},
                     {"inputs", "\1\24\2\1\23\3\2"}},
           .run = Run,
-          .mutations = 400,
+          .mutations = 250,
           .allocation = std::size_t{16} << 20};  // SQLite's own caches
 }
 

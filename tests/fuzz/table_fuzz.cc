@@ -1,4 +1,6 @@
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "bandana/bandit/auto_lending.h"
 #include "bandana/bandit/context_law.h"

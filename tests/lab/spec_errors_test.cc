@@ -186,6 +186,13 @@ TEST(SpecErrorTest, Sweeps) {
     EXPECT_EQ(error.line, 12);
     EXPECT_THAT(error.message, HasSubstr("cannot be swept"));
   }
+  std::string numbers = "1";
+  for (int i = 2; i <= 400; ++i) numbers += ", " + std::to_string(i);
+  const InputError many =
+      Refused(base + "[sweep]\nprivacy.epsilon = [" + numbers + "]\nhorizon = [" + numbers + "]\n");
+  EXPECT_EQ(many.key, "sweep.horizon");
+  EXPECT_EQ(many.line, 13);
+  EXPECT_THAT(many.message, HasSubstr("more than 100000 points"));
   const InputError value = Refused(base + "[sweep]\n\"privacy.epsilon\" = [\n1,\n-2]\n");
   EXPECT_EQ(value.line, 14);
   EXPECT_EQ(value.value, "-2");

@@ -13,8 +13,8 @@
 namespace bandana::lab {
 namespace {
 
-// A request has lists of objects of values. An error writes a value as text, by a function that calls itself for
-// each level.
+// A request has lists of objects of values. An error writes a value as text, by a function that calls itself
+// for each level.
 constexpr int kMostDepth = 100;
 
 std::string EventExcerpt(const Json& value) {

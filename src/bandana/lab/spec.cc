@@ -57,6 +57,9 @@ bool IsWholeRun(const std::string& key) {
          key.starts_with("service.");
 }
 
+// A point takes some kilobytes, and a few short lists make billions of them.
+constexpr std::size_t kMostPoints = 100'000;
+
 // The order in which a spec's tables are written. Keys without a table come first.
 constexpr std::array kTables = {"", "environment", "algorithm", "federation", "privacy"};
 
@@ -403,6 +406,16 @@ class Reader {
     std::vector<const Sweep*> sweeps;
     for (const Sweep& sweep : sweeps_) {
       if (!variant.givens.contains(sweep.key)) sweeps.push_back(&sweep);
+    }
+    std::size_t points = 1;
+    for (const Sweep* sweep : sweeps) {
+      points *= sweep->values.size();
+      if (points <= kMostPoints) continue;
+      return InvalidInput({.message = fmt::format("the sweeps make more than {} points", kMostPoints),
+                           .file = file_,
+                           .line = sweep->place.first,
+                           .key = "sweep." + sweep->key,
+                           .accepted = "fewer values"});
     }
     std::vector<std::size_t> choice(sweeps.size(), 0);
     while (true) {
