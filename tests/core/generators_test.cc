@@ -135,6 +135,37 @@ TEST(GeneratorTest, SkipContinuesWhereAnotherOneStopped) {
   }
 }
 
+TEST(GeneratorTest, SkipsAsManyWordsAsThereAre) {
+  PhiloxSource bits(SomeKey());
+  CoinGen coin(bits);
+  coin.Skip(std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(coin.drawn(), std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(SecureSourceTest, SkipsBlocks) {
+  const std::array<std::uint8_t, 32> key{9};
+  SecureSource whole(key);
+  const std::vector<std::uint64_t> words = Words(whole, 256, 4);
+  for (const int drawn : {0, 4, 8, 12}) {
+    for (const std::uint64_t blocks : {0, 1, 7}) {
+      SecureSource source(key);
+      Words(source, drawn, 4);
+      source.Skip(blocks);
+      const auto at = words.begin() + drawn + static_cast<std::ptrdiff_t>(8 * blocks);
+      EXPECT_EQ(Words(source, 32, 8), std::vector<std::uint64_t>(at, at + 32)) << drawn << ' ' << blocks;
+    }
+  }
+  // The number of a block does not fit into 32 bits.
+  SecureSource before(key);
+  SecureSource at(key);
+  before.Skip((std::uint64_t{1} << 32) - 1);
+  at.Skip(std::uint64_t{1} << 32);
+  const std::vector<std::uint64_t> both = Words(before, 24, 8);
+  EXPECT_EQ(Words(at, 16, 8), std::vector<std::uint64_t>(both.begin() + 8, both.end()));
+  EXPECT_NE(std::vector<std::uint64_t>(both.begin() + 8, both.begin() + 16),
+            std::vector<std::uint64_t>(words.begin(), words.begin() + 8));
+}
+
 TEST(SecureSourceTest, AKeyHasOneStream) {
   std::array<std::uint8_t, 32> key{};
   SecureSource first(key);

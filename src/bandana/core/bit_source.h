@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -13,6 +15,9 @@ class BitSource {
   virtual ~BitSource() = default;
   /// Writes the next words of the stream. Their number must be a multiple of four.
   virtual void Refill(std::span<std::uint64_t> words) = 0;
+  /// Drops the next blocks of the stream, of kBlock words each.
+  virtual void Skip(std::uint64_t blocks);
+  static constexpr std::size_t kBlock = 8;
   /// True if an adversary who knows everything but the bits themselves cannot predict them.
   virtual bool secure() const = 0;
 };
@@ -48,6 +53,7 @@ class PhiloxSource final : public BitSource {
  public:
   explicit PhiloxSource(const StreamKey& key) : key_(key) {}
   void Refill(std::span<std::uint64_t> words) override;
+  void Skip(std::uint64_t blocks) override;  ///< in constant time
   bool secure() const override { return false; }
 
  private:
@@ -68,10 +74,13 @@ class SecureSource final : public BitSource {
   SecureSource(const SecureSource&) = delete;
   SecureSource& operator=(const SecureSource&) = delete;
   void Refill(std::span<std::uint64_t> words) override;
+  void Skip(std::uint64_t blocks) override;  ///< in constant time
   bool secure() const override { return true; }
 
  private:
-  void* cipher_;  // EVP_CIPHER_CTX
+  std::array<std::uint8_t, 16> nonce_ = {};
+  void* cipher_;             // EVP_CIPHER_CTX
+  std::uint64_t drawn_ = 0;  // words
 };
 
 }  // namespace bandana

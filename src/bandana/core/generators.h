@@ -46,7 +46,13 @@ class Generator final {
   /// Draws `words` words and drops them. A new generator over the same bits then continues where another one
   /// stopped, whose drawn() was `words`.
   void Skip(std::uint64_t words) {
-    while (words-- > 0) (*this)();
+    const std::uint64_t buffered = std::min<std::uint64_t>(words, filled_ - next_);
+    next_ += static_cast<std::size_t>(buffered);
+    words -= buffered;
+    const std::uint64_t blocks = words / BitSource::kBlock;
+    if (blocks > 0) source_->Skip(blocks);
+    refilled_ += blocks * BitSource::kBlock;
+    for (words %= BitSource::kBlock; words > 0; --words) (*this)();
   }
 
  private:

@@ -96,6 +96,13 @@ class PhiloxVectors {
 
 }  // namespace
 
+void BitSource::Skip(std::uint64_t blocks) {
+  std::array<std::uint64_t, kBlock> dropped;
+  for (; blocks > 0; --blocks) Refill(dropped);
+}
+
+void PhiloxSource::Skip(std::uint64_t blocks) { block_ += blocks * (kBlock / 4); }
+
 void PhiloxSource::Refill(std::span<std::uint64_t> words) {
   const Philox::key_type key = {{key_.seed, key_.replicate}};
   const auto counter = [&] {
