@@ -37,7 +37,7 @@ class ReleasingMachine final : public service::Machine {
   ReleasingMachine(Links links, std::size_t messages, Answer answer)
       : messages_(messages),
         answer_(std::move(answer)),
-        world_(std::nullopt, [](NodeId, NodeId, Payload) {}),
+        world_(std::nullopt, [](NodeId, NodeId, const Payload&) {}),
         context_(world_, std::move(links)) {}
 
   void Attach(store::StoreLedger& ledger, const store::Key& secret) override {
