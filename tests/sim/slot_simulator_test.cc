@@ -24,6 +24,9 @@ struct Setting {
   Count horizon = 3000;
   DpGuarantee budget = kBudget;
   const std::atomic<bool>* stop = nullptr;
+  double dropout = 0;
+  double over_selection = 0;
+  double quorum = 1;
 };
 
 struct Outcome {
@@ -84,15 +87,18 @@ WatchedPopulation Population(const Setting& setting) {
 template <Privatizer P>
 Outcome Simulate(const Setting& setting, const P& privatizer, WatchedPopulation& population) {
   const auto problem = Problem(setting);
+  auto rules = DpDpeRules(Params(setting), problem->actions());
+  rules->over_selection = setting.over_selection;
+  rules->quorum = setting.quorum;
   auto server = EliminationServer<P>::Create(
-      DpDpeRules(Params(setting), *std::shared_ptr<const ActionMatrix>(problem, &problem->actions())),
-      std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
+      rules, std::shared_ptr<const ActionMatrix>(problem, &problem->actions()), privatizer);
   EXPECT_TRUE(server.ok());
   Recorder recorder(*problem, {10, 100, 1000, setting.horizon});
   const sim::SimParams params{.seed = setting.seed,
                               .replicate = setting.replicate,
                               .topology = TopologyFor<P>(10'000),
                               .budget_per_client = setting.budget,
+                              .dropout = setting.dropout,
                               .stop = setting.stop};
   const absl::Status status = sim::Simulator<EliminationServer<P>, EliminationClient<P>>::Run(
       params, *server, privatizer, population, recorder);
@@ -192,6 +198,49 @@ TEST(SimulatorPairingTest, ModelsMeetTheSameProblemAndClients) {
   const auto clients = static_cast<std::size_t>(bare.history[0].clients);
   EXPECT_EQ(std::vector(first.clients.begin(), first.clients.begin() + clients),
             std::vector(second.clients.begin(), second.clients.begin() + clients));
+}
+
+// Whoever does not answer is asked again in the place of another client, until all have answered.
+TYPED_TEST(SimulatorTest, WaitsForEveryAnswerUnlessToldOtherwise) {
+  const Outcome outcome = Simulate({.dropout = 0.5}, this->Made());
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_TRUE(Same(outcome, Simulate({.dropout = 0.5}, this->Made())));
+  const Outcome without = Simulate({}, this->Made());
+  ASSERT_FALSE(outcome.history.empty());
+  EXPECT_EQ(outcome.history[0].clients, without.history[0].clients);
+  EXPECT_EQ(outcome.end.clients, without.end.clients);
+}
+
+TYPED_TEST(SimulatorTest, GoesOnWithTheQuorum) {
+  if (ShufflePrivatizer<TypeParam>) return;  // all clients must answer a shuffler's question
+  const Setting setting{.dropout = 0.3, .quorum = 0.6};
+  const Outcome outcome = Simulate(setting, this->Made());
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  Count missed = 0;
+  for (std::size_t i = 0; i < outcome.history.size(); ++i) {
+    const Count needed = DpDpeClients(Params(setting), static_cast<Epoch>(i + 1));
+    EXPECT_GE(static_cast<double>(outcome.history[i].clients), 0.6 * static_cast<double>(needed) - 1e-9);
+    missed += needed - outcome.history[i].clients;
+  }
+  EXPECT_GT(missed, 0);
+}
+
+TYPED_TEST(SimulatorTest, AsksMoreThanItNeeds) {
+  if (ShufflePrivatizer<TypeParam>) return;  // all clients must answer a shuffler's question
+  const Setting setting{.dropout = 0.3, .over_selection = 1};
+  WatchedPopulation population = Population(setting);
+  const Outcome outcome = Simulate(setting, this->Made(), population);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  Count needed = 0, heard = 0;
+  for (std::size_t i = 0; i < outcome.history.size(); ++i) {
+    needed += DpDpeClients(Params(setting), static_cast<Epoch>(i + 1));
+    heard += outcome.history[i].clients;
+  }
+  if (TypeParam::kChargesClient) {
+    EXPECT_GT(heard, needed) << "who has paid is counted";
+  } else {
+    EXPECT_EQ(heard, needed);
+  }
 }
 
 TYPED_TEST(SimulatorTest, StopsWhenAsked) {

@@ -9,6 +9,7 @@ namespace bandana::cli {
 namespace {
 
 absl::StatusOr<lab::Json> Run(const RoleRun& run) {
+  BANDANA_RETURN_IF_ERROR(run.RefuseLosses());
   switch (run.federation().time()) {
     case TimeModel::kSlot:
       return RunSlotRole(run);

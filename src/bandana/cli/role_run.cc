@@ -45,6 +45,20 @@ absl::Status RoleRun::NeedsNoShuffler() const {
                     .accepted = "an elimination algorithm under privacy.model = \"shuffle\""}));
 }
 
+absl::Status RoleRun::RefuseLosses() const {
+  const auto* losses = std::any_cast<LossParams>(&instance.experiment.simulation);
+  if (losses == nullptr) return absl::OkStatus();
+  if (!losses->failures.empty()) {
+    return Refuse("federation.failures", config.settings.Text("federation.failures"),
+                  "none: only a simulation can plan failures");
+  }
+  if (losses->dropout > 0) {
+    return Refuse("federation.dropout", fmt::format("{}", losses->dropout),
+                  "0: only a simulation can draw losses");
+  }
+  return absl::OkStatus();
+}
+
 void RoleRun::TellListening(const std::string& address) const {
   if (address.empty()) return;
   log.Write(RoleLog::Level::kInfo, "listening", {{"address", address}}, "listening on " + address);

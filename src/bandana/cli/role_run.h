@@ -39,6 +39,8 @@ struct RoleRun {
 
   /// Returns the error that the algorithm has no shuffler.
   absl::Status NeedsNoShuffler() const;
+  /// Fails if the spec plans losses or draws them.
+  absl::Status RefuseLosses() const;
 
   /// Writes the address at which the role listens to the log.
   void TellListening(const std::string& address) const;

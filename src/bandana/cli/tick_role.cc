@@ -49,15 +49,6 @@ absl::Status CheckTickRole(const RoleRun& run) {
             ? "ddp-mab for a peer; cdp-mab and hdp-mab run as `bandana server` and `bandana agent`"
             : "cdp-mab, hdp-mab for a server and its agents; ddp-mab runs as `bandana peer`");
   }
-  const auto* losses = std::any_cast<LossParams>(&run.instance.experiment.simulation);
-  if (losses != nullptr && !losses->failures.empty()) {
-    return run.Refuse("federation.failures", run.config.settings.Text("federation.failures"),
-                      "none: only a simulation can plan failures");
-  }
-  if (losses != nullptr && losses->dropout > 0) {
-    return run.Refuse("federation.dropout", fmt::format("{}", losses->dropout),
-                      "0: only a simulation can draw losses");
-  }
   const Value* gap = run.config.settings.Find("algorithm.gap");
   if (gap == nullptr || !IsWord(*gap, "known")) return absl::OkStatus();
   return run.Refuse("algorithm.gap", "known", "auto, or a number: only a simulation knows the gap");

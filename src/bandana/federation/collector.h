@@ -18,7 +18,9 @@
 namespace bandana {
 
 /// The server's side of one question at a time. It asks clients, collects their reports (through a shuffler
-/// if the privatizer has one), and releases the answer when all clients have reported.
+/// if the privatizer has one), and releases the answer when enough clients have reported: as many as the
+/// query waits for, or, at a deadline, its quorum. Who paid for a report has it counted, so without a trusted
+/// server only a deadline ends the wait for those that were asked.
 template <Privatizer P>
 class Collector {
  public:
@@ -72,7 +74,7 @@ class Collector {
   }
 
   /// Adds an answer. Returns the release if this answer was the last one missing, else nothing. Drops
-  /// repeated answers and answers that were not asked for.
+  /// repeated answers, answers that were not asked for, and answers that come late.
   absl::StatusOr<std::optional<Released<typename P::Output>>> Take(Context& context, const Message& message) {
     if (!plan_) return std::nullopt;
     if constexpr (ShufflePrivatizer<P>) {
@@ -87,14 +89,24 @@ class Collector {
       if (share == nullptr) return absl::InvalidArgumentError("this server accepts only shares");
       if (share->epoch != plan_->epoch || !IsNew(message.origin, share->report)) return std::nullopt;
       BANDANA_RETURN_IF_ERROR(privatizer_.Add(plan_->query, share->report, sum_));
-      if (sum_.reports() < plan_->query.clients) return std::nullopt;
+      if (sum_.reports() < Wanted()) return std::nullopt;
     }
-    const std::shared_ptr<const Plan> plan = std::exchange(plan_, nullptr);
-    return Release::FromAnalyzer(context, privatizer_, plan->epoch, sum_);
+    return Close(context);
+  }
+
+  /// Ends the wait for answers to the plan of this epoch. Returns the release, or nothing if too few clients
+  /// have answered, and then waits on.
+  absl::StatusOr<std::optional<Released<typename P::Output>>> AtDeadline(Context& context, Epoch epoch) {
+    if (!plan_ || plan_->epoch != epoch || sum_.reports() == 0 || ShufflePrivatizer<P>) return std::nullopt;
+    BasicReportSum<typename P::Query> closed = sum_;
+    if (!closed.Close().ok()) return std::nullopt;
+    return Close(context);
   }
 
   const P& privatizer() const { return privatizer_; }
   const std::shared_ptr<const Plan>& plan() const { return plan_; }  ///< null if no answer is missing
+  /// Returns the query of the last release, whose clients are those that have answered.
+  const typename P::Query& answered() const { return sum_.query(); }
 
   template <class Archive>
   void State(Archive& a) {
@@ -102,6 +114,14 @@ class Collector {
   }
 
  private:
+  Count Wanted() const { return P::kChargesClient ? plan_->query.clients : plan_->query.wanted(); }
+
+  absl::StatusOr<std::optional<Released<typename P::Output>>> Close(Context& context) {
+    const std::shared_ptr<const Plan> plan = std::exchange(plan_, nullptr);
+    if constexpr (!ShufflePrivatizer<P>) BANDANA_RETURN_IF_ERROR(sum_.Close());
+    return Release::FromAnalyzer(context, privatizer_, plan->epoch, sum_);
+  }
+
   static absl::Status NoShuffler() {
     return absl::FailedPreconditionError("the shuffle model needs a shuffler, but the network has none");
   }

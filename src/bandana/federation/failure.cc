@@ -121,6 +121,15 @@ OptionsFor<LossParams> LossOptions() {
   return options;
 }
 
+OptionsFor<LossParams> DropoutOptions() {
+  using P = LossParams;
+  OptionsFor<P> options("federation");
+  options.Number(
+      "dropout", Claims::kKept, &P::dropout, [](double value) { return value >= 0 && value < 1; },
+      "a number in [0, 1)", "The probability that a client who is asked never answers.");
+  return options;
+}
+
 std::vector<Note> NotesOn(const LossParams& losses, const Facts& facts) {
   std::vector<Note> notes;
   if (facts.agents_differ && (losses.dropout > 0 || !losses.failures.empty())) {

@@ -53,6 +53,9 @@ struct LossParams {
 
 OptionsFor<LossParams> LossOptions();
 
+/// Returns the options for clients that are asked one by one: some of them never answer.
+OptionsFor<LossParams> DropoutOptions();
+
 /// Returns remarks on what such losses mean for the results of a run.
 std::vector<Note> NotesOn(const LossParams& losses, const Facts& facts);
 

@@ -20,6 +20,9 @@ class Node : public Role {
   virtual absl::Status OnStart(Context&) { return absl::OkStatus(); }
   virtual absl::Status OnMessage(Context& context, const Message& message) = 0;
 
+  /// The time for answers in this epoch is over. Returns whether those that have come were enough to go on.
+  virtual absl::StatusOr<bool> OnDeadline(Context&, Epoch) { return false; }
+
   /// Returns whether nothing is left to do or to wait for.
   virtual bool finished() const = 0;
 };

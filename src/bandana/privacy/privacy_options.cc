@@ -131,6 +131,10 @@ std::vector<Option> PrivacyOptions() {
               "a number in (0, 1]",
               "The share of the participants who follow the protocol. Only they hide others.")
       .When(HasShuffler, "with model = shuffle")
+      .Number("quorum", Claims::kKept, &P::quorum, InHalfOpen(0, 1), "a number in (0, 1]",
+              "The share of the answers that a phase needs which is enough when its time is over. The noise "
+              "does not depend on it.")
+      .When([](const P& p) { return p.model != TrustModel::kShuffle; }, "unless model = shuffle")
       .Number("loss", Claims::kKept, &P::loss, InHalfOpen(0, 10), "a number in (0, 10]",
               "How much more noise than a trusted server's is allowed, as a share of its standard deviation. "
               "More noise needs fewer bits.")

@@ -56,6 +56,7 @@ struct Privacy {
   Transport transport = Transport::kBits;
   Count colluding = 1;         ///< shuffle: at most so many participants work with the adversary
   double honest_fraction = 1;  ///< shuffle: at least this share of the participants follow the protocol
+  double quorum = 1;  ///< slots: the share of the answers that a phase needs which is enough at a deadline
   double loss = 0.1;  ///< shuffle: how much more noise than a trusted server's is accepted, to save bits
   OutOfRange out_of_range = OutOfRange::kClip;  ///< users: what a record outside its bounds becomes
   SlotBudget slots = SlotBudget::kFull;         ///< users: the share of epsilon in each arm's part

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "bandana/core/byte_string.h"
 #include "bandana/core/ids.h"
 #include "bandana/core/reward.h"
+#include "bandana/core/status.h"
 #include "bandana/privacy/client_set.h"
 
 namespace bandana {
@@ -30,7 +33,7 @@ struct ReportMap {
 /// of the phase's plan.
 struct MeanQuery {
   std::vector<Interval> bounds;  ///< public, one per coordinate; a client's average is clipped to it
-  Count clients = 0;             ///< how many clients are asked; also the quorum: all of them must answer
+  Count clients = 0;             ///< how many clients are asked
   std::string cohort = {};  ///< a digest of the clients that are asked (CohortOf), if a shuffler mixes their
                             ///< reports; else empty
   /// If empty, every client answers every coordinate. Otherwise the query is dealt: dealt[i] >= 1 of the
@@ -38,16 +41,34 @@ struct MeanQuery {
   /// `clients`.
   std::vector<Count> dealt = {};
   ReportMap map = {};  ///< only for a query that is not dealt
+  /// If a server adds the noise, it waits for no more answers than these; 0: it waits for all.
+  Count goal = 0;
+  /// At a deadline, this share of the answers that the server waits for is enough, in every coordinate.
+  double quorum = 1;
   bool operator==(const MeanQuery&) const = default;
   template <class Archive>
   void State(Archive& a) {
-    a(bounds, clients, cohort, dealt, map);
+    a(bounds, clients, cohort, dealt, map, goal, quorum);
     a.Check(dealt.empty() || dealt.size() == bounds.size(),
             "the coordinates that a query deals out are not those that it has");
   }
 
   /// Returns how many clients answer coordinate i.
   Count clients_of(std::size_t i) const { return dealt.empty() ? clients : dealt[i]; }
+
+  Count wanted() const { return goal == 0 ? clients : goal; }
+
+  /// Returns how many of `answers` answers are enough at a deadline.
+  Count LeastOf(Count answers) const {
+    return std::max<Count>(1, static_cast<Count>(std::ceil(quorum * static_cast<double>(answers) - 1e-9)));
+  }
+
+  /// Returns how many answers there must be, whatever happens.
+  Count least() const {
+    Count least = dealt.empty() ? LeastOf(wanted()) : 0;
+    for (const Count each : dealt) least += LeastOf(each);
+    return least;
+  }
 
   bool mapped() const { return !map.entries.empty(); }
 
@@ -58,7 +79,7 @@ struct MeanQuery {
 
   std::string bytes() const {
     ByteString bytes;
-    bytes.Add(clients).Add(cohort).Add(static_cast<std::uint64_t>(dealt.size()));
+    bytes.Add(clients).Add(goal).Add(quorum).Add(cohort).Add(static_cast<std::uint64_t>(dealt.size()));
     for (const Count each : dealt) bytes.Add(each);
     bytes.Add(static_cast<std::uint64_t>(map.entries.size())).Add(map.radius);
     for (const double entry : map.entries) bytes.Add(entry);
@@ -120,6 +141,21 @@ template <class Query>
 class BasicReportSum {
  public:
   Count reports() const { return reports_; }  ///< the number of clients that have reported
+  const Query& query() const { return query_; }
+
+  /// Takes no more reports: from here on the query is one to the clients that have answered. Fails if they
+  /// are too few.
+  absl::Status Close() {
+    if (reports_ == query_.clients && reports_ > 0) return absl::OkStatus();
+    bool enough = reports_ >= query_.least() && (query_.dealt.empty() || !answered_.empty());
+    for (std::size_t i = 0; i < answered_.size(); ++i) {
+      enough = enough && answered_[i] >= query_.LeastOf(query_.dealt[i]);
+    }
+    if (!enough || reports_ == 0) return absl::UnavailableError("too few clients have answered");
+    query_.clients = reports_;
+    query_.dealt = answered_;
+    return absl::OkStatus();
+  }
 
  private:
   friend class Access;

@@ -32,6 +32,8 @@ void EncodeQuery(const MeanQuery& query, v1::MeanQuery& out) {
   out.mutable_dealt()->Add(query.dealt.begin(), query.dealt.end());
   out.mutable_map()->Add(query.map.entries.begin(), query.map.entries.end());
   out.set_radius(query.map.radius);
+  out.set_goal(query.goal);
+  out.set_quorum(query.quorum);
 }
 
 void EncodeBody(const Plan& plan, v1::Plan& out) {
@@ -117,6 +119,15 @@ absl::StatusOr<MeanQuery> DecodeQuery(const v1::MeanQuery& in) {
   query.dealt.assign(in.dealt().begin(), in.dealt().end());
   query.map.entries.assign(in.map().begin(), in.map().end());
   query.map.radius = in.radius();
+  query.goal = in.goal();
+  query.quorum = in.quorum() == 0 ? 1 : in.quorum();
+  if (!(query.goal >= 0 && query.goal <= query.clients)) {
+    return Malformed(
+        fmt::format("a query waits for {} answers, but asks {} clients", query.goal, query.clients));
+  }
+  if (!(query.quorum > 0 && query.quorum <= 1)) {
+    return Malformed(fmt::format("a query has the quorum {}, which is not in (0, 1]", query.quorum));
+  }
   return query;
 }
 

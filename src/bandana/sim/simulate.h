@@ -20,11 +20,13 @@ namespace bandana {
 struct SimulateOptions {
   std::uint64_t seed = 1;
   std::uint32_t replicate = 0;
-  std::vector<Count> checkpoints = {};      ///< ascending rounds; empty: the horizon alone
-  int threads = 1;                          ///< the outcome does not depend on it
-  bool decisions = false;                   ///< keep what every agent played
-  std::vector<Failure> failures = {};       ///< ticks and rounds: what is lost
-  double dropout = 0;                       ///< probability that an agent misses a sync, independently
+  std::vector<Count> checkpoints = {};  ///< ascending rounds; empty: the horizon alone
+  int threads = 1;                      ///< the outcome does not depend on it
+  bool decisions = false;               ///< keep what every agent played
+  std::vector<Failure> failures = {};   ///< ticks and rounds: what is lost
+  /// Slots: the probability that a client who is asked never answers. Ticks and rounds: that an agent misses
+  /// a sync. Independently.
+  double dropout = 0;
   const std::atomic<bool>* stop = nullptr;  ///< ends the run with kCancelled soon after it turns true
 };
 

@@ -6,13 +6,17 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "bandana/core/distributions.h"
 #include "bandana/core/status.h"
 #include "bandana/federation/drive.h"
 #include "bandana/sim/sim_context.h"
 #include "bandana/sim/simulate.h"
+#include "fmt/format.h"
 
 namespace bandana::sim {
 namespace {
+
+constexpr int kMostAttempts = 10'000;
 
 struct Envelope {
   NodeId to;
@@ -36,7 +40,8 @@ class SlotRun {
     RoleContext context(*this, kServerNode);
     RoleContext shuffler_context(*this, kShufflerNode);
     BANDANA_RETURN_IF_ERROR(server_.OnStart(context));
-    while (!outbox_.empty()) {
+    while (!outbox_.empty() || (!missing_.empty() && !server_.finished())) {
+      if (outbox_.empty()) BANDANA_RETURN_IF_ERROR(EndAttempt(context));
       if (params_.stop != nullptr && *params_.stop) return absl::CancelledError("interrupted");
       NextSlot();
       for (const Arrival& arrival : order_) {
@@ -96,9 +101,43 @@ class SlotRun {
     SlotRun& run_;
   };
 
-  bool groups() const { return params_.groups && world_.AnswersGroups(); }
+  bool groups() const { return params_.groups && params_.dropout == 0 && world_.AnswersGroups(); }
+
+  // The time for answers is over. If too few have come, others are asked in the place of those who have not
+  // answered. A simulated client has one place, so it is asked again, and chance decides again.
+  absl::Status EndAttempt(Context& server) {
+    const auto missing = std::exchange(missing_, {});
+    BANDANA_ASSIGN_OR_RETURN(const bool closed, server_.OnDeadline(server, epoch_));
+    if (closed) return absl::OkStatus();
+    if (++attempt_ == kMostAttempts) {
+      return absl::UnavailableError(
+          fmt::format("too few clients answer in phase {}, after {} attempts", epoch_, attempt_));
+    }
+    outbox_ = missing;
+    return absl::OkStatus();
+  }
+
+  // Returns whether a client that is asked drops out. The coins are keyed by client and epoch.
+  bool DropsOut(NodeId client, Epoch epoch) {
+    if (epoch != epoch_) {
+      attempt_ = 0;
+      missing_.clear();  // nobody waits for them any more
+    }
+    epoch_ = epoch;
+    PhiloxSource bits(randomness_.Key(client, epoch, Stream::kDropout));
+    CoinGen coin(bits);
+    coin.Skip(static_cast<std::uint64_t>(attempt_));
+    return UniformUnit(coin) < params_.dropout;
+  }
 
   absl::Status ToClient(NodeId to, const Message& message) {
+    if (params_.dropout > 0) {
+      BANDANA_ASSIGN_OR_RETURN(const Plan* plan, PlanOf(message));
+      if (DropsOut(to, plan->epoch)) {
+        missing_.push_back({to, message});
+        return absl::OkStatus();
+      }
+    }
     if (const auto* task = std::get_if<Task>(&message.body); task != nullptr && task->clients > 1) {
       return DriveGroup(to, *task);
     }
@@ -157,6 +196,9 @@ class SlotRun {
   std::vector<Arrival> order_;
   std::vector<RewardSum> rewards_;
   absl::flat_hash_map<NodeId, std::unique_ptr<Player>> clients_;
+  std::vector<Envelope> missing_;  // messages to clients that have dropped out of the epoch
+  Epoch epoch_ = 0;
+  int attempt_ = 0;  // of the epoch
 };
 
 }  // namespace
@@ -177,6 +219,7 @@ absl::StatusOr<Outcome> SimulateSlots(const Federation& federation, SlotWorld& w
                          .replicate = options.replicate,
                          .topology = federation.topology,
                          .budget_per_client = federation.budget,
+                         .dropout = options.dropout,
                          .stop = options.stop};
   BANDANA_RETURN_IF_ERROR(
       RunSlots(params, *server, shuffler.get(), roles.client, roles.group, world, recorder));

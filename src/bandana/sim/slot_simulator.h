@@ -16,6 +16,7 @@ struct SimParams {
   std::uint32_t replicate = 0;
   Topology topology;
   DpGuarantee budget_per_client;
+  double dropout = 0;  ///< the probability that a client does not answer; then another one is asked
   bool groups = true;  ///< whether to draw the sum of many clients at once if only their coins differ
   const std::atomic<bool>* stop = nullptr;  ///< ends the run when it turns true; read once per slot
 };

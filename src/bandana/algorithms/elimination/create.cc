@@ -35,6 +35,13 @@ absl::Status CheckReport(const DpDpeParams& params, const Privacy& privacy) {
                       "noise = \"gaussian\", or \"shuffle\" and shuffle = \"sum\"");
 }
 
+// A shuffler's noise is set for the clients that are asked, so all of them must answer.
+absl::Status CheckDropouts(const EliminationRules& rules, const Privacy& privacy) {
+  if (privacy.model != TrustModel::kShuffle || rules.over_selection == 0) return absl::OkStatus();
+  return InvalidField(Part::kParams, "over_selection", rules.over_selection,
+                      "0 with model = \"shuffle\", where all clients that are asked must answer");
+}
+
 }  // namespace
 
 EliminationWorld EliminationWorldOf(const Privacy& privacy, const Facts& facts) {
@@ -51,6 +58,8 @@ absl::StatusOr<Federation> CreateElimination(EliminationRules rules, const Priva
   BANDANA_RETURN_IF_ERROR(CheckActions(facts));
   rules.link = facts.mean.link();
   rules.misspecification = facts.misspecification;
+  rules.quorum = privacy.quorum;
+  BANDANA_RETURN_IF_ERROR(CheckDropouts(rules, privacy));
   return WithMeanPrivatizer(privacy, facts.people, [&]<class P>(P privatizer) -> absl::StatusOr<Federation> {
     const auto make_server = [rules, actions = facts.actions](const P& own) {
       return EliminationServer<P>::Create(rules, actions, own);

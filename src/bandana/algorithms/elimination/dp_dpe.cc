@@ -70,6 +70,7 @@ absl::StatusOr<EliminationRules> DpDpeRules(const DpDpeParams& params, const Eli
                          .level = level,
                          .rounds = DoublingRounds,
                          .clients = [params](Epoch phase) { return DpDpeClients(params, phase); },
+                         .over_selection = params.over_selection,
                          .warm_start = params.warm_start,
                          .report = params.report,
                          .width = params.width,

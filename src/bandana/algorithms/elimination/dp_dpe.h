@@ -44,7 +44,8 @@ struct DpDpeParams {
   std::optional<double> beta = {};  ///< level of one confidence bound; empty: 1/(k T)
   ClientReport report = ClientReport::kAverages;
   Width width = Width::kExact;
-  bool warm_start = false;  ///< whether the search for a design starts from the previous design
+  bool warm_start = false;    ///< whether the search for a design starts from the previous design
+  double over_selection = 0;  ///< how many more clients a phase asks than it needs, as a share
 };
 
 absl::StatusOr<Federation> CreateDpDpe(const DpDpeParams& params, const Privacy& privacy, const Facts& facts);

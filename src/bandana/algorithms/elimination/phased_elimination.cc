@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "bandana/algorithms/elimination/glm_phase_regression.h"
 
@@ -11,6 +12,15 @@ namespace bandana {
 namespace {
 
 constexpr double kScheduleSlack = 1e-9;  // a schedule's count is ceil(x - 1e-9)
+
+constexpr double kMostOverSelection = 10;
+
+// Returns how many clients a phase asks.
+Count AskedIn(const EliminationRules& rules, Epoch phase) {
+  const Count needed = rules.clients(phase);
+  if (rules.over_selection == 0) return needed;
+  return static_cast<Count>(CeilCount((1 + rules.over_selection) * static_cast<double>(needed)));
+}
 
 Count RoundsOf(const Plan& plan) {
   Count rounds = 0;
@@ -28,7 +38,7 @@ absl::Status CheckPopulation(const EliminationRules& rules, const ActionMatrix& 
   for (Epoch phase = 1; phase <= rules.phases; ++phase) {
     rounds += rules.rounds(phase) + most_support;
     if (rounds > static_cast<double>(rules.horizon)) break;
-    clients += rules.clients == nullptr ? rules.rounds(phase) : static_cast<double>(rules.clients(phase));
+    clients += rules.clients == nullptr ? rules.rounds(phase) : static_cast<double>(AskedIn(rules, phase));
     if (clients > static_cast<double>(rules.population)) {
       return InvalidField(Part::kFacts,
                           {.message = fmt::format(
@@ -91,6 +101,13 @@ absl::Status CheckRules(const EliminationRules& rules, const ActionMatrix& actio
       !(*rules.clip.fixed_bound >= 1 && std::isfinite(*rules.clip.fixed_bound))) {
     return InvalidField(Part::kFacts, "reward_bound", *rules.clip.fixed_bound,
                         "\"auto\" or a finite number >= 1");
+  }
+  if (!(rules.over_selection >= 0 && rules.over_selection <= kMostOverSelection)) {
+    return InvalidField(Part::kParams, "over_selection", rules.over_selection,
+                        fmt::format("a number from 0 to {}", kMostOverSelection));
+  }
+  if (!(rules.quorum > 0 && rules.quorum <= 1)) {
+    return InvalidField(Part::kPrivacy, "quorum", rules.quorum, "a number in (0, 1]");
   }
   BANDANA_RETURN_IF_ERROR(CheckLink(rules));
   BANDANA_RETURN_IF_ERROR(CheckReport(rules));
@@ -186,6 +203,11 @@ absl::StatusOr<Plan> EliminationPolicy::NextPlan() {
     for (const Pull& pull : plan.pulls) plan.query.dealt.push_back(pull.count);
   }
   BANDANA_RETURN_IF_ERROR(ClipPlan(plan));
+  plan.query.quorum = rules_.quorum;
+  if (rules_.clients != nullptr) {
+    plan.query.goal = std::exchange(plan.query.clients, AskedIn(rules_, epoch_));
+    if (plan.query.goal == plan.query.clients) plan.query.goal = 0;
+  }
   return plan;
 }
 

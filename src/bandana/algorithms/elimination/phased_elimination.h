@@ -57,6 +57,10 @@ struct EliminationRules {
   std::function<double(Epoch)> rounds;  ///< h_l: x is played ceil(h_l pi(x)) times, pi the design's weights
   /// How many clients watch a phase from its first round to its last. Null: every round has a new client.
   std::function<Count(Epoch)> clients;
+  /// A phase asks 1 + over_selection times as many clients as it needs, because some never answer. Only with
+  /// `clients`: else a round whose client does not answer gets another one.
+  double over_selection = 0;
+  double quorum = 1;  ///< the share of the clients that a phase needs which is enough at a deadline
   Epoch phases = std::numeric_limits<Epoch>::max();  ///< after so many phases only the best action is played
   bool warm_start = false;  ///< whether the search for a design starts from the previous design
   bool core_set = true;     ///< false: a phase plays every active action equally often
@@ -180,10 +184,14 @@ class EliminationServer final : public Node {
 
   absl::Status OnMessage(Context& context, const Message& message) override {
     BANDANA_ASSIGN_OR_RETURN(const auto averages, collector_.Take(context, message));
-    if (!averages.has_value()) return absl::OkStatus();
-    BANDANA_RETURN_IF_ERROR(policy_.Learn(*plan_, *averages));
-    finished_ = policy_.finished();
-    return finished_ ? absl::OkStatus() : StartPhase(context);
+    return averages.has_value() ? Learn(context, *averages) : absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> OnDeadline(Context& context, Epoch epoch) override {
+    BANDANA_ASSIGN_OR_RETURN(const auto averages, collector_.AtDeadline(context, epoch));
+    if (!averages.has_value()) return false;
+    BANDANA_RETURN_IF_ERROR(Learn(context, *averages));
+    return true;
   }
 
   bool finished() const override { return finished_; }
@@ -211,6 +219,15 @@ class EliminationServer final : public Node {
       : policy_(std::move(policy)),
         collector_(std::move(privatizer)),
         unasked_(static_cast<std::uint64_t>(policy_.rules().population)) {}
+
+  // The answers are those of the clients that have answered.
+  absl::Status Learn(Context& context, const Released<Mean>& averages) {
+    Plan answered = *plan_;
+    answered.query = collector_.answered();
+    BANDANA_RETURN_IF_ERROR(policy_.Learn(answered, averages));
+    finished_ = policy_.finished();
+    return finished_ ? absl::OkStatus() : StartPhase(context);
+  }
 
   absl::Status StartPhase(Context& context) {
     BANDANA_ASSIGN_OR_RETURN(Plan plan, policy_.NextPlan());
