@@ -1,7 +1,7 @@
-// How fast a server takes reports: durably, over mutual TLS, into a store in a file. Beside it, in the same run,
-// how fast gRPC alone carries such messages. And how large a server is that takes 10^6 reports in one phase,
-// how long it needs to close the phase, and to go on after it was killed in the middle. The server is a
-// process of its own. Its files are in the working folder, so that you choose the disk.
+// How fast a server takes reports: durably, over mutual TLS, into a store in a file. Beside it, in the same
+// run, how fast gRPC alone carries such messages. And how large a server is that takes 10^6 reports in one
+// phase, how long it needs to close the phase, and to go on after it was killed in the middle. The server is
+// a process of its own. Its files are in the working folder, so that you choose the disk.
 
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
@@ -42,9 +42,9 @@ namespace {
 
 constexpr char kFolder[] = "ingest_bench.files";
 constexpr std::size_t kReportBytes = 1024;
-constexpr int kKilobyteCoordinates = 203;     // such a report has about 1 KiB
-constexpr std::int64_t kHalf = 1 << 29;       // of the range of a reward, in units of 2^-30
-constexpr std::size_t kInFlight = 8 << 20;    // bytes
+constexpr int kKilobyteCoordinates = 203;   // such a report has about 1 KiB
+constexpr std::int64_t kHalf = 1 << 29;     // of the range of a reward, in units of 2^-30
+constexpr std::size_t kInFlight = 8 << 20;  // bytes
 constexpr absl::Duration kRawTime = absl::Seconds(1);
 
 void PrepareFolder() {
@@ -118,9 +118,10 @@ Child StartServer(Count clients, int coordinates) {
 class Gateway {
  public:
   explicit Gateway(const std::string& address) {
-    static const auto keys = KeyRing::Open({.folder = std::string(kFolder) + "/keys", .self = "agent/1"}).value();
-    stub_ = v1::Links::NewStub(
-        MakeChannel(ParseAddressFor(keys.get(), "server", address).value(), keys->ForChannel("server")));
+    static const auto keys =
+        KeyRing::Open({.folder = std::string(kFolder) + "/keys", .self = "agent/1"}).value();
+    stub_ = v1::Links::NewStub(MakeChannel(ParseAddressFor(keys.get(), "server", address).value(),
+                                           keys->ForChannel("server"), Limits()));
     context_.set_wait_for_ready(true);
     stream_ = stub_->Connect(&context_);
   }
@@ -128,11 +129,11 @@ class Gateway {
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
 
-  // What it has to remember between two connections.
+  // It remembers this between two connections.
   struct Position {
     std::string run;
-    std::uint64_t taken = 0;     // of the server's messages
-    std::uint64_t sent = 0;      // of its own
+    std::uint64_t taken = 0;  // of the server's messages
+    std::uint64_t sent = 0;   // of its own
     std::uint64_t acknowledged = 0;
     std::uint64_t promised = 0;
     Count asked = 0;  // clients
@@ -175,7 +176,8 @@ class Gateway {
     v1::Frame frame;
     {
       std::unique_lock lock(mutex_);
-      const std::uint64_t most = std::max<std::uint64_t>(16, kInFlight / std::max<std::size_t>(1, body.size()));
+      const std::uint64_t most =
+          std::max<std::uint64_t>(16, kInFlight / std::max<std::size_t>(1, body.size()));
       changed_.wait(lock, [&] { return at_->sent - at_->acknowledged < most; });
       frame.mutable_data()->set_seq(++at_->sent);
       frame.mutable_data()->set_sent(at_->sent);
@@ -425,7 +427,8 @@ int main(int argc, char** argv) {
   const std::string role = argc > 2 ? argv[1] : "";
   if (role == "echo") return bandana::service::ServeRaw(argv[2], RawAnswer::kEcho);
   if (role == "acknowledge") return bandana::service::ServeRaw(argv[2], RawAnswer::kAcknowledge);
-  if (role == "ingest") return bandana::service::ServeIngest({argv[2], std::stoll(argv[3]), std::stoi(argv[4])});
+  if (role == "ingest")
+    return bandana::service::ServeIngest({argv[2], std::stoll(argv[3]), std::stoi(argv[4])});
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

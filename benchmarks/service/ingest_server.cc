@@ -80,7 +80,8 @@ class RawLinks final : public v1::Links::Service {
  public:
   explicit RawLinks(RawAnswer answer) : answer_(answer) {}
 
-  grpc::Status Connect(grpc::ServerContext*, grpc::ServerReaderWriter<v1::Frame, v1::Frame>* stream) override {
+  grpc::Status Connect(grpc::ServerContext*,
+                       grpc::ServerReaderWriter<v1::Frame, v1::Frame>* stream) override {
     v1::Frame answer;
     for (v1::Frame frame; stream->Read(&frame);) {
       answer.mutable_ack()->set_seq(frame.data().seq());
@@ -98,11 +99,10 @@ absl::StatusOr<ServerReport> Serve(const IngestParams& params) {
   BANDANA_ASSIGN_OR_RETURN(auto ratchet, store::Ratchet::Open(params.folder + "/server.db.ratchet"));
   BANDANA_ASSIGN_OR_RETURN(auto identity, store::IdentityKey::Open(params.folder + "/keys/server.identity"));
   BANDANA_ASSIGN_OR_RETURN(
-      const auto store,
-      store::GuardedStore::Open(std::move(file), {.mirror = "", .anchor = "", .identity = std::move(identity)}));
+      const auto store, store::GuardedStore::Open(
+                            std::move(file), {.mirror = "", .anchor = "", .identity = std::move(identity)}));
   BANDANA_ASSIGN_OR_RETURN(
-      auto privatizer,
-      CentralMean<GaussianNoise>::Create({kBudget, Calibration::kTight, Sampler::kExact}));
+      auto privatizer, CentralMean<GaussianNoise>::Create({kBudget, Calibration::kTight, Sampler::kExact}));
   OnePhase role(params, std::move(privatizer));
   return RunServer({.listen = "127.0.0.1:0",
                     .clients = params.clients,
@@ -139,7 +139,7 @@ int ServeRaw(const std::string& folder, RawAnswer answer) {
   RawLinks links(answer);
   const std::shared_ptr<KeyRing> keys = OpenKeys(folder);
   std::string address;
-  const auto server = OpenServer("127.0.0.1:0", keys.get(), links, address);
+  const auto server = OpenServer("127.0.0.1:0", keys.get(), Limits(), links, address);
   BANDANA_CHECK(server.ok());
   PrintAddress(address);
   std::getchar();  // the parent never writes

@@ -15,7 +15,7 @@ struct Limits {
   std::size_t streams_per_party = 4;                 ///< connections that one certificate name has opened
   double openings = 50;                              ///< new connections per second
   absl::Duration first_message = absl::Seconds(10);  ///< for a new connection, until it says whose it is
-  double calls = 20'000;                             ///< messages per second that are read from a connection
+  double calls = 100'000;                            ///< messages per second that are read from a connection
   double bytes = 256 << 20;                          ///< bytes per second that are read from a connection
   std::size_t waiting = 64 << 20;                    ///< bytes that are read and not yet dealt with
 };
