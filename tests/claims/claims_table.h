@@ -24,16 +24,21 @@ namespace bandana::cli {
 using Given = std::map<std::string, Value>;
 
 inline constexpr char kContextsFile[] = "contexts.csv";
+inline constexpr char kActionsFile[] = "actions.csv";
 
 /// Settings of small worlds. They hold unless a case names another value. `log` is a file with the columns of
-/// the Open Bandit Pipeline; a file kContextsFile beside it has contexts of four actions in three dimensions.
+/// the Open Bandit Pipeline; beside it, kContextsFile has contexts of four actions in three dimensions, and
+/// kActionsFile four actions with names.
 inline Given SmallWorld(const std::string& log) {
   using Integer = std::int64_t;
+  const std::string actions = (std::filesystem::path(log).parent_path() / kActionsFile).string();
   return {{"name", std::string("claims")},
           {"horizon", Integer{3000}},
           {"environment.dimension", Integer{3}},
           {"environment.actions", Integer{4}},
           {"environment.population", Integer{3000}},
+          {"environment.actions_file", actions},
+          {"environment.reward_window", std::string("1h")},
           {"environment.log", std::string("obp")},
           {"environment.file", log},
           {"federation.agents", Integer{4}},

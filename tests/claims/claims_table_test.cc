@@ -34,6 +34,7 @@ class ClaimsTableTest : public ::testing::Test {
     std::ofstream log(folder_ / "log.csv");
     log << "context_0,context_1,context_2,action,reward,pscore\n";
     for (int i = 0; i < 60; ++i) log << fmt::format("0.{},0.2,-0.3,{},{},0.25\n", i, i % 4, i % 2);
+    std::ofstream(folder_ / kActionsFile) << "name\none\ntwo\nthree\nfour\n";
     std::ofstream(folder_ / kContextsFile) << "1,0,0, 0,1,0, 0,0,1, -1,0,0\n0,0,1, 0,1,0, 1,0,0, 0,-1,0\n";
     const absl::StatusOr<std::vector<Loan>> loans = SyntheticTwin(1, 200);
     EXPECT_TRUE(loans.ok()) << loans.status();
@@ -323,6 +324,7 @@ TEST_F(ClaimsTableTest, EveryOptionChangesClaimsExactlyIfItSaysSo) {
       {{"environment.log", std::string("auto-lending")}, {"environment.file", std::string()}},
       {{"environment.action_set", std::string("sphere")}, {"algorithm.net", std::string("sampled")}},
       {{"federation.topology", std::string("erdos-renyi")}, {"federation.edge_probability", 1.0}},
+      {{"environment.reward_default", 1.0}},
       {{"environment.contexts", std::string("margin")}, {"environment.actions", std::int64_t{2}}}};
   for (const Setting& setting : AllSettings()) {
     for (const Given& also : more) {

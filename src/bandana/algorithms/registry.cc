@@ -11,6 +11,7 @@
 #include "bandana/bandit/worlds/contextual.h"
 #include "bandana/bandit/worlds/glm_users.h"
 #include "bandana/bandit/worlds/linear.h"
+#include "bandana/bandit/worlds/live.h"
 #include "bandana/bandit/worlds/replay_users.h"
 #include "bandana/bandit/worlds/round_contexts.h"
 #include "bandana/core/status.h"
@@ -21,8 +22,8 @@ namespace {
 // A linker drops what nobody names, so every family and every world that ships is named here.
 Registry MakeRegistry() {
   Registry registry;
-  for (const auto& kind : {LinearWorldKind, GlmWorldKind, ContextualWorldKind, RoundContextsKind, MabKind,
-                           LinearUsersKind, GlmUsersKind, ReplayUsersKind}) {
+  for (const auto& kind : {LinearWorldKind, GlmWorldKind, LiveWorldKind, ContextualWorldKind,
+                           RoundContextsKind, MabKind, LinearUsersKind, GlmUsersKind, ReplayUsersKind}) {
     registry.MustAdd(kind());
   }
   AddEliminationFamilies(registry);

@@ -6,6 +6,7 @@
 #include "bandana/cli/commands.h"
 #include "bandana/core/status.h"
 #include "bandana/service/key_files.h"
+#include "bandana/service/names.h"
 #include "bandana/service/party.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -73,6 +74,7 @@ int IssueOrRotate(const KeysArguments& arguments, const std::string& folder, con
   for (const char* ending : {".pem", ".key", ".identity", ".identity.pub"}) {
     if (is_new || files.size() < 2) files.push_back(service::FileNameOf(made->party) + ending);
   }
+  if (is_new && made->party == service::kServerName) files.push_back("application.key");
   if (global.json) {
     lab::Json json = CertificateJson(*made);
     json["folder"] = target;

@@ -2,7 +2,9 @@
 #include <memory>
 #include <utility>
 
+#include "bandana/cli/live_role.h"
 #include "bandana/cli/output.h"
+#include "bandana/cli/phase_log.h"
 #include "bandana/cli/role_run.h"
 #include "bandana/cli/role_store.h"
 #include "bandana/core/status.h"
@@ -42,15 +44,7 @@ class PhaseTeller {
     Observations observations;
     server_.Describe(observations);
     for (; told_ < observations.phases.size(); ++told_) {
-      const PhaseRecord& phase = observations.phases[told_];
-      run_.log.Write(RoleLog::Level::kInfo, "phase",
-                     {{"epoch", phase.epoch},
-                      {"rounds", phase.rounds},
-                      {"clients", phase.clients},
-                      {"left", phase.active.size()}},
-                     fmt::format("phase {}: {} clients, {} actions left", phase.epoch, phase.clients,
-                                 phase.active.size()),
-                     lab::ToJson(phase));
+      LogPhase(run_.log, observations.phases[told_]);
     }
   }
 
@@ -159,6 +153,7 @@ absl::StatusOr<lab::Json> Shuffle(const RoleRun& run) {
 }  // namespace
 
 absl::StatusOr<lab::Json> RunSlotRole(const RoleRun& run) {
+  if (IsLive(run)) return ServeLive(run);
   switch (run.kind) {
     case RoleKind::kServer:
       return ServeSlots(run);

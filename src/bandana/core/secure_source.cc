@@ -34,8 +34,7 @@ SecureSource::SecureSource() {
   OPENSSL_cleanse(key.data(), key.size());
 }
 
-SecureSource::SecureSource(std::span<const std::uint8_t, 32> key)
-    : cipher_(MakeCipher(key, nonce_)) {}
+SecureSource::SecureSource(std::span<const std::uint8_t, 32> key) : cipher_(MakeCipher(key, nonce_)) {}
 
 SecureSource::~SecureSource() { EVP_CIPHER_CTX_free(static_cast<EVP_CIPHER_CTX*>(cipher_)); }
 
@@ -49,7 +48,8 @@ void SecureSource::Refill(std::span<std::uint64_t> words) {
   drawn_ += words.size();
 }
 
-// A block of ChaCha20 is kBlock words. OpenSSL carries its counter of blocks, of 32 bits, into the next 32 bits.
+// A block of ChaCha20 is kBlock words. OpenSSL carries its counter of blocks, of 32 bits, into the next 32
+// bits.
 void SecureSource::Skip(std::uint64_t blocks) {
   drawn_ += blocks * kBlock;
   std::array<std::uint8_t, 16> start = nonce_;

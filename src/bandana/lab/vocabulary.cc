@@ -117,7 +117,7 @@ void AddLimits(OptionsFor<ServiceParams>& options) {
       .Number(
           "limits.calls", Claims::kKept, &P::number, InClosed(1, 1e9), "a number from 1 to 1e9",
           "How many messages per second are read from one connection. Who sends more is read more slowly. "
-          "The default is 20000.");
+          "The default is 100000.");
   AddBytes(options, "limits.bytes",
            "How much per second is read from one connection. Who sends more is read more slowly. The default "
            "is 256MiB.",
@@ -156,6 +156,17 @@ std::vector<Option> MakeServiceOptions() {
       .Text("server", Claims::kKept, &P::text, "ADDRESS:PORT",
             "Where agents and the shuffler find the server.")
       .Text("shuffler", Claims::kKept, &P::text, "ADDRESS:PORT", "Where agents find the shuffler.")
+      .Text("http", Claims::kKept, &P::text, "ADDRESS:PORT; port 0 means any",
+            "Where the server of a live world listens for the application, with HTTP and JSON.")
+      .Text("fill", Claims::kKept, &P::text, "a time such as 30s, 10m or 2h",
+            "How long a phase of a live world waits for people before its first deadline. The default is 30 "
+            "days (720h).")
+      .Text("grace", Claims::kKept, &P::text, "a time such as 30s, 10m or 2h",
+            "How long a phase of a live world waits after the last window has ended. The default is 2m.")
+      .Integer(
+          "attempts", Claims::kKept, &P::integer, 1,
+          "After so many deadlines with too few answers a live world counts as stalled. It then waits on. "
+          "The default is 5.")
       .Text(
           "store", Claims::kKept, &P::text, "sqlite:FILE, or memory",
           "Where a role keeps its run, so that it can go on after it was killed. The default is a file named "

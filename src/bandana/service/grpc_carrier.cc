@@ -258,8 +258,8 @@ void GrpcCarrier::AwaitTurn(Connection& connection, const std::string& link, std
       std::max(connection.calls.Spend(1, now), connection.bytes.Spend(static_cast<double>(bytes), now));
   if (turn <= now) return;
   if (!std::exchange(connection.was_slowed, true) && params_.on_event) {
-    params_.on_event({LogEvent::Level::kWarn, "slowed", link,
-                      "it sends more per second than the limits allow"});
+    params_.on_event(
+        {LogEvent::Level::kWarn, "slowed", link, "it sends more per second than the limits allow"});
   }
   std::unique_lock lock(connection.mutex);
   connection.changed.wait_for(lock, absl::ToChronoNanoseconds(turn - now),

@@ -17,16 +17,19 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "bandana/core/check.h"
 #include "bandana/core/status.h"
 #include "bandana/privacy/ledger/file_error.h"
 #include "bandana/service/certificate.h"
+#include "bandana/service/names.h"
 #include "bandana/service/party.h"
 #include "bandana/service/revoked.h"
 #include "bandana/service/signer.h"
 #include "bandana/service/whole_file.h"
 #include "bandana/store/identity.h"
+#include "bandana/store/seal.h"
 #include "bandana/store/store.h"
 #include "fmt/format.h"
 
@@ -225,6 +228,15 @@ absl::Status CheckIssue(const std::string& party, const IssueOptions& options) {
                        fmt::format("a whole number from 1 to {}", kMostDays));
 }
 
+// Makes the text that an application shows to the server, unless `target` has one.
+absl::Status ProvideApplicationKey(const std::string& target) {
+  const std::string path = PathIn(target, "application.key");
+  if (std::filesystem::exists(path)) return absl::OkStatus();
+  const store::Key key = store::RandomKey();
+  const std::string text = absl::BytesToHexString(std::string(key.begin(), key.end()));
+  return WriteNewFile(path, text + "\n", Secrecy::kPrivate);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> MakeDeployment(const std::string& folder, const DeploymentOptions& options) {
@@ -283,6 +295,7 @@ absl::StatusOr<IssuedCertificate> Issue(const std::string& folder, const std::st
             party);
   }
   BANDANA_RETURN_IF_ERROR(ProvideIdentity(folder, target, name));
+  if (party == kServerName) BANDANA_RETURN_IF_ERROR(ProvideApplicationKey(target));
   BANDANA_ASSIGN_OR_RETURN(const KeyPair pair, Make(folder, party, options));
   BANDANA_RETURN_IF_ERROR(WriteNewFile(PathIn(target, name + ".key"), pair.key_pem(), Secrecy::kPrivate));
   BANDANA_RETURN_IF_ERROR(

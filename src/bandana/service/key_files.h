@@ -41,7 +41,8 @@ struct IssueOptions {
 };
 
 /// Makes a party's certificate with its private key, and its identity (store/identity.h) unless that is there
-/// already: agent-3.pem, agent-3.key, agent-3.identity and agent-3.identity.pub. Fails with kAlreadyExists if
+/// already: agent-3.pem, agent-3.key, agent-3.identity and agent-3.identity.pub. The server's files have one
+/// more, application.key: the text that an application shows to the server. Fails with kAlreadyExists if
 /// one of the files is there, or if the party has a certificate that is neither revoked nor expired.
 absl::StatusOr<IssuedCertificate> Issue(const std::string& folder, const std::string& party,
                                         const IssueOptions& options = {});

@@ -1,5 +1,6 @@
 #include "bandana/service/process.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -53,9 +54,15 @@ class Process {
         return absl::CancelledError(fmt::format("the {} was stopped", RoleOf(params_.runtime.self)));
       BANDANA_RETURN_IF_ERROR(runtime_.Step(clock_.Now()));
       if (runtime_.done()) break;
-      const absl::Duration idle = runtime_.NextWake(clock_.Now()) - clock_.Now();
+      absl::Time wake = runtime_.NextWake(clock_.Now());
+      if (params_.local.due) wake = std::min(wake, params_.local.due());
+      const absl::Duration idle = wake - clock_.Now();
       for (GrpcCarrier::Event& event : carrier_.Wait(absl::Now() + idle, kMostEvents)) {
         BANDANA_RETURN_IF_ERROR(Handle(std::move(event)));
+      }
+      if (!params_.local.take) continue;
+      for (std::string& body : params_.local.take(clock_.Now())) {
+        BANDANA_RETURN_IF_ERROR(runtime_.TakeLocal(params_.local.link, std::move(body), clock_.Now()));
       }
     }
     return absl::OkStatus();
@@ -163,7 +170,9 @@ absl::StatusOr<ProcessReport> RunProcess(ProcessParams params, Machine& machine)
   Runtime runtime(params.runtime, *journal, machine, *carrier);
   const std::stop_callback wake(params.stop, [&] { carrier->Wake(); });
   Process process(params, *journal, runtime, *carrier);
+  if (params.local.on_start) params.local.on_start([&] { carrier->Wake(); });
   const absl::Status status = process.Run();
+  if (params.local.on_end) params.local.on_end();
   if (!status.ok()) runtime.Leave(status);
   carrier->Shutdown();
   BANDANA_RETURN_IF_ERROR(status);

@@ -5,6 +5,7 @@
 #include <map>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -15,6 +16,20 @@
 
 namespace bandana::service {
 
+/// Inputs of a machine that do not come from another process, such as the time.
+struct LocalInputs {
+  std::string link;  ///< under this name the machine takes them
+  /// Returns what has come since the last call.
+  std::function<std::vector<std::string>(absl::Time now)> take;
+  /// Returns when `take` should be called at the latest.
+  std::function<absl::Time()> due;
+  /// Is given the function that makes the process call `take` soon. It may be called by any thread until the
+  /// process ends.
+  std::function<void(std::function<void()> wake)> on_start;
+  /// Is called when the process ends: nothing more is taken.
+  std::function<void()> on_end;
+};
+
 /// A process, without the machine that it runs.
 struct ProcessParams {
   Runtime::Params runtime;                  ///< without the times that follow from `deployed`
@@ -23,6 +38,7 @@ struct ProcessParams {
   Deployed deployed;
   DpGuarantee budget{0, 0};  ///< of one unit; only without a store, whose header says it
   bool sends_early = false;
+  LocalInputs local = {};  ///< without functions: there are none
   std::stop_token stop;
   std::function<void(const std::string& address)> on_listening;
 };

@@ -30,7 +30,11 @@ absl::StatusOr<Report> RoleWorld::Once(const ReleaseKey& key, const Charge& char
   NoiseGen noise = NoiseDoor::Open(*bits);
   if (is_free) return draw(noise);
   const Loss loss{charge.guarantee.epsilon, charge.guarantee.delta};
-  return ledger_->Once(key, {charge.guarantee, loss}, charge.units, [&] { return draw(noise); });
+  UnitRanges units = charge.units;
+  if (units_of_) {
+    BANDANA_ASSIGN_OR_RETURN(units, units_of_(charge.units));
+  }
+  return ledger_->Once(key, {charge.guarantee, loss}, units, [&] { return draw(noise); });
 }
 
 }  // namespace bandana::service

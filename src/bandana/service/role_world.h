@@ -33,6 +33,11 @@ class RoleWorld {
     secret_ = &secret;
   }
 
+  /// Has releases charged to other units than the role names; `units_of` may fail.
+  void ChargeInstead(std::function<absl::StatusOr<UnitRanges>(const UnitRanges&)> units_of) {
+    units_of_ = std::move(units_of);
+  }
+
   void Send(NodeId from, NodeId to, Payload payload) { send_(from, to, std::move(payload)); }
   void Play(std::span<const Pull> pulls) {
     if (play_) play_(pulls);
@@ -48,6 +53,7 @@ class RoleWorld {
   std::optional<InsecureSeed> insecure_seed_;
   Sender send_;
   OnPlay play_;
+  std::function<absl::StatusOr<UnitRanges>(const UnitRanges&)> units_of_;
   store::StoreLedger* ledger_ = nullptr;
   const store::Key* secret_ = nullptr;
 };

@@ -90,6 +90,17 @@ void Runtime::NotReached(const std::string& name, const std::string& why) {
   if (!links_[name].is_told) links_[name].why = why;  // a refused TLS handshake does not say why
 }
 
+absl::Status Runtime::TakeLocal(const std::string& link, std::string body, absl::Time now) {
+  if (machine_.over() || journal_.run().empty()) return absl::OkStatus();
+  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<Machine::Input> read, machine_.Read(link, body));
+  const absl::Status status = journal_.Take(link, journal_.Taken(link) + 1, std::move(body), *read);
+  if (!status.ok()) journal_.Abort(status);
+  ++pending_;
+  works_ = true;
+  last_message_ = now;
+  return absl::OkStatus();
+}
+
 void Runtime::SendOpening(ConnectionId id) {
   Connection& connection = connections_.at(id);
   const std::string& name = connection.link;

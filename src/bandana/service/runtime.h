@@ -82,6 +82,9 @@ class Runtime {
   absl::Status Receive(ConnectionId connection, v1::Frame frame, const std::string& party,
                        absl::StatusOr<std::unique_ptr<Machine::Input>> read, absl::Time now);
 
+  /// Hands the machine an input that does not come from another process.
+  absl::Status TakeLocal(const std::string& link, std::string body, absl::Time now);
+
   void Disconnected(ConnectionId connection, const std::string& why, absl::Time now);
 
   /// Does what is due: works, commits, sends, gives up partners. Call it after events, and at NextWake.

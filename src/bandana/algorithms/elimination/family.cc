@@ -6,13 +6,14 @@
 #include "bandana/algorithms/elimination/dp_dpe.h"
 #include "bandana/algorithms/elimination/pe.h"
 #include "bandana/algorithms/elimination/private_elimination.h"
+#include "bandana/federation/failure.h"
 
 namespace bandana {
 namespace {
 
 std::vector<std::string> MeanPrivacyKeys() {
   return {"noise",   "shuffle",   "epsilon",   "delta",           "neighbours", "calibration",
-          "sampler", "transport", "colluding", "honest_fraction", "loss"};
+          "sampler", "transport", "colluding", "honest_fraction", "loss",       "quorum"};
 }
 
 constexpr char kBeta[] =
@@ -47,6 +48,9 @@ Family DpDpeFamily() {
                "The smallest number of clients in a phase. auto: 1; with a shuffler, 20 for each client that "
                "may collude, which keeps the noise within 3 % of a trusted server's.")
       .When([](const P& p) { return p.clients == ClientSchedule::kGrowing; }, "with clients = growing")
+      .Number("over_selection", Claims::kKept, &P::over_selection, InClosed(0, 10), "a number from 0 to 10",
+              "How many more clients a phase asks than it needs, as a share, because some never answer. The "
+              "phase ends when those that it needs have answered; without a trusted server, when all have.")
       .Number("alpha", Claims::kKept, &P::alpha, Positive, "a finite number > 0",
               "How fast the number of clients grows.")
       .When([](const P& p) { return p.clients == ClientSchedule::kGrowing || !p.fixed_clients.has_value(); },
@@ -68,8 +72,9 @@ Family DpDpeFamily() {
              .sentence = "Distributed phased elimination. A growing number of clients watches each phase.",
              .time = TimeModel::kSlot,
              .trust = MeanModels(),
-             .worlds = {"linear", "glm"},
-             .privacy_keys = MeanPrivacyKeys()},
+             .worlds = {"linear", "glm", "live"},
+             .privacy_keys = MeanPrivacyKeys(),
+             .simulation_options = DropoutOptions().options()},
       options, &CreateDpDpe);
 }
 
@@ -84,9 +89,10 @@ Family PeFamily() {
                            .sentence = "Phased elimination with a new client in every round.",
                            .time = TimeModel::kSlot,
                            .trust = MeanModels(),
-                           .worlds = {"linear", "glm", "contextual-linear"},
+                           .worlds = {"linear", "glm", "live", "contextual-linear"},
                            .privacy_keys = MeanPrivacyKeys(),
-                           .one_client_per_round = true},
+                           .one_client_per_round = true,
+                           .simulation_options = DropoutOptions().options()},
                     options, &CreatePe);
 }
 
@@ -115,9 +121,10 @@ Family PrivateEliminationFamily() {
                          "paper's algorithm: central, local, shuffle with permuted reports, or with sums.",
              .time = TimeModel::kSlot,
              .trust = MeanModels(),
-             .worlds = {"linear", "glm", "contextual-linear"},
+             .worlds = {"linear", "glm", "live", "contextual-linear"},
              .privacy_keys = MeanPrivacyKeys(),
-             .one_client_per_round = true},
+             .one_client_per_round = true,
+             .simulation_options = DropoutOptions().options()},
       options, &CreatePrivateElimination);
 }
 
