@@ -324,7 +324,7 @@ TEST_F(ClaimsTableTest, EveryOptionChangesClaimsExactlyIfItSaysSo) {
       {{"environment.log", std::string("auto-lending")}, {"environment.file", std::string()}},
       {{"environment.action_set", std::string("sphere")}, {"algorithm.net", std::string("sampled")}},
       {{"federation.topology", std::string("erdos-renyi")}, {"federation.edge_probability", 1.0}},
-      {{"environment.reward_default", 1.0}},
+      {{"environment.reward_high", 40.0}, {"environment.reward_default", 35.0}},
       {{"environment.contexts", std::string("margin")}, {"environment.actions", std::int64_t{2}}}};
   for (const Setting& setting : AllSettings()) {
     for (const Given& also : more) {

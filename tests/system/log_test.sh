@@ -185,6 +185,33 @@ status=0
 wait "$server" || status=$?
 [[ $status == 3 ]] || fail "a server without budget: exit $status"
 
+# --- people of a live world, who come late
+printf 'name\none\ntwo\n' >actions.csv
+cat >live.toml <<'TOML'
+name = "live"
+horizon = 60
+environment = { kind = "live", actions_file = "actions.csv", reward_window = "100ms" }
+algorithm = { name = "private-elimination" }
+privacy = { model = "central", epsilon = 1.0, delta = 1e-6 }
+service = { insecure = true, http = "127.0.0.1:0", fill = "200ms", grace = "100ms", attempts = 1 }
+TOML
+listens live server live
+server=$pid
+until_log live.err stalled "$server"
+python3 - "$listening" <<'PY' || fail 'people are not served'
+import http.client, json, sys, time
+for turn in range(600):
+    try:
+        connection = http.client.HTTPConnection(sys.argv[1], timeout=10)
+        subjects = [f"{turn * 50 + i:032x}" for i in range(50)]
+        connection.request("POST", "/v1/decide", json.dumps({"subjects": subjects}))
+        if connection.getresponse().status == 503: break
+    except OSError:
+        break  # the run is over
+    time.sleep(0.02)
+PY
+ends "$server" 0 'live: server'
+
 # --- the form for people
 serve central --set service.log.format=text
 join central 1-900 --set service.log.format=text

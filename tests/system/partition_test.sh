@@ -60,7 +60,7 @@ role() {
   shift 4
   while [[ -e $output.$turn ]]; do ((++turn)); done
   nsenter --target "${machines[$machine]}" --net "$BANDANA" "$role" "$file" --insecure-seed --set service.keys=keys \
-    --set "service.store=sqlite:$output.db" --events "$output.$turn" "$@" >"$output.out" 2>"$output.err" &
+    --set service.log.format=text --set "service.store=sqlite:$output.db" --events "$output.$turn" "$@" >"$output.out" 2>"$output.err" &
   pid=$!
   children+=("$pid")
 }
@@ -217,7 +217,7 @@ stopped() {
   kill -TERM "$agent" "$server"
   ends "$agent" 0 'stopped: agent'
   ends "$server" 0 'stopped: server'
-  (($(now) < began + 9000)) || fail "stopped: that took $(($(now) - began)) ms"
+  (($(now) < began + 20000)) || fail "stopped: that took $(($(now) - began)) ms"
   for each in server agent; do says stopped.$each.err 'goes on when the role is started again'; done
 }
 
