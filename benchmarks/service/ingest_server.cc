@@ -29,8 +29,8 @@ constexpr DpGuarantee kBudget{1, 1e-6};
 // Asks all clients one question, and is done with the answer.
 class OnePhase final : public Node {
  public:
-  OnePhase(const IngestParams& params, CentralMean<GaussianNoise> privatizer)
-      : params_(params), collector_(std::move(privatizer)) {}
+  OnePhase(const IngestParams& params, const CentralMean<GaussianNoise>& privatizer)
+      : params_(params), collector_(privatizer) {}
 
   absl::Status OnStart(Context& context) override {
     Plan plan{.epoch = 1};
@@ -101,9 +101,9 @@ absl::StatusOr<ServerReport> Serve(const IngestParams& params) {
   BANDANA_ASSIGN_OR_RETURN(
       const auto store, store::GuardedStore::Open(
                             std::move(file), {.mirror = "", .anchor = "", .identity = std::move(identity)}));
-  BANDANA_ASSIGN_OR_RETURN(
-      auto privatizer, CentralMean<GaussianNoise>::Create({kBudget, Calibration::kTight, Sampler::kExact}));
-  OnePhase role(params, std::move(privatizer));
+  BANDANA_ASSIGN_OR_RETURN(const auto privatizer, CentralMean<GaussianNoise>::Create(
+                                                      {kBudget, Calibration::kTight, Sampler::kExact}));
+  OnePhase role(params, privatizer);
   return RunServer({.listen = "127.0.0.1:0",
                     .clients = params.clients,
                     .route = {},

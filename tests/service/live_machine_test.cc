@@ -17,9 +17,6 @@
 namespace bandana::service {
 namespace {
 
-using ::testing::Each;
-using ::testing::ElementsAre;
-
 constexpr Count kArms = 4;
 
 Facts SmallFacts(Count horizon = 400) {
@@ -87,8 +84,8 @@ class Deployment {
     auto read = machine->Read(kPeopleLink, body);
     EXPECT_TRUE(read.ok()) << read.status();
     reply = {};
-    const absl::Status status = journal->Take(kPeopleLink, journal->Taken(kPeopleLink) + 1, body, **read);
-    EXPECT_TRUE(status.ok()) << status;
+    const absl::Status taken = journal->Take(kPeopleLink, journal->Taken(kPeopleLink) + 1, body, **read);
+    EXPECT_TRUE(taken.ok()) << taken;
     EXPECT_TRUE(journal->Commit().ok());
     return reply;
   }

@@ -184,7 +184,9 @@ void GrpcCarrier::Shutdown() {
 // Counts one more connection that another process has opened, or says why there may not be one now. Without
 // certificates `party` is empty, and nobody knows who it is.
 absl::Status GrpcCarrier::MayOpen(const std::string& party) {
-  const auto refuse = [](std::string why) { return absl::ResourceExhaustedError(why + ": try again later"); };
+  const auto refuse = [](const std::string& why) {
+    return absl::ResourceExhaustedError(why + ": try again later");
+  };
   const Limits& limits = params_.limits;
   const std::lock_guard lock(mutex_);
   const absl::Time now = absl::Now();
