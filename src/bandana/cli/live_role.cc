@@ -172,15 +172,15 @@ absl::StatusOr<lab::Json> ServeLive(const RoleRun& run) {
                           {"claims", lab::Json::array()},
                           {"void", VoidReason(run.config, federation)}};
   for (const Claim& claim : federation.claims) deployment["claims"].push_back(ToText(claim));
-  BANDANA_ASSIGN_OR_RETURN(const std::unique_ptr<service::LiveHttp> http,
-                           service::LiveHttp::Open({.listen = listen,
-                                                    .certificate = secure ? folder + "/server.pem" : "",
-                                                    .private_key = secure ? folder + "/server.key" : "",
-                                                    .key = key,
-                                                    .names = NamesOf(world),
-                                                    .deployment = [text = deployment.dump()] { return text; },
-                                                    .head = [] { return std::string("{}"); }},
-                                                   desk));
+  BANDANA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<service::LiveHttp> http,
+      service::LiveHttp::Open({.listen = listen,
+                               .certificate = secure ? folder + "/server.pem" : "",
+                               .private_key = secure ? folder + "/server.key" : "",
+                               .key = key,
+                               .names = NamesOf(world),
+                               .deployment = [text = deployment.dump()] { return text; }},
+                              desk));
   run.TellListening(http->address());
 
   service::ProcessParams process{.deployed = store->deployed(),

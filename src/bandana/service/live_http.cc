@@ -150,9 +150,6 @@ class LiveHttp::Server {
     http_->Get("/v1/deployment", [this](const Request&, Response& out) {
       out.set_content(params_.deployment(), "application/json");
     });
-    http_->Get("/v1/head", [this](const Request&, Response& out) {
-      out.set_content(params_.head(), "application/json");
-    });
     http_->Get("/v1/policy", [this](const Request& in, Response& out) { Policy(in, out); });
     http_->Get("/healthz", [](const Request&, Response& out) { out.set_content("ok\n", "text/plain"); });
     http_->set_error_handler([](const Request& in, Response& out) {

@@ -21,7 +21,6 @@ class LiveHttp {
     std::string key;                 ///< the application's; empty only in plain text: nobody needs one
     std::vector<std::string> names;  ///< of the actions
     std::function<std::string()> deployment;  ///< JSON: what is public about the deployment
-    std::function<std::string()> head;        ///< JSON: the head of the ledger
   };
 
   /// Opens the port. `desk` must outlive the result. Fails with kUnavailable if the port is taken, and with
