@@ -11,6 +11,7 @@
 #include "bandana/service/journal.h"
 #include "bandana/sim/simulate.h"
 #include "bandana/store/memory_store.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -64,7 +65,8 @@ class Deployment {
                                         .configuration = Sha256("test"),
                                         .limits = {.per_unit = {params.cost.epsilon, params.cost.delta}}},
                              .spec = "test",
-                             .program = "test"},
+                             .program = "test",
+                             .entropy = [] { return store::Key{7}; }},
                             *machine)
                   .value();
     if (journal->run().empty()) EXPECT_TRUE(journal->Begin(NewRun(), time).ok());
@@ -167,6 +169,43 @@ TEST(LiveMachineTest, AnAnswerIsMadeWhenItsWindowIsOverWhateverTheRewardWas) {
   EXPECT_EQ(live.Post(second.id, 1), LiveOutcome::kTaken);
   live.Pass(absl::Minutes(1) + absl::Microseconds(1));
   EXPECT_EQ(live.status.answered, 2) << "the second reward changes nothing";
+}
+
+TEST(LiveMachineTest, NothingDependsOnARewardBeforeTheRelease) {
+  const auto seen_with = [](std::optional<double> reward, bool is_late) {
+    Deployment live;
+    live.Pass(absl::ZeroDuration());
+    std::vector<std::string> seen;
+    const Count asked = live.status.asked;
+    const auto look = [&] {
+      seen.push_back(fmt::format("{} {} {} {} {}", live.status.epoch, live.status.seated,
+                                 live.status.answered, absl::ToUnixMicros(live.status.deadline),
+                                 absl::ToUnixMicros(live.machine->due())));
+    };
+    std::vector<std::uint64_t> ids;
+    for (int person = 1; person <= asked; ++person) {
+      const LiveDecision decision = live.Decide(person);
+      ids.push_back(decision.id);
+      seen.push_back(
+          fmt::format("{} {} {}", decision.id, decision.arm, absl::ToUnixMicros(decision.window_ends)));
+      if (reward && !is_late) live.Post(decision.id, *reward);
+      look();
+      live.Pass(absl::Seconds(1));
+    }
+    if (reward && is_late) {
+      for (const std::uint64_t id : ids) live.Post(id, *reward);
+    }
+    while (live.status.epoch == 1) {
+      look();
+      live.Pass(live.machine->due() - live.time);
+    }
+    seen.push_back(absl::FormatTime(live.time));  // of the release
+    return seen;
+  };
+  const std::vector<std::string> seen = seen_with(1, false);
+  EXPECT_EQ(seen_with(0, false), seen);
+  EXPECT_EQ(seen_with(1, true), seen);
+  EXPECT_EQ(seen_with(std::nullopt, false), seen);
 }
 
 TEST(LiveMachineTest, ARewardCountsOnceAndInTime) {

@@ -62,6 +62,12 @@ assert 1000 < in_phases <= shop["counted"], (in_phases, shop)
 assert shop["answered"] < shop["counted"], "some customers are never heard of"
 PY
 
+# Who would have to come again may stay away because of the rewards.
+status=0
+"$BANDANA" server server.toml --set algorithm.name=dp-dpe >whole.out 2>whole.err || status=$?
+[[ $status == 2 ]] || fail "dp-dpe: exit $status, not 2"
+says whole.err 'is shown one action that counts'
+
 # Who has no key, or sends nonsense, is told so.
 cat >other.toml <<TOML
 $(grep -v '^http' server.toml)

@@ -119,6 +119,12 @@ absl::Status Check(const RoleRun& run) {
     return run.Refuse("environment.kind", "live",
                       "a world whose people an agent simulates; people of a live world come to the server");
   }
+  // Somebody who has to come again and again may stay away because of the rewards. Who is in a release would
+  // then tell something that no noise hides.
+  if (!run.instance.experiment.family->one_client_per_round) {
+    return run.Refuse("algorithm.name", run.algorithm(),
+                      "private-elimination, pe: a person of a live world is shown one action that counts");
+  }
   const TrustModel model = run.instance.experiment.privacy.model;
   if (model == TrustModel::kCentral || model == TrustModel::kNone) return absl::OkStatus();
   return run.Refuse("privacy.model", NameOf(model), "central, none: over HTTP the server sees rewards");

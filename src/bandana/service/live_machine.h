@@ -87,7 +87,8 @@ struct LiveStatus {
 ///
 /// Who answers, and when, must not depend on rewards, because no noise covers it. So the answer of a person
 /// is made when the window of the last decision ends, plus a random time, whatever the reward was and
-/// whenever it came. A reward that has not come counts as LiveParams::missing.
+/// whenever it came. A reward that has not come counts as LiveParams::missing
+/// (docs/proofs/answers-in-time.md).
 ///
 /// A person is a subject of 16 bytes. The ledger charges units, whose numbers are 31 bits of the subject's
 /// hash, so that a person is the same unit in every run. Two people who share a number share a budget.
