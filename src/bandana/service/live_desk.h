@@ -17,8 +17,8 @@
 
 namespace bandana::service {
 
-/// Where the threads that serve people meet the one thread that runs a live machine. A question is answered
-/// once everything that the answer follows from is durable.
+/// Takes questions from the threads that serve people to the one thread that runs a live machine. A question
+/// is answered once everything that the answer follows from is durable.
 class LiveDesk {
  public:
   LiveDesk();

@@ -66,7 +66,7 @@ struct LiveReply {
   std::vector<LiveOutcome> outcomes;
 };
 
-/// Where a run is. All of it is public: it follows from released values, and from who came when.
+/// Tells how far a run is. All of it is public: it follows from released values, and from who came when.
 struct LiveStatus {
   std::string run;  ///< a few digits that name the run in the names of its decisions; empty before it begins
   Epoch epoch = 0;
